@@ -1,0 +1,110 @@
+# Makefile: `make demo` and `make check` do everything from a bare clone.
+#
+# Variables: CC, CFLAGS, LDFLAGS, BUILD (folder for everything that is made), SANITIZE (address,undefined
+# or thread), PREFIX, DESTDIR, V=1 (show commands).
+
+BUILD    ?= build
+PREFIX   ?= /usr/local
+CFLAGS   ?= -O2 -g
+SANITIZE ?=
+PKG_CONFIG ?= pkg-config
+
+WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla
+LIBRARIES = libelf liblz4 libzstd libxxhash
+SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include -MMD -MP -pthread -fPIC $(WARNINGS) \
+             $(SANITIZER) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
+ALL_LDFLAGS = -pthread $(SANITIZER) $(LDFLAGS)
+LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
+CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+
+PROGRAMS = minilink minifat minidump
+LIB_SOURCES = $(sort $(wildcard lib/*.c lib/*/*.c lib/assembler/builtin/*.c))
+LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
+UNIT_TESTS = $(patsubst test/%.c,%,$(sort $(wildcard test/check_*.c)))
+HEADERS = $(sort $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h cmd/*/*.h test/*.h))
+SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c))
+
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
+
+.PHONY: all check demo bench lint asan tsan install uninstall clean goldens fixtures
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory programs
+
+# What is missing is looked for once, and installed, before anything is compiled.
+$(BUILD)/.dependencies: test/install-dependencies
+	$(Q)mkdir -p $(BUILD)
+	$(Q)test/install-dependencies
+	$(Q)touch $@
+
+.PHONY: programs tests
+programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so
+tests: programs $(UNIT_TESTS:%=$(BUILD)/%)
+
+define program
+$(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
+	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
+
+$(BUILD)/libminilink.a: $(LIB_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
+$(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+
+$(BUILD)/%.o: %.c Makefile
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# Unit tests, golden tests, and the tests against NVIDIA's tools where those are found.
+check: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
+
+demo: all
+	$(Q)BUILD=$(BUILD) test/demo
+
+# Rewrites the expected output of every golden test from what the programs do now.
+goldens: all
+	$(Q)BUILD=$(BUILD) test/run-golden --update
+
+# Remakes the fixtures from their sources; needs a CUDA toolkit.
+fixtures: all
+	$(Q)BUILD=$(BUILD) fixtures/remake
+
+bench: all
+	$(Q)BUILD=$(BUILD) test/bench/run
+
+lint: $(BUILD)/.dependencies
+	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
+
+asan:
+	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
+
+tsan:
+	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g'
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/minilink \
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 lib/include/minilink/*.h $(DESTDIR)$(PREFIX)/include/minilink
+	for n in 1 3 5; do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
+
+uninstall:
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
+	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+
+clean:
+	rm -rf $(BUILD)

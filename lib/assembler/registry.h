@@ -1,0 +1,35 @@
+/* registry.h: finding the assembler that the user asked for. */
+#ifndef MINILINK_ASSEMBLER_REGISTRY_H
+#define MINILINK_ASSEMBLER_REGISTRY_H
+
+#include <stdbool.h>
+
+#include "minilink/assembler.h"
+
+struct assembler_request {
+    const char *name;       /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */
+    const char *ptxas_path; /* --ptxas, or NULL */
+    const char *cuda_path;  /* --cuda-path, or NULL */
+};
+
+/* An assembler and what must be let go of after use. Start with {0}. */
+struct assembler {
+    struct minilink_assembler table;
+    void *library;     /* from dlopen, or NULL */
+    char *executable;  /* malloc'ed path of ptxas, or NULL */
+    char *version;     /* malloc'ed, or NULL */
+};
+
+/* Opens the assembler. False, and a fatal diagnostic that says where it was looked for, when it is
+ * not there, is no plug-in, or has another ABI. */
+bool assembler_open(struct assembler *assembler, const struct assembler_request *request);
+
+void assembler_close(struct assembler *assembler);
+
+/* The names that assembler_open knows, for --help and --version; ends with NULL. */
+const char *const *assembler_names(void);
+
+/* The text of a result code ("elfLink ..."-like), never NULL. */
+const char *assembler_code_text(int code);
+
+#endif

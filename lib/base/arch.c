@@ -1,0 +1,39 @@
+/* arch.c: parse and print architecture names. */
+#include "base/arch.h"
+
+#include <stdio.h>
+
+bool arch_parse(struct text name, const char *prefix, struct arch *arch)
+{
+    size_t at = strlen(prefix);
+    unsigned sm = 0;
+    char suffix = 0;
+
+    if (!text_starts(name, text_of(prefix)))
+        return false;
+    for (; at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && sm < 1000; at++)
+        sm = sm * 10 + (unsigned)(name.data[at] - '0');
+    if (at < name.size && (name.data[at] == 'a' || name.data[at] == 'f'))
+        suffix = name.data[at++];
+    if (at != name.size || sm < 10 || sm > 999)
+        return false;
+    *arch = (struct arch){sm, suffix};
+    return true;
+}
+
+bool arch_is_known(struct arch arch)
+{
+    static const unsigned known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] == arch.sm)
+            return arch.suffix == 0 || (arch.suffix == 'a' && arch.sm >= 90) ||
+                   (arch.suffix == 'f' && arch.sm >= 100);
+    return false;
+}
+
+const char *arch_name(struct arch arch, char name[ARCH_NAME_SIZE])
+{
+    snprintf(name, ARCH_NAME_SIZE, "sm_%u%.1s", arch.sm % 10000, arch.suffix ? &arch.suffix : "");
+    return name;
+}

@@ -1,0 +1,113 @@
+/* arena.c: bump allocation in blocks that double up to a limit, so that small links stay small. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+
+#define FIRST_BLOCK 4096u
+#define LARGEST_BLOCK (1u << 20)
+#define ALIGNMENT 16u
+
+struct arena_block {
+    struct arena_block *older;
+    size_t pad; /* keeps the bytes behind the header 16-aligned */
+};
+
+_Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
+
+static void add_block(struct arena *arena, size_t bytes)
+{
+    size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
+    struct arena_block *block;
+
+    if (size < bytes)
+        size = bytes;
+    else if (arena->block_size < LARGEST_BLOCK)
+        arena->block_size = size * 2;
+    if (size > SIZE_MAX - sizeof *block)
+        context_raise(LINK_NO_MEMORY);
+    block = memory_alloc(1, sizeof *block + size);
+    block->older = arena->blocks;
+    arena->blocks = block;
+    arena->next = (char *)(block + 1);
+    arena->end = arena->next + size;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    void *result;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+        context_raise(LINK_NO_MEMORY);
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (bytes == 0)
+        bytes = ALIGNMENT;
+    if (!arena->next || bytes > (size_t)(arena->end - arena->next))
+        add_block(arena, bytes);
+    result = arena->next;
+    arena->next += bytes;
+    return result;
+}
+
+void *arena_zalloc(struct arena *arena, size_t count, size_t size)
+{
+    void *result = arena_alloc(arena, count, size);
+
+    memset(result, 0, count * size);
+    return result;
+}
+
+char *arena_string(struct arena *arena, struct text text)
+{
+    char *copy;
+
+    if (text.size == SIZE_MAX)
+        context_raise(LINK_NO_MEMORY);
+    copy = arena_alloc(arena, text.size + 1, 1);
+    if (text.size)
+        memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    return copy;
+}
+
+struct text arena_text(struct arena *arena, struct text text)
+{
+    return (struct text){arena_string(arena, text), text.size};
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    int length;
+    char *result;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        va_end(again);
+        context_raise(LINK_NO_MEMORY);
+    }
+    result = arena_alloc(arena, (size_t)length + 1, 1);
+    vsnprintf(result, (size_t)length + 1, format, again);
+    va_end(again);
+    return result;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->blocks) {
+        struct arena_block *older = arena->blocks->older;
+
+        free(arena->blocks);
+        arena->blocks = older;
+    }
+    *arena = (struct arena){0};
+}

@@ -1,0 +1,40 @@
+/* arena.h: memory that is freed all at once.
+ *
+ * Each stage has one arena for the results that it hands on, and each worker one for its chunk.
+ * Not thread-safe: an arena belongs to one thread at a time. Start with `struct arena a = {0};`. */
+#ifndef MINILINK_BASE_ARENA_H
+#define MINILINK_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks; /* newest first */
+    char *next;                 /* first free byte of the newest block */
+    char *end;
+    size_t block_size; /* of the next block; grows with use */
+};
+
+/* `count` * `size` bytes aligned for any type, uninitialised. Never NULL; raises LINK_NO_MEMORY. */
+void *arena_alloc(struct arena *arena, size_t count, size_t size);
+
+/* The same, zeroed. */
+void *arena_zalloc(struct arena *arena, size_t count, size_t size);
+
+/* A NUL-terminated copy of a view. */
+char *arena_string(struct arena *arena, struct text text);
+
+/* A copy of a view, without NUL. */
+struct text arena_text(struct arena *arena, struct text text);
+
+/* printf into the arena; NUL-terminated. */
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Frees every block; the arena is empty and usable again. */
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,160 @@
+/* context.c: thread-specific contexts, kept in a list of live ones and recycled on thread exit.
+ * spec: ptxas-threading, TLS System. */
+#include "base/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct context *live;     /* guarded by list_mutex */
+static struct context *recycled; /* guarded by list_mutex */
+
+/* Diagnostics need a context, so this one failure is written without them. */
+static _Noreturn void die(const char *why)
+{
+    fputs(why, stderr);
+    abort();
+}
+
+static void destroy(void *argument)
+{
+    struct context *context = argument;
+    sem_t *exit_semaphore = context->exit_semaphore;
+
+    pthread_mutex_lock(&list_mutex);
+    if (!context->destroyed) {
+        if (context->previous)
+            context->previous->next = context->next;
+        else
+            live = context->next;
+        if (context->next)
+            context->next->previous = context->previous;
+        pthread_cond_destroy(&context->condition);
+        pthread_mutex_destroy(&context->mutex);
+        sem_destroy(&context->semaphore);
+        context->destroyed = true;
+        context->next = recycled;
+        recycled = context;
+    }
+    pthread_mutex_unlock(&list_mutex);
+    if (exit_semaphore)
+        sem_post(exit_semaphore);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&key, destroy))
+        die("minilink fatal   : cannot create a thread-specific key\n");
+}
+
+struct context *context_get(void)
+{
+    struct context *context;
+
+    pthread_once(&once, make_key);
+    context = pthread_getspecific(key);
+    if (context)
+        return context;
+
+    pthread_mutex_lock(&list_mutex);
+    context = recycled;
+    if (context)
+        recycled = context->next;
+    pthread_mutex_unlock(&list_mutex);
+    if (!context)
+        context = malloc(sizeof *context);
+    if (!context)
+        die("minilink fatal   : out of memory\n");
+    memset(context, 0, sizeof *context);
+    pthread_cond_init(&context->condition, NULL);
+    pthread_mutex_init(&context->mutex, NULL);
+    sem_init(&context->semaphore, 0, 0);
+
+    pthread_mutex_lock(&list_mutex);
+    context->next = live;
+    if (live)
+        live->previous = context;
+    live = context;
+    pthread_mutex_unlock(&list_mutex);
+    if (pthread_setspecific(key, context))
+        die("minilink fatal   : out of memory\n");
+    return context;
+}
+
+void context_inherit(const struct context *from)
+{
+    struct context *context = context_get();
+
+    context->has_warning_or_error = false;
+    context->has_fatal_error = false;
+    context->error_count = 0;
+    context->program = from->program;
+    context->suffix = from->suffix;
+    context->suppress_infos = from->suppress_infos;
+    context->suppress_warnings = from->suppress_warnings;
+    context->warnings_are_errors = from->warnings_are_errors;
+    context->annotate = from->annotate;
+    context->verbose = from->verbose;
+    context->gnu_format = from->gnu_format;
+    context->report_arch = from->report_arch;
+}
+
+enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
+{
+    struct context *context = context_get();
+    jmp_buf *outer = context->recovery;
+    jmp_buf here;
+    int raised;
+
+    raised = setjmp(here);
+    if (raised == 0) {
+        context->recovery = &here;
+        raised = (int)function(argument);
+    }
+    context_get()->recovery = outer;
+    return (enum link_code)raised;
+}
+
+_Noreturn void context_raise(enum link_code code)
+{
+    struct context *context = context_get();
+
+    if (!context->recovery)
+        die(code == LINK_NO_MEMORY ? "minilink fatal   : out of memory\n"
+                                   : "minilink fatal   : unrecoverable error\n");
+    longjmp(*context->recovery, (int)code);
+}
+
+size_t context_count_live(void)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&list_mutex);
+    for (const struct context *context = live; context; context = context->next)
+        count++;
+    pthread_mutex_unlock(&list_mutex);
+    return count;
+}
+
+void context_shutdown(void)
+{
+    struct context *context;
+
+    pthread_once(&once, make_key);
+    context = pthread_getspecific(key);
+    if (context) {
+        pthread_setspecific(key, NULL);
+        destroy(context);
+    }
+    pthread_mutex_lock(&list_mutex);
+    while (recycled) {
+        struct context *next = recycled->next;
+
+        free(recycled);
+        recycled = next;
+    }
+    pthread_mutex_unlock(&list_mutex);
+}

@@ -1,0 +1,219 @@
+/* diag.c: the only writer to stderr. */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/context.h"
+
+static const char *const severity_names[] = {
+    [DIAG_NOTE] = "note    ",    [DIAG_INFO] = "info    ", [DIAG_WARNING] = "warning ",
+    [DIAG_ERROR] = "error   ",   [DIAG_FATAL] = "fatal   ",
+};
+static const char *const gnu_names[] = {
+    [DIAG_NOTE] = "note", [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
+    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
+};
+/* spec: ptxas-threading, annotation flag: @E@, @W@, @O@, @I@. */
+static const char *const annotations[] = {
+    [DIAG_NOTE] = "@O@", [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
+    [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",
+};
+
+/* The continuation flag says whether the last message was dropped, so that its notes are too. */
+static bool is_suppressed(struct context *context, enum diag_severity severity)
+{
+    if (severity == DIAG_NOTE)
+        return context->continuation;
+    context->continuation = (severity == DIAG_INFO && context->suppress_infos) ||
+                            (severity == DIAG_WARNING && context->suppress_warnings);
+    return context->continuation;
+}
+
+static enum diag_severity promote(struct context *context, enum diag_severity severity)
+{
+    if (severity == DIAG_WARNING && context->warnings_are_errors)
+        severity = DIAG_ERROR;
+    if (severity > DIAG_INFO)
+        context->has_warning_or_error = true;
+    if (severity >= DIAG_ERROR)
+        context->error_count++;
+    if (severity > DIAG_ERROR)
+        context->has_fatal_error = true;
+    return severity;
+}
+
+static void put_prefix(struct buffer *line, const struct context *context,
+                       enum diag_severity severity, const struct diag_place *place)
+{
+    const char *program = context->program ? context->program : "minilink";
+
+    if (context->annotate)
+        buffer_string(line, annotations[severity]);
+    if (!context->gnu_format)
+        buffer_printf(line, "%s %s: ", program, severity_names[severity]);
+    else if (!place || !place->file)
+        buffer_printf(line, "%s: %s: ", program, gnu_names[severity]);
+    if (place && place->file) {
+        buffer_string(line, place->file);
+        if (place->line)
+            buffer_printf(line, ":%u", place->line);
+        if (place->line && place->column)
+            buffer_printf(line, ":%u", place->column);
+        buffer_string(line, ": ");
+        if (context->gnu_format)
+            buffer_printf(line, "%s: ", gnu_names[severity]);
+    }
+}
+
+/* The source line, cut to what a terminal shows, and a caret; tabs stay tabs so that it stands
+ * under the right character. */
+static void put_caret(struct buffer *line, const struct diag_place *place)
+{
+    size_t shown = place->source_line.size < 200 ? place->source_line.size : 200;
+
+    if (shown == 0 || place->column == 0 || place->column > shown + 1)
+        return;
+    buffer_string(line, "    ");
+    for (size_t i = 0; i < shown; i++) {
+        unsigned char c = (unsigned char)place->source_line.data[i];
+
+        buffer_char(line, c == '\t' || (c >= ' ' && c != 127) ? (char)c : '?');
+    }
+    buffer_string(line, "\n    ");
+    for (size_t i = 0; i + 1 < place->column; i++)
+        buffer_char(line, place->source_line.data[i] == '\t' ? '\t' : ' ');
+    buffer_string(line, "^\n");
+}
+
+static void print(const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(STDERR_FILENO, data, size);
+
+        if (written <= 0)
+            return; /* nobody is left to be told */
+        data += written;
+        size -= (size_t)written;
+    }
+}
+
+static void report(enum diag_severity severity, const struct diag_place *place, const char *format,
+                   va_list arguments)
+{
+    struct context *context = context_get();
+    struct buffer line = {0};
+    struct buffer *target = context->sink ? &context->sink->text : &line;
+
+    if (is_suppressed(context, severity))
+        return;
+    severity = promote(context, severity);
+    if (context->sink && severity >= DIAG_ERROR)
+        context->sink->errors++;
+    put_prefix(target, context, severity, place);
+    buffer_vprintf(target, format, arguments);
+    if (context->report_arch && severity != DIAG_NOTE)
+        buffer_string(target, context->report_arch);
+    if (context->suffix)
+        buffer_printf(target, " %s", context->suffix);
+    buffer_char(target, '\n');
+    if (place)
+        put_caret(target, place);
+    if (!context->sink)
+        print(line.data, line.size);
+    buffer_free(&line);
+}
+
+#define REPORT(severity)                                                                           \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        report(severity, NULL, format, arguments);                                                 \
+        va_end(arguments);                                                                         \
+    } while (0)
+
+void diag_info(const char *format, ...)
+{
+    REPORT(DIAG_INFO);
+}
+
+void diag_warning(const char *format, ...)
+{
+    REPORT(DIAG_WARNING);
+}
+
+void diag_error(const char *format, ...)
+{
+    REPORT(DIAG_ERROR);
+}
+
+void diag_fatal(const char *format, ...)
+{
+    REPORT(DIAG_FATAL);
+}
+
+void diag_note(const char *format, ...)
+{
+    REPORT(DIAG_NOTE);
+}
+
+void diag_verbose(const char *format, ...)
+{
+    if (context_get()->verbose)
+        REPORT(DIAG_INFO);
+}
+
+void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report(severity, place, format, arguments);
+    va_end(arguments);
+}
+
+struct diag_place diag_place_of(const char *file, struct text text, size_t offset)
+{
+    struct diag_place place = {.file = file, .line = 1};
+    size_t start = 0, end;
+
+    if (offset > text.size)
+        offset = text.size;
+    for (size_t i = 0; i < offset; i++) {
+        if (text.data[i] == '\n') {
+            place.line++;
+            start = i + 1;
+        }
+    }
+    for (end = offset; end < text.size && text.data[end] != '\n' && text.data[end] != '\r';)
+        end++;
+    place.column = (uint32_t)(offset - start + 1);
+    place.source_line = (struct text){text.data + start, end - start};
+    return place;
+}
+
+void diag_replay(struct diag_sink *sink)
+{
+    struct context *context = context_get();
+
+    context->error_count += sink->errors;
+    if (context->sink) {
+        buffer_text(&context->sink->text, buffer_view(&sink->text));
+        context->sink->errors += sink->errors;
+    } else {
+        print(sink->text.data, sink->text.size);
+    }
+    diag_sink_free(sink);
+}
+
+void diag_sink_free(struct diag_sink *sink)
+{
+    buffer_free(&sink->text);
+    sink->errors = 0;
+}
+
+uint64_t diag_error_count(void)
+{
+    return context_get()->error_count;
+}

@@ -1,0 +1,77 @@
+/* diag.h: every message that the program prints to its user, in nvlink's form:
+ *
+ *     minilink warning : SM Arch ('sm_80') not found in 'a.o'
+ *
+ * with the severity padded to eight characters. Texts follow nvlink's where it has one, so that
+ * scripts which look for them go on working. The place that knows what is wrong reports it; callers
+ * only pass the failure on.
+ *
+ * Each thread reports through its own context (context.h). With a sink set there, messages are
+ * collected and printed later, in an order that does not depend on timing. Only the link thread may
+ * print. */
+#ifndef MINILINK_BASE_DIAG_H
+#define MINILINK_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+/* The numbers are those of the description (spec: ptxas-threading, Diagnostic flags). */
+enum diag_severity {
+    DIAG_NOTE = 1, /* explains the message before it; shown whenever that one is */
+    DIAG_INFO = 2,
+    DIAG_WARNING = 3,
+    DIAG_ERROR = 4,
+    DIAG_FATAL = 5,
+};
+
+/* Messages of one worker, waiting for their turn. Start with {0}. */
+struct diag_sink {
+    struct buffer text; /* whole lines, formatted */
+    uint64_t errors;    /* how many of them are errors or fatal errors */
+};
+
+/* A place in a text. `file` is what the user knows it by: "a.o", "lib.a(b.o):2". */
+struct diag_place {
+    const char *file;
+    uint32_t line;           /* from 1; 0 = unknown */
+    uint32_t column;         /* from 1, in bytes; 0 = unknown */
+    struct text source_line; /* shown with a caret under `column`; empty = not shown */
+};
+
+/* Messages without a place in a text; `format` is a sentence without a newline. A message is
+ * dropped when the thread's flags suppress its severity; -Werror makes a warning an error. */
+void diag_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void diag_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An error that ends the link. Does not itself end anything: the caller returns failure. */
+void diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* One more line that belongs to the message just reported (and is dropped with it). */
+void diag_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An info that is shown under -v only. */
+void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A message about a place in a text: "file:line:column: text", the line and a caret under it. */
+void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Finds line, column and source line of byte `offset` in `text`; for an offset beyond the end, the
+ * last line. Linear in `offset`. */
+struct diag_place diag_place_of(const char *file, struct text text, size_t offset);
+
+/* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
+void diag_replay(struct diag_sink *sink);
+
+/* Frees a sink's memory. */
+void diag_sink_free(struct diag_sink *sink);
+
+/* Errors (fatal ones too) that the calling thread has reported or replayed. */
+uint64_t diag_error_count(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* output.c: temporary, fsync, rename; and a table of temporaries that a signal handler can walk. */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+
+/* A link has one output open at a time, and perhaps one more for a kept file. */
+#define SLOTS 8
+
+/* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap. */
+static _Atomic(char *) temporaries[SLOTS];
+
+static int remember(char *temporary)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        char *expected = NULL;
+
+        if (atomic_compare_exchange_strong(&temporaries[i], &expected, temporary))
+            return i;
+    }
+    return -1;
+}
+
+void output_remove_temporaries(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        const char *temporary = atomic_load(&temporaries[i]);
+
+        if (temporary)
+            unlink(temporary);
+    }
+}
+
+/* True for a target that must be written in place. */
+static bool is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+static bool open_failed(struct output *output)
+{
+    diag_fatal("Could not open output file '%s': %s", output->path, strerror(errno));
+    free(output->temporary);
+    *output = (struct output){.fd = -1, .slot = -1};
+    return false;
+}
+
+bool output_open(struct output *output, const char *path)
+{
+    struct stat status;
+    size_t length = strlen(path);
+
+    *output = (struct output){.path = path, .fd = -1, .slot = -1};
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return open_failed(output);
+    }
+    if (is_special(path)) {
+        output->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return output->fd >= 0 || open_failed(output);
+    }
+    output->temporary = memory_alloc(length + sizeof ".XXXXXX", 1);
+    memcpy(output->temporary, path, length);
+    memcpy(output->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
+    output->fd = mkostemp(output->temporary, O_CLOEXEC);
+    if (output->fd < 0)
+        return open_failed(output);
+    output->slot = remember(output->temporary);
+    return true;
+}
+
+static mode_t final_mode(bool executable)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return (executable ? 0777 : 0666) & ~mask;
+}
+
+bool output_commit(struct output *output, bool executable)
+{
+    const char *failed = NULL;
+
+    if (output->temporary) {
+        if (fchmod(output->fd, final_mode(executable)) || fsync(output->fd))
+            failed = strerror(errno);
+    }
+    if (close(output->fd) && !failed)
+        failed = strerror(errno);
+    output->fd = -1;
+    if (!failed && output->temporary && rename(output->temporary, output->path))
+        failed = strerror(errno);
+    if (failed) {
+        diag_fatal("Could not write output file '%s': %s", output->path, failed);
+        output_abort(output);
+        return false;
+    }
+    if (output->slot >= 0)
+        atomic_store(&temporaries[output->slot], NULL);
+    free(output->temporary);
+    *output = (struct output){.fd = -1, .slot = -1};
+    return true;
+}
+
+void output_abort(struct output *output)
+{
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->temporary)
+        unlink(output->temporary);
+    if (output->temporary && output->slot >= 0)
+        atomic_store(&temporaries[output->slot], NULL);
+    free(output->temporary);
+    *output = (struct output){.fd = -1, .slot = -1};
+}
+
+bool output_write_file(const char *path, struct bytes bytes, bool executable)
+{
+    struct output output;
+
+    if (!output_open(&output, path))
+        return false;
+    while (bytes.size > 0) {
+        ssize_t written = write(output.fd, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            diag_fatal("Could not write output file '%s': %s", path, strerror(errno));
+            output_abort(&output);
+            return false;
+        }
+        bytes.data += written;
+        bytes.size -= (size_t)written;
+    }
+    return output_commit(&output, executable);
+}

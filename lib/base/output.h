@@ -1,0 +1,37 @@
+/* output.h: writing result files so that a reader sees all of one or nothing of it.
+ *
+ * The bytes go to a temporary beside the target, and only output_commit() gives it the target's
+ * name. A target that exists and is no regular file (/dev/null, a pipe) is written directly. */
+#ifndef MINILINK_BASE_OUTPUT_H
+#define MINILINK_BASE_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+struct output {
+    const char *path; /* borrowed from the caller until commit or abort */
+    char *temporary;  /* malloc'ed; NULL when the target is written directly */
+    int fd;           /* open for reading and writing; -1 = none */
+    int slot;         /* in the table of temporaries that a signal removes; -1 = none */
+};
+
+/* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
+bool output_open(struct output *output, const char *path);
+
+/* Flushes, gives the file its name and closes it. False, and a fatal diagnostic, on any error (no
+ * space among them); nothing is left behind then. The file's mode is 0666 less the umask, with
+ * the execute bits when `executable`. */
+bool output_commit(struct output *output, bool executable);
+
+/* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */
+void output_abort(struct output *output);
+
+/* output_open, write all of `bytes`, output_commit. */
+bool output_write_file(const char *path, struct bytes bytes, bool executable);
+
+/* Removes the temporaries of this process that are not yet committed. Async-signal-safe: for
+ * handlers of SIGINT and SIGTERM. */
+void output_remove_temporaries(void);
+
+#endif

@@ -1,0 +1,86 @@
+/* table.c: open addressing with linear probing, at most half full; XXH3 for the hash. */
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+
+struct table_slot {
+    struct text key;
+    uint32_t hash; /* low bits of the hash, compared before the key */
+    uint32_t value;
+    /* An empty slot has value TABLE_NONE. */
+};
+
+static struct table_slot *probe(const struct table *table, struct text key, uint32_t hash)
+{
+    size_t mask = table->capacity - 1;
+    size_t at = hash & mask;
+
+    while (table->slots[at].value != TABLE_NONE &&
+           !(table->slots[at].hash == hash && text_equal(table->slots[at].key, key)))
+        at = (at + 1) & mask;
+    return &table->slots[at];
+}
+
+static uint32_t hash_of(struct text key)
+{
+    return (uint32_t)XXH3_64bits(key.data, key.size);
+}
+
+static void grow(struct table *table)
+{
+    struct table bigger = {.capacity = table->capacity ? table->capacity * 2 : 64};
+
+    bigger.slots = memory_alloc(bigger.capacity, sizeof *bigger.slots);
+    for (size_t i = 0; i < bigger.capacity; i++)
+        bigger.slots[i] = (struct table_slot){.value = TABLE_NONE};
+    for (size_t i = 0; i < table->capacity; i++)
+        if (table->slots[i].value != TABLE_NONE)
+            *probe(&bigger, table->slots[i].key, table->slots[i].hash) = table->slots[i];
+    bigger.count = table->count;
+    free(table->slots);
+    *table = bigger;
+}
+
+uint32_t table_find(const struct table *table, struct text key)
+{
+    return table->capacity ? probe(table, key, hash_of(key))->value : TABLE_NONE;
+}
+
+static struct table_slot *slot_for(struct table *table, struct text key)
+{
+    uint32_t hash = hash_of(key);
+    struct table_slot *slot;
+
+    if (table->count * 2 >= table->capacity)
+        grow(table);
+    slot = probe(table, key, hash);
+    if (slot->value == TABLE_NONE) {
+        slot->key = key;
+        slot->hash = hash;
+        table->count++;
+    }
+    return slot;
+}
+
+uint32_t table_add(struct table *table, struct text key, uint32_t value)
+{
+    struct table_slot *slot = slot_for(table, key);
+
+    if (slot->value == TABLE_NONE)
+        slot->value = value;
+    return slot->value;
+}
+
+void table_set(struct table *table, struct text key, uint32_t value)
+{
+    slot_for(table, key)->value = value;
+}
+
+void table_free(struct table *table)
+{
+    free(table->slots);
+    *table = (struct table){0};
+}

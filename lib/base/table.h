@@ -1,0 +1,38 @@
+/* table.h: a hash table from names to numbers.
+ *
+ * The values are the caller's own array indexes, so that iteration is over the caller's array and
+ * never over hash order: nothing that is printed or written can depend on hashing.
+ * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
+#ifndef MINILINK_BASE_TABLE_H
+#define MINILINK_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* What table_find returns for an unknown name; no value may equal it. */
+#define TABLE_NONE UINT32_MAX
+
+struct table_slot;
+
+struct table {
+    struct table_slot *slots;
+    size_t count;
+    size_t capacity; /* slots, a power of two, or 0 */
+};
+
+/* The value stored under `key`, or TABLE_NONE. */
+uint32_t table_find(const struct table *table, struct text key);
+
+/* Stores `value` under `key` unless the key is there already; returns the value now stored
+ * (`value` itself when it was new). Raises LINK_NO_MEMORY. */
+uint32_t table_add(struct table *table, struct text key, uint32_t value);
+
+/* Stores `value` under `key`, replacing what is there. Raises LINK_NO_MEMORY. */
+void table_set(struct table *table, struct text key, uint32_t value);
+
+void table_free(struct table *table);
+
+#endif

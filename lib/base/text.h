@@ -1,0 +1,59 @@
+/* text.h: views of bytes that somebody else owns.
+ *
+ * Everything that is parsed (files, fatbin payloads, PTX, symbol names) stays where it was mapped or
+ * inflated; modules pass views, never copies, and never rely on a final NUL. */
+#ifndef MINILINK_BASE_TEXT_H
+#define MINILINK_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Characters, not NUL-terminated. */
+struct text {
+    const char *data;
+    size_t size; /* bytes */
+};
+
+/* Raw bytes. */
+struct bytes {
+    const uint8_t *data;
+    size_t size; /* bytes */
+};
+
+/* A view of a string literal. */
+#define TEXT(literal) ((struct text){literal, sizeof(literal) - 1})
+
+/* printf("%.*s", TEXT_ARG(t)); a view beyond INT_MAX is cut. */
+#define TEXT_ARG(t) ((t).size > 0x7fffffff ? 0x7fffffff : (int)(t).size), ((t).data ? (t).data : "")
+
+/* A view of a NUL-terminated string; NULL gives the empty view. */
+static inline struct text text_of(const char *string)
+{
+    return (struct text){string, string ? strlen(string) : 0};
+}
+
+/* True when both views hold the same characters. */
+static inline bool text_equal(struct text a, struct text b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* True when `t` begins with `prefix`. */
+static inline bool text_starts(struct text t, struct text prefix)
+{
+    return t.size >= prefix.size && (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
+}
+
+/* The bounds gate for foreign containers: the view of `size` bytes at `offset` inside `whole`.
+ * Returns false, and leaves *part alone, when any of it lies outside; no arithmetic can wrap. */
+static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t size, struct bytes *part)
+{
+    if (offset > whole.size || size > whole.size - offset)
+        return false;
+    *part = (struct bytes){whole.data + offset, (size_t)size};
+    return true;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* cubin.h: one cubin as plain structs, checked.
+ *
+ * cubin_read() validates everything before anything uses it: after it, every index is in range, every
+ * view lies inside the file, every name is a string, every info record is whole. The merging stages
+ * therefore need no defensive checks. libelf is used to read the headers (read.c). */
+#ifndef MINILINK_CUBIN_CUBIN_H
+#define MINILINK_CUBIN_CUBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+struct cubin_relocation {
+    uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
+    uint32_t type;   /* enum cubin_relocation_type */
+    uint32_t symbol; /* index in the cubin's symbols */
+    int64_t addend;  /* 0 in a REL section, where it stands in the field itself */
+};
+
+struct cubin_section {
+    struct text name;
+    uint32_t type;
+    uint32_t link;
+    uint32_t info;
+    uint64_t flags;
+    uint64_t alignment; /* a power of two, at least 1 */
+    uint64_t entry_size;
+    uint64_t size;     /* bytes */
+    bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
+    struct bytes data; /* size bytes, or empty when has_no_bytes */
+    /* REL and RELA sections only: */
+    struct cubin_relocation *relocations;
+    size_t relocation_count;
+};
+
+struct cubin_symbol {
+    struct text name; /* section symbols: the section's name when they have none of their own */
+    uint64_t value;
+    uint64_t size;
+    uint8_t type;     /* STT_* */
+    uint8_t binding;  /* STB_* */
+    uint8_t other;    /* visibility, entry flag, memory space */
+    uint16_t section; /* index, SHN_UNDEF, SHN_ABS or SHN_COMMON */
+};
+
+/* Start with {0}. */
+struct cubin {
+    struct arena arena;
+    const char *name; /* for messages: "a.o(1)", "lto.cubin" */
+    uint8_t ident[16]; /* e_ident */
+    uint16_t type;    /* ET_REL or ET_EXEC */
+    uint32_t flags;   /* e_flags */
+    struct cubin_section *sections; /* [0] is the null section */
+    size_t section_count;
+    struct cubin_symbol *symbols; /* [0] is the null symbol */
+    size_t symbol_count;
+    uint32_t symtab; /* section index; 0 = none */
+    struct bytes strings; /* contents of .strtab; prototypes are kept there too; ends with NUL */
+};
+
+/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. False, and an error
+ * that names what is wrong, where, found and expected. */
+bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
+
+void cubin_free(struct cubin *cubin);
+
+/* Index of the first section with that name, or 0. */
+uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
+
+/* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
+ * .nv.constantN.F, .nv.shared.F through their .text section. 0 when it belongs to none. */
+uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index);
+
+/* The NUL-terminated string at `offset` in .strtab; empty when out of range. */
+struct text cubin_string(const struct cubin *cubin, uint64_t offset);
+
+/* One record of an info section. */
+struct info_record {
+    uint8_t format;       /* enum info_format */
+    uint8_t attribute;    /* enum info_attribute */
+    uint16_t value;       /* NVAL, BVAL, HVAL */
+    struct bytes payload; /* SVAL */
+};
+
+/* Takes the next record off the front of *rest. False at the end. On a checked cubin, records are
+ * whole; on unchecked bytes a torn record ends the walk with rest->size > 0. */
+bool info_next(struct bytes *rest, struct info_record *record);
+
+/* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS). */
+size_t info_symbol_words(const struct info_record *record);
+
+/* Little-endian 32-bit word `index` of a payload. */
+uint32_t info_word(struct bytes payload, size_t index);
+
+#endif

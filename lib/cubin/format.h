@@ -1,0 +1,147 @@
+/* format.h: numbers of the EM_CUDA ELF format.
+ *
+ * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were measured
+ * on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
+#ifndef MINILINK_CUBIN_FORMAT_H
+#define MINILINK_CUBIN_FORMAT_H
+
+#include <elf.h>
+#include <stdint.h>
+
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
+
+#define CUBIN_OSABI       0x41
+#define CUBIN_ABI_VERSION 8
+
+/* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
+ * .note.nv.cuinfo. Two cubins may be merged when the low 24 bits agree. */
+#define CUBIN_FLAGS_SM(flags)   (((flags) >> 8) & 0xffu)
+#define CUBIN_FLAGS_MERGEABLE   0x00ffffffu
+#define CUBIN_FLAGS_NOTE_SHIFT  24
+#define CUBIN_FLAGS_CLASS_SM90  0x04u
+#define CUBIN_FLAGS_CLASS_SM100 0x02u
+
+enum cubin_section_type {
+    SHT_CUDA_INFO = 0x70000000,
+    SHT_CUDA_CALLGRAPH = 0x70000001,
+    SHT_CUDA_PROTOTYPE = 0x70000002,
+    SHT_CUDA_RESOLVED_RELA = 0x70000003,
+    SHT_CUDA_GLOBAL = 0x70000007,      /* NOBITS in an executable */
+    SHT_CUDA_GLOBAL_INIT = 0x70000008, /* PROGBITS in an executable */
+    SHT_CUDA_LOCAL = 0x70000009,
+    SHT_CUDA_SHARED = 0x7000000a, /* NOBITS in an executable */
+    SHT_CUDA_RELOCINFO = 0x7000000b,
+    SHT_CUDA_RESERVED_SHARED = 0x70000015,
+    SHT_CUDA_CAPMERC = 0x70000016,
+    SHT_CUDA_CONSTANT0 = 0x70000064, /* bank N: + N; PROGBITS in an executable */
+    SHT_CUDA_CONSTANT_LAST = 0x70000064 + 17,
+    SHT_CUDA_MERC_RELA = 0x70000082,
+    SHT_CUDA_MERC_INFO = 0x70000083,
+    SHT_CUDA_MERC_SYMTAB = 0x70000085,
+    SHT_CUDA_COMPAT = 0x70000086,
+};
+
+enum cubin_symbol_type {
+    STT_CUDA_TEXTURE = 10,
+    STT_CUDA_SURFACE = 12,
+    STT_CUDA_OBJECT = 13, /* data; OBJECT in an executable */
+};
+
+/* st_other: low 2 bits visibility, 0x10 kernel entry, 0xe0 memory space. */
+#define STO_CUDA_ENTRY           0x10
+#define STO_CUDA_SPACE           0xe0
+#define STO_CUDA_GLOBAL          0x20
+#define STO_CUDA_SHARED          0x40
+#define STO_CUDA_LOCAL           0x60
+#define STO_CUDA_CONST           0x80
+#define STO_CUDA_RESERVED_SHARED 0xa0
+#define STO_CUDA_MANAGED         0x04
+
+#define SHN_CUDA_COMMON 0xfff2 /* = SHN_COMMON; st_value holds the alignment */
+
+/* Relocation types: R_CUDA_<field> as in public name lists; see minilink-cubin(5). */
+enum cubin_relocation_type {
+    R_CUDA_NONE = 0x00,
+    R_CUDA_32 = 0x01,
+    R_CUDA_64 = 0x02,
+    R_CUDA_G32 = 0x03,
+    R_CUDA_G64 = 0x04,
+    R_CUDA_TEX_HEADER_INDEX = 0x06,
+    R_CUDA_SURF_HEADER_INDEX = 0x34,
+    R_CUDA_ABS32_32 = 0x37,    /* shared address; bits 32..63 */
+    R_CUDA_ABS32_LO_32 = 0x38, /* low half of an address; bits 32..63 */
+    R_CUDA_ABS32_HI_32 = 0x39,
+    R_CUDA_ABS47_34 = 0x3a, /* call target, sm_75..89 */
+    R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
+    R_CUDA_CONST_FIELD19_40 = 0x40,
+    R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
+    R_CUDA_UNUSED_CLEAR32 = 0x48,
+    R_CUDA_UNUSED_CLEAR64 = 0x49,
+    R_CUDA_ABS24_40 = 0x4a,    /* shared address, sm_75..89 */
+    R_CUDA_ABS55_16_34 = 0x4b, /* call target, sm_90 on */
+    R_CUDA_8_0 = 0x4c,         /* + n: byte n of a 64-bit address in data */
+    R_CUDA_G8_0 = 0x54,
+    R_CUDA_UNIFIED = 0x66,
+    R_CUDA_UNIFIED_32 = 0x67,
+    R_CUDA_UNIFIED_8_0 = 0x68,
+    R_CUDA_UNIFIED32_LO_32 = 0x70,
+    R_CUDA_UNIFIED32_HI_32 = 0x71,
+    R_CUDA_ABS56_16_34 = 0x72, /* indirect call */
+    R_CUDA_CONST_FIELD22_37 = 0x73,
+};
+
+/* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, u16 value or payload size, payload. */
+enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 4 };
+
+enum info_attribute {
+    EIATTR_MAX_THREADS = 0x05,
+    EIATTR_PARAM_CBANK = 0x0a,
+    EIATTR_EXTERNS = 0x0f,
+    EIATTR_REQNTID = 0x10,
+    EIATTR_FRAME_SIZE = 0x11,
+    EIATTR_MIN_STACK_SIZE = 0x12,
+    EIATTR_KPARAM_INFO = 0x17,
+    EIATTR_CBANK_PARAM_SIZE = 0x19,
+    EIATTR_MAXREG_COUNT = 0x1b,
+    EIATTR_EXIT_INSTR_OFFSETS = 0x1c,
+    EIATTR_CRS_STACK_SIZE = 0x1e,
+    EIATTR_MAX_STACK_SIZE = 0x23,
+    EIATTR_REGCOUNT = 0x2f,
+    EIATTR_INDIRECT_BRANCH_TARGETS = 0x34,
+    EIATTR_SW_WAR = 0x36,
+    EIATTR_CUDA_API_VERSION = 0x37,
+    EIATTR_NUM_BARRIERS = 0x4c,
+    EIATTR_SPARSE_MMA_MASK = 0x50,
+    EIATTR_MERCURY_ISA_VERSION = 0x5f,
+};
+
+/* .nv.compat attributes (a name space of their own). */
+enum compat_attribute {
+    COMPAT_ISA_CLASS = 0x02,
+    COMPAT_SUFFIX_A = 0x09,
+    COMPAT_CAN_FASTPATH_FINALIZE = 0x0b,
+};
+
+/* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */
+enum callgraph_part {
+    CALLGRAPH_DIRECT = -1,     /* caller, callee */
+    CALLGRAPH_ADDRESS = -2,    /* function whose address is taken, prototype string in .strtab */
+    CALLGRAPH_INDIRECT = -3,   /* caller, prototype string of its indirect call */
+    CALLGRAPH_CANDIDATE = -4,  /* caller, function that it may call */
+};
+
+/* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */
+#define SHARED_RESERVED_SM90 0x400u
+
+/* The constant .nv.rel.action payload (all architectures). */
+#define NV_REL_ACTION_SIZE 16
+extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
+
+/* Names for dumps; NULL when unknown. */
+const char *format_section_type_name(uint32_t type);
+const char *format_relocation_name(uint32_t type);
+const char *format_attribute_name(uint8_t attribute);
+
+#endif

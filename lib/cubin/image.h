@@ -1,0 +1,102 @@
+/* image.h: an ELF file in memory, complete but for its file offsets.
+ *
+ * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written by
+ * image_write() through libelf. Section and symbol indices are final when they are added here. */
+#ifndef MINILINK_CUBIN_IMAGE_H
+#define MINILINK_CUBIN_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/table.h"
+#include "base/text.h"
+
+struct image_section {
+    struct text name;
+    uint32_t type;
+    uint32_t link;
+    uint32_t info;
+    uint64_t flags;
+    uint64_t alignment;
+    uint64_t entry_size;
+    uint64_t size;     /* bytes; of file contents unless has_no_bytes */
+    bool has_no_bytes; /* NOBITS and its NVIDIA cousins */
+    const void *data;  /* size bytes that outlive the image, or NULL when has_no_bytes */
+    uint64_t offset;   /* in the file: set by image_layout */
+};
+
+struct image_symbol {
+    struct text name; /* empty: st_name 0 */
+    uint64_t value;
+    uint64_t size;
+    uint8_t type;
+    uint8_t binding;
+    uint8_t other;
+    uint16_t section;
+};
+
+struct image_segment {
+    uint32_t type;
+    uint32_t flags;
+    uint64_t offset;
+    uint64_t file_size;
+    uint64_t memory_size;
+};
+
+/* Start with {0}. */
+struct image {
+    struct arena arena;
+    uint16_t type;  /* ET_REL or ET_EXEC */
+    uint32_t flags; /* e_flags, complete */
+    struct image_section *sections; /* [0] is the null section, made by image_begin */
+    size_t section_count;
+    size_t section_capacity;
+    struct image_segment segments[8]; /* filled in by image_layout for ET_EXEC */
+    size_t segment_count;
+    uint64_t section_header_offset;
+    uint64_t program_header_offset;
+    uint64_t file_size;
+};
+
+/* A string table under construction; offset 0 is the empty string. Start with {0}. */
+struct image_strings {
+    struct buffer bytes;
+    struct table offsets; /* string -> offset; keys must outlive the table */
+};
+
+/* The offset of `string`, which is added when it is new. */
+uint32_t image_string(struct image_strings *strings, struct text string);
+void image_strings_free(struct image_strings *strings);
+
+/* Adds the null section. */
+void image_begin(struct image *image, uint16_t type, uint32_t flags);
+
+/* Appends a section and returns its index; fields may be changed later through image->sections. */
+uint32_t image_add_section(struct image *image, const struct image_section *section);
+
+/* Encodes symbols (null symbol first, locals before globals) as .symtab contents in the image's arena
+ * and sets section `symtab`'s data, size, entry size and info (index of the first global). Names are
+ * added to `strings`. */
+void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
+                       size_t count, struct image_strings *strings);
+
+/* Fills .shstrtab (section `index`) with the names of all sections. */
+void image_set_section_names(struct image *image, uint32_t index);
+
+/* Places sections in index order from 0x40 on, each aligned, then the section header table, then for
+ * ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
+void image_layout(struct image *image);
+
+/* The file's bytes, appended to `out`; image_layout comes first. Through libelf on a memory file.
+ * False, and a fatal diagnostic, when libelf or the system refuses. */
+bool image_bytes(const struct image *image, struct buffer *out);
+
+/* Writes the file at `path`, whole or not at all. */
+bool image_write(const struct image *image, const char *path);
+
+void image_free(struct image *image);
+
+#endif

@@ -1,0 +1,76 @@
+/* minilink/assembler.h: the interface between minilink and an assembler; public, and the only header
+ * that a plug-in needs. Nothing outside the headers in this folder is API.
+ *
+ * An assembler turns one chunk of PTX into one cubin (an ELF file, EM_CUDA, ET_REL). A plug-in is a
+ * shared object that exports a variable `const struct minilink_assembler minilink_assembler`. See
+ * minilink-assembler(3). */
+#ifndef MINILINK_ASSEMBLER_H
+#define MINILINK_ASSEMBLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MINILINK_ASSEMBLER_ABI 1
+
+/* Compilation modes, with the numbers of NVIDIA's tools: 0 normal, 6 SASS. */
+enum minilink_mode {
+    MINILINK_MODE_RELOCATABLE = 0, /* as `ptxas -c`: to be merged with other cubins */
+    MINILINK_MODE_WHOLE = 1,       /* the chunk is the whole program; still ET_REL */
+};
+
+/* Results: 0, or one of the elfLink codes. */
+enum minilink_code {
+    MINILINK_OK = 0,
+    MINILINK_INTERNAL = 1,
+    MINILINK_FAILED = 5, /* the PTX is wrong, or the assembler could not run; `log` says why */
+    MINILINK_NOT_RELOCATABLE = 8,
+    MINILINK_NO_MEMORY = 64,
+    MINILINK_CANCELLED = 65,
+};
+
+/* A request. Borrowed: nothing in it may be kept after assemble() returns. */
+struct minilink_job {
+    size_t size;             /* sizeof this struct at the caller; it grows at the end */
+    const char *name;        /* for messages, e.g. "chunk 3"; never NULL */
+    const char *ptx;         /* ptx_size bytes, followed by a NUL */
+    size_t ptx_size;         /* in bytes, at least 1 */
+    const char *arch;        /* real architecture, e.g. "sm_90a" */
+    uint32_t sm;             /* its number, 90 */
+    uint8_t address64;       /* 64-bit addressing */
+    uint8_t machine64;       /* -m64 */
+    uint8_t debug;           /* -g */
+    uint8_t line_info;       /* -lineinfo */
+    uint32_t mode;           /* enum minilink_mode */
+    uint32_t maxrregcount;   /* 0 = no limit */
+    const char *const *options; /* further assembler options (-Xptxas), ends with NULL */
+    const volatile int *cancelled; /* becomes non-zero when the result is no longer wanted */
+};
+
+/* An answer, zeroed by the caller. Both buffers come from malloc() in the assembler and are freed by
+ * minilink with free(). */
+struct minilink_result {
+    size_t size;       /* sizeof this struct at the caller */
+    void *cubin;       /* a whole ELF file; set when the result is MINILINK_OK */
+    size_t cubin_size; /* in bytes */
+    char *log;         /* NUL-terminated lines for the user: what ptxas would print; or NULL */
+};
+
+struct minilink_assembler {
+    uint32_t abi;        /* MINILINK_ASSEMBLER_ABI */
+    const char *name;    /* "builtin" */
+    const char *version; /* identity for caches and notes: changes when its output may change */
+    /* Assembles one chunk. Called by many threads at once; must not print, exit, change signal
+     * handlers or the working directory. Returns an enum minilink_code. */
+    int (*assemble)(void *state, const struct minilink_job *job, struct minilink_result *result);
+    void *state; /* handed to assemble() */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,78 @@
+/* fatbin.h: reading the fatbin container.
+ *
+ * Layout (little endian; measured on CUDA 13.0's fatbinary and nvcc): a 16-byte outer header {u32
+ * magic 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything behind it}, then
+ * entries, each a header of at least 64 bytes and a payload, both multiples of 8 long. No
+ * terminator: the outer size ends the list. See struct fatbin_entry for an entry's fields.
+ *
+ * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number. */
+#ifndef MINILINK_INPUT_FATBIN_H
+#define MINILINK_INPUT_FATBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "base/text.h"
+
+#define FATBIN_MAGIC       0xBA55ED50u
+#define FATBIN_HEADER_SIZE 16u
+
+enum fatbin_kind {
+    FATBIN_PTX = 1,
+    FATBIN_ELF = 2,
+    FATBIN_NVVM = 8, /* LTO-IR */
+};
+
+enum fatbin_flag {
+    FATBIN_64BIT = 0x1,
+    FATBIN_DEBUG = 0x2,
+    FATBIN_LINUX = 0x10,
+    FATBIN_LZ4 = 0x2000,
+    FATBIN_ZSTD = 0x8000,
+    FATBIN_SCRAMBLED = 0x10000, /* NVVM payload that only NVIDIA's libraries read */
+    FATBIN_SUFFIX_A = 0x100000,
+    FATBIN_SUFFIX_F = 0x200000,
+    FATBIN_BLOB = 0x1000000, /* the option descriptor holds a binary blob, not text */
+};
+
+/* One entry, checked: every view lies inside the container. */
+struct fatbin_entry {
+    uint16_t kind;     /* enum fatbin_kind, or an unknown number */
+    uint16_t version;  /* 0x0101 */
+    uint16_t major;    /* of the PTX ISA, the ELF ABI or the LTO-IR */
+    uint16_t minor;
+    struct arch arch;  /* with the suffix from the flags */
+    uint64_t flags;    /* enum fatbin_flag */
+    size_t offset;     /* of the entry in the container's bytes */
+    unsigned number;   /* of the entry in the container, from 1 */
+    struct bytes payload;       /* as stored; compressed ones without their padding */
+    uint64_t uncompressed_size; /* bytes; 0 when stored */
+    struct text options;        /* option string without its final NUL; empty = none */
+    struct text identity;       /* source file name, with -g or -lineinfo; empty = none */
+};
+
+/* A position in one container. */
+struct fatbin {
+    const char *name;   /* of the file or archive member, for messages */
+    struct bytes bytes; /* this container: header and entries */
+    size_t next;        /* offset of the next entry */
+    unsigned number;    /* of the entry last read */
+};
+
+enum fatbin_result {
+    FATBIN_ENTRY, /* *entry is filled in */
+    FATBIN_END,
+    FATBIN_DAMAGED, /* reported */
+};
+
+/* Opens the container that begins at data[0]. Sets *size to its whole size in bytes, rounded up to
+ * 8 where data has that much: where the next container begins when several stand back to back.
+ * False, and an error that names offset, expected and found values, when the header is wrong. */
+bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, size_t *size);
+
+/* Reads the next entry. */
+enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry);
+
+#endif

@@ -1,0 +1,64 @@
+/* file.h: opening operands and telling by their content what they are.
+ *
+ * Regular files are mapped read-only and stay mapped until inputs_close(); everything later on is a
+ * view into the mapping. What is not a regular file (a pipe) is read into memory. */
+#ifndef MINILINK_INPUT_FILE_H
+#define MINILINK_INPUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+enum file_kind {
+    FILE_EMPTY,         /* no bytes */
+    FILE_HOST_OBJECT,   /* ELF for a CPU: ET_REL or an executable; may carry fatbins */
+    FILE_SHARED_OBJECT, /* ELF ET_DYN without fatbin sections, or a linker script for one */
+    FILE_ARCHIVE,       /* !<arch> */
+    FILE_FATBIN,        /* begins with the fatbin magic 0xBA55ED50 */
+    FILE_CUBIN,         /* ELF with e_machine EM_CUDA */
+    FILE_PTX,           /* text with a .version directive before any other */
+    FILE_LTOIR,         /* raw LTO-IR, magic 0x7F4E43ED */
+    FILE_TEXT,          /* other text */
+    FILE_UNKNOWN,
+};
+
+struct input_file {
+    const char *path;    /* as the user gave it, or as -l found it */
+    const char *library; /* "cudart" for -lcudart, else NULL */
+    struct bytes data;   /* whole contents */
+    void *mapping;       /* what to unmap, or NULL */
+    enum file_kind kind;
+};
+
+/* One word of the command line that names an input. */
+struct input_operand {
+    const char *name;
+    bool is_library; /* -lNAME: looked for as lib<name>.a in the library paths */
+};
+
+/* Opened files, in command-line order. Start with {0}. */
+struct inputs {
+    struct arena arena;
+    struct input_file *files;
+    size_t count;
+    size_t capacity;
+};
+
+/* Opens every operand; libraries are looked for in `library_paths` (-L, in order). All that cannot
+ * be opened are reported ("Could not open input file 'X'"; for a library with the paths tried);
+ * false when there was one. Opening the same path twice gives two files, as nvlink has it. */
+bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
+                 const char *const *library_paths, size_t path_count);
+
+/* Unmaps everything. Accepts {0} and half-opened inputs. */
+void inputs_close(struct inputs *inputs);
+
+/* What `data` is. Looks at the content only; never beyond data.size. */
+enum file_kind file_classify(struct bytes data);
+
+/* "archive", "PTX text", ...: for messages. */
+const char *file_kind_name(enum file_kind kind);
+
+#endif

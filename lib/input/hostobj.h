@@ -1,0 +1,21 @@
+/* hostobj.h: finding fatbins in host ELF files, by libelf.
+ *
+ * Relocatable device code stands in section __nv_relfatbin, whole-program code and linked cubins in
+ * .nv_fatbin (measured on nvcc 13.0). `ld -r` and ld put the fatbins of several objects back to
+ * back, 8-aligned, so a section may hold several containers. */
+#ifndef MINILINK_INPUT_HOSTOBJ_H
+#define MINILINK_INPUT_HOSTOBJ_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* Called for each fatbin section's contents, a view of the object. Returns false to stop. */
+typedef bool hostobj_visit(void *argument, const char *section, struct bytes data);
+
+/* Visits the fatbin sections of the ELF file `data`, __nv_relfatbin before .nv_fatbin. Sets *found to
+ * their number. False when a visit returned false, or with an error when the ELF file is damaged. */
+bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
+                  unsigned *found);
+
+#endif

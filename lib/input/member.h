@@ -1,0 +1,70 @@
+/* member.h: from opened files to the code that takes part in the link.
+ *
+ * Every fatbin entry, raw cubin, PTX file and LTO-IR file is a candidate. Selection gives each a
+ * role and a reason, per fatbin as nvlink does it. */
+#ifndef MINILINK_INPUT_MEMBER_H
+#define MINILINK_INPUT_MEMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "base/arena.h"
+#include "base/text.h"
+#include "input/fatbin.h"
+#include "input/file.h"
+
+enum member_role {
+    MEMBER_UNUSED,  /* see `reason` */
+    MEMBER_OPTIONS, /* LTO-IR: only its option string takes part, in the consensus */
+    MEMBER_PTX,     /* its PTX is linked into the program */
+    MEMBER_CUBIN,   /* its cubin is merged with those of the chunks */
+};
+
+struct member {
+    const char *name;        /* for messages: "a.o(1)", "lib.a(b.o)(2)"; raw files: "x.cubin" */
+    const char *file;        /* the operand that it came from: "lib.a" */
+    const char *object_name; /* file or archive member without entry number: "lib.a(b.o)" */
+    uint32_t group;          /* same number = same fatbin: one choice is made per group */
+    struct fatbin_entry entry; /* raw files: kind, arch, payload and flags are filled in */
+    enum member_role role;
+    const char *reason; /* why it has this role: a phrase for -v and minidump */
+};
+
+/* Start with {0}. */
+struct members {
+    struct arena arena;
+    struct member *list; /* all candidates, in input order */
+    size_t count;
+    size_t capacity;
+    struct arch arch;       /* the target: given, or found by members_select */
+    bool has_lto;           /* some group has LTO-IR for the target */
+    bool has_lto_only;      /* some group has LTO-IR for the target, but no PTX beside it */
+    size_t cubin_count;     /* members whose role is MEMBER_CUBIN */
+    size_t ptx_count;       /* members whose role is MEMBER_PTX */
+};
+
+struct member_request {
+    struct arch arch;            /* sm = 0: take it from the inputs when they agree on one */
+    bool prefer_ptx;             /* -lto or a split compile: PTX before SASS of the target */
+    bool suppress_arch_warning;  /* -suppress-arch-warning */
+};
+
+/* Lists every candidate of every file. Damaged containers and objects are reported, all of them;
+ * false when there was one. Files without device code are passed over: shared and host-only objects
+ * with an info under -v, text, empty and unknown files with a warning. */
+bool members_collect(struct members *members, const struct inputs *inputs);
+
+/* Settles the target and gives every member its role. A file with nothing for the target is warned
+ * about in nvlink's words ("SM Arch ('sm_80') not found in 'a.o'") with a note of what it has. False,
+ * and an error that lists the choice, when no target was asked for and the inputs leave several. */
+bool members_select(struct members *members, const struct member_request *request);
+
+/* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.
+ * False, and an error naming the member, when it does not inflate to its stated size. */
+bool member_code(const struct member *member, struct arena *arena, struct bytes *code);
+
+void members_free(struct members *members);
+
+#endif

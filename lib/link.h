@@ -1,0 +1,44 @@
+/* link.h: one device link, from operands to the output file. */
+#ifndef MINILINK_LINK_H
+#define MINILINK_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "assembler/registry.h"
+#include "base/arch.h"
+#include "input/file.h"
+#include "options/consensus.h"
+
+#define MINILINK_VERSION "0.1.0"
+
+struct link_request {
+    const struct input_operand *operands;
+    size_t operand_count;
+    const char *const *library_paths;
+    size_t library_path_count;
+    const char *output;    /* path; NULL with dry_run */
+    const char *keep;      /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
+    struct arch arch;      /* sm = 0: from the inputs */
+    struct option_request options;
+    struct assembler_request assembler;
+    const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
+    bool relocatable;            /* -r */
+    bool dry_run;                /* --dry-run: stop before assembling, say what would be done */
+    bool suppress_arch_warning;
+    bool suppress_stack_warning;
+};
+
+/* Exit statuses of the programs. */
+enum link_status {
+    LINK_STATUS_OK = 0,
+    LINK_STATUS_ERROR = 1,       /* the link or an assembly failed */
+    LINK_STATUS_USAGE = 2,       /* the command line is wrong */
+    LINK_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
+};
+
+/* Does the whole link. Everything that is wrong has been reported when it returns; nothing is left
+ * behind then. */
+enum link_status link_run(const struct link_request *request);
+
+#endif

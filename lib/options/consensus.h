@@ -1,0 +1,84 @@
+/* consensus.h: bringing the options embedded in the members, and the command line, to one set.
+ *
+ * Each LTO member carries the options it was compiled with as text. They are combined by a state
+ * machine per option (spec: nvlink-split-compilation, Value Consensus), each option with its own rule
+ * for what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured to. */
+#ifndef MINILINK_OPTIONS_CONSENSUS_H
+#define MINILINK_OPTIONS_CONSENSUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "input/member.h"
+
+/* The states of the description, with its numbers. */
+enum consensus_state {
+    CONSENSUS_NONE = 0,     /* no member has been seen */
+    CONSENSUS_ABSENT = 1,   /* members seen, none has the option */
+    CONSENSUS_PRESENT = 2,  /* all have it, with one value */
+    CONSENSUS_MIXED = 3,    /* some have it, with one value; some do not */
+    CONSENSUS_CONFLICT = 4, /* two different values */
+};
+
+/* One option's state; start with {0}. */
+struct consensus {
+    enum consensus_state state;
+    int32_t value; /* in states PRESENT, MIXED, CONFLICT: the first value seen */
+};
+
+/* Takes one more member into account. */
+void consensus_add(struct consensus *consensus, bool found, int32_t value);
+
+/* The options that members embed. */
+enum embedded_option {
+    EMBEDDED_LINE_INFO, /* -generate-line-info */
+    EMBEDDED_MAXREG,    /* -maxreg N */
+    EMBEDDED_FTZ,       /* -ftz=N */
+    EMBEDDED_PREC_DIV,
+    EMBEDDED_PREC_SQRT,
+    EMBEDDED_FMAD,
+    EMBEDDED_SPLIT_COMPILE, /* -split-compile N */
+    EMBEDDED_COUNT,
+};
+
+/* What the command line says. */
+struct option_request {
+    bool has_split_compile;
+    int32_t split_compile; /* 1 = off, 0 = number of CPUs */
+    bool has_split_compile_extended;
+    int32_t split_compile_extended; /* 1 = off, 0 = number of CPUs */
+    bool has_maxrregcount;
+    int32_t maxrregcount;
+    bool line_info;
+    bool debug;  /* -g */
+    bool strict; /* --consensus=strict: nvlink's fatal errors where we only warn */
+    bool lto;    /* -lto or -dlto */
+    bool has_xnvvm; /* some -Xnvvm was given: then the arithmetic options are forwarded too */
+    const char *ofast_compile; /* -Ofc value, or NULL */
+};
+
+/* The result. Start with {0}. */
+struct agreement {
+    struct arena arena;
+    struct consensus embedded[EMBEDDED_COUNT]; /* over all members, before the command line */
+    int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs */
+    int32_t split_compile_extended; /* value in force */
+    int32_t maxrregcount;           /* 0 = no limit */
+    bool line_info;
+    bool debug;
+    const char **forwarded; /* what would be handed to libnvvm (spec: Option Forwarding) */
+    size_t forwarded_count;
+};
+
+/* Combines the option strings of all members that have LTO-IR for the target with the command line.
+ * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the clash
+ * of the two split options. Prints nvlink's messages; a difference is followed by a note per member
+ * that says who declared what. False when it is fatal. */
+bool consensus_reach(struct agreement *agreement, const struct members *members,
+                     const struct option_request *request);
+
+void agreement_free(struct agreement *agreement);
+
+#endif

@@ -1,0 +1,25 @@
+/* embedded.h: reading one member's option string as nvlink 13.0 reads it.
+ *
+ * Measured: a substring search, the first match counts; `-split-compile ` and `-maxreg ` with one
+ * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi reads
+ * it, cut to 32 bits: "2x" is 2, "abc" is 0, "4294967298" is 2. `-generate-line-info` has no value. */
+#ifndef MINILINK_OPTIONS_EMBEDDED_H
+#define MINILINK_OPTIONS_EMBEDDED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "options/consensus.h"
+
+/* Looks for `option` in `options`. True when it is there, with its number in *value (1 for
+ * -generate-line-info). Never reads beyond options.size. */
+bool embedded_find(struct text options, enum embedded_option option, int32_t *value);
+
+/* The option's name as nvlink prints it in messages: "-maxrregcount", "-prec-div". */
+const char *embedded_name(enum embedded_option option);
+
+/* The option as it stands in the string: "-maxreg ", "-prec_div=". */
+const char *embedded_spelling(enum embedded_option option);
+
+#endif

@@ -1,0 +1,50 @@
+/* program.h: all modules of the link as one program.
+ *
+ * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees everything.
+ * Modules are parsed into items, symbols are resolved across modules, what no kernel can reach is
+ * dropped, and symbols that would clash once they share a text get a name of their own. */
+#ifndef MINILINK_PTX_PROGRAM_H
+#define MINILINK_PTX_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "base/arena.h"
+#include "base/text.h"
+
+struct ptx_module; /* ptx/module.h */
+
+/* One PTX text; it may hold several modules, each from its .version on. */
+struct program_source {
+    const char *name; /* member name, for messages */
+    struct text text; /* must outlive the program */
+};
+
+struct program_request {
+    struct arch arch;    /* the target of the link */
+    bool keep_dead;      /* -g or -r: keep functions that nothing reaches */
+    bool allow_undefined; /* symbols may be defined by a cubin that is merged later */
+};
+
+/* Start with {0}. The fields behind `arena` are for the stages that follow; see ptx/symbol.h. */
+struct program {
+    struct arena arena;
+    struct ptx_module **modules;
+    size_t module_count;
+    struct program_symbol *symbols; /* every function and variable, once; in definition order */
+    size_t symbol_count;
+    uint16_t version_major; /* of the newest module: what every chunk's .version says */
+    uint16_t version_minor;
+    size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
+};
+
+/* Parses and links `count` sources. Reports all errors of the stage, in nvlink's words where it has
+ * them, each with its place or both places; false when there was one. */
+bool program_link(struct program *program, const struct program_source *sources, size_t count,
+                  const struct program_request *request);
+
+void program_free(struct program *program);
+
+#endif
