@@ -6,6 +6,7 @@
 #define MINILINK_CUBIN_FORMAT_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef EM_CUDA
@@ -141,6 +142,13 @@ enum callgraph_part {
 /* The constant .nv.rel.action payload (all architectures). */
 #define NV_REL_ACTION_SIZE 16
 extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
+
+/* How many bytes of its target a relocation's field takes: 1, 4 or 8. In a text section the whole
+ * 16-byte instruction at the relocation's offset belongs to it. */
+unsigned format_relocation_size(uint32_t type);
+
+/* True for a section type without file contents: NOBITS, and NVIDIA's own before the link. */
+bool format_is_nobits(uint32_t type);
 
 /* Names for dumps; NULL when unknown. */
 const char *format_section_type_name(uint32_t type);
