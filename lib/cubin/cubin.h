@@ -16,7 +16,7 @@
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
     uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t symbol; /* index in the cubin's symbols */
+    uint32_t symbol; /* index in the cubin's symbols; 0 for the YIELD types, which have none */
     int64_t addend;  /* 0 in a REL section, where it stands in the field itself */
 };
 

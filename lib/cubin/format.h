@@ -81,6 +81,8 @@ enum cubin_relocation_type {
     R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
+    R_CUDA_YIELD_OPCODE9_0 = 0x44,      /* these two have no symbol (sm_75, -G) */
+    R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
     R_CUDA_UNUSED_CLEAR32 = 0x48,
     R_CUDA_UNUSED_CLEAR64 = 0x49,
     R_CUDA_ABS24_40 = 0x4a,    /* shared address, sm_75..89 */

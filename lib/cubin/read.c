@@ -210,6 +210,7 @@ static bool check_sections(const struct reader *reader)
 {
     const struct cubin *cubin = reader->cubin;
     uint64_t total = 0;
+    uint64_t alignments = 0;
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
@@ -218,6 +219,10 @@ static bool check_sections(const struct reader *reader)
         if (total / 2 > reader->file.size)
             return read_damaged(reader, READ_SECTION " overlaps others",
                                 READ_SECTION_ARG(reader, i));
+        alignments += section->alignment > READ_PAGE ? section->alignment : 0;
+        if (alignments > READ_ALIGNMENT_SUM)
+            return read_damaged(reader, "the alignments of its sections add up to more than %u",
+                                READ_ALIGNMENT_SUM);
         if (section->link >= cubin->section_count)
             return read_damaged(reader, READ_SECTION " is linked to section %u of %zu",
                                 READ_SECTION_ARG(reader, i), section->link, cubin->section_count);

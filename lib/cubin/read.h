@@ -17,9 +17,14 @@ struct reader {
     uint64_t name_budget;
 };
 
-/* No object and no alignment that a tool writes comes near these. */
-#define READ_LARGEST_OBJECT    (UINT64_C(1) << 40)
-#define READ_LARGEST_ALIGNMENT 65536u
+/* No object that fits a GPU comes near this. */
+#define READ_LARGEST_OBJECT (UINT64_C(1) << 40)
+
+/* ptxas takes any alignment (and writes gigabytes of padding). Alignments are bounded one by one
+ * and, for those above a page, in sum, so that a small input cannot ask for a large output. */
+#define READ_LARGEST_ALIGNMENT (1u << 20)
+#define READ_PAGE              4096u
+#define READ_ALIGNMENT_SUM     (64u << 20)
 
 /* Reports "'name' is a damaged cubin: ..." and returns false. */
 bool read_damaged(const struct reader *reader, const char *format, ...)

@@ -238,6 +238,13 @@ static bool check_relocation_section(const struct reader *reader, size_t index)
     return true;
 }
 
+/* Measured: ptxas -G for sm_75 marks instructions that the linker may change. */
+static bool has_no_symbol(uint32_t type)
+{
+    return type == R_CUDA_NONE || type == R_CUDA_YIELD_OPCODE9_0 ||
+           type == R_CUDA_YIELD_CLEAR_PRED4_87;
+}
+
 static bool check_relocation(const struct reader *reader, size_t index, size_t entry)
 {
     const struct cubin *cubin = reader->cubin;
@@ -250,7 +257,8 @@ static bool check_relocation(const struct reader *reader, size_t index, size_t e
         return read_damaged(
             reader, "record %zu of " READ_SECTION " is for byte %" PRIu64 " of %" PRIu64, entry,
             READ_SECTION_ARG(reader, index), relocation->offset, target->size);
-    if (relocation->symbol == 0 || relocation->symbol >= cubin->symbol_count)
+    if ((relocation->symbol == 0 && !has_no_symbol(relocation->type)) ||
+        relocation->symbol >= cubin->symbol_count)
         return read_damaged(reader, "record %zu of " READ_SECTION " refers to symbol %u of %zu",
                             entry, READ_SECTION_ARG(reader, index), relocation->symbol,
                             cubin->symbol_count);
