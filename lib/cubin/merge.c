@@ -70,10 +70,10 @@ static void warn_mercury(const struct merging *m)
             }
 }
 
-/* Constant contents on every architecture; what the driver does with them is not known. */
+/* The same contents in every executable up to sm_90; what the driver does with them is not known. */
 static void add_rel_action(struct merging *m)
 {
-    if (m->request->relocatable)
+    if (m->request->relocatable || merging_is_mercury(m))
         return;
     layout_add(m, &(struct merged_section){
                       .class = CLASS_REL_ACTION,

@@ -243,6 +243,12 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
     return owner == MERGE_NONE || (m->symbols[owner].is_live && m->symbols[owner].file == file);
 }
 
+/* Targets whose cubins carry Mercury twins: sm_100 and later. */
+static inline bool merging_is_mercury(const struct merging *m)
+{
+    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+}
+
 static inline bool merged_is_kernel(const struct merged_symbol *symbol)
 {
     return symbol->type == STT_FUNC && (symbol->other & STO_CUDA_ENTRY);

@@ -52,18 +52,27 @@ static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
             take(m, m->places[m->section_base[file] + i].section);
 }
 
+/* From sm_100 on constants are loaded by a segment of their own, behind everything else. */
+static bool is_constant(enum merged_class class)
+{
+    return class == CLASS_CONSTANT || class == CLASS_FUNCTION_CONSTANT;
+}
+
 bool ordering_sections(struct merging *m)
 {
     size_t kernel = 0;
 
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
     for (enum merged_class class = 0; class < CLASS_SHARED; class++)
-        take_class(m, class);
+        if (!is_constant(class) || !merging_is_mercury(m))
+            take_class(m, class);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file, &kernel);
     for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class++)
         take_class(m, class);
+    take_class(m, CLASS_CONSTANT);
+    take_class(m, CLASS_FUNCTION_CONSTANT);
     if (ORDERING_FIRST + m->order_count < SHN_LORESERVE)
         return true;
     diag_error("The output needs %zu sections, %d are possible", ORDERING_FIRST + m->order_count,

@@ -217,6 +217,18 @@ static bool is_address(uint32_t type)
     }
 }
 
+/* Writes base + addend into a whole field of data. */
+static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
+{
+    unsigned size = relocation->type == R_CUDA_32 || relocation->type == R_CUDA_G32 ? 4 : 8;
+    uint8_t *at = field_bytes(list, relocation);
+    uint64_t value =
+        base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
+
+    memcpy(at, &value, size);
+    return true;
+}
+
 /* A section symbol means the place where this cubin's part of the section begins. */
 static bool relocate_section(struct list *list, const struct cubin_relocation *relocation)
 {
@@ -225,32 +237,29 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
     const struct merged_place *part = &m->places[m->section_base[list->file] + input->section];
     bool is_own = input->section == list->target_index;
     bool is_debug_offset = relocation->type == R_CUDA_32 && list->is_debug;
-    unsigned size = relocation->type == R_CUDA_32 || relocation->type == R_CUDA_G32 ? 4 : 8;
-    uint64_t value;
 
     if (part->section == MERGE_NONE)
         return list->is_debug || refuse(list, relocation, "Cannot resolve");
     if (!is_address(relocation->type))
         return refuse(list, relocation, "Cannot resolve");
     if (!m->request->relocatable &&
-        ((is_own && relocation->type == R_CUDA_64) || is_debug_offset)) {
-        uint8_t *at = field_bytes(list, relocation);
-
-        value = part->offset + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
-        memcpy(at, &value, size);
-        return true;
-    }
+        ((is_own && relocation->type == R_CUDA_64) || is_debug_offset))
+        return put_value(list, relocation, part->offset);
     if (!list->has_addends && part->offset != 0) {
-        uint8_t *at;
-
         if (relocation->type > R_CUDA_G64)
             return refuse(list, relocation, "Cannot move");
-        at = field_bytes(list, relocation);
-        value = part->offset + load(at, size);
-        memcpy(at, &value, size);
+        put_value(list, relocation, part->offset);
     }
     return keep(list, relocation, relocation->type, MERGE_NONE, part->section,
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
+}
+
+/* Lines and frames of a function's losing copy are not told (measured); other sections point to the
+ * winner instead. */
+static bool forgets_losers(struct text section)
+{
+    return text_equal(section, TEXT(".debug_line")) || text_equal(section, TEXT(".debug_frame")) ||
+           text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied; a copy that lost to an
@@ -273,8 +282,12 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
                    relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
         return true;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file))
+    if (is_dead || (is_function && is_defined && merged->file < list->file &&
+                    forgets_losers(list->target->name)))
         return true;
+    if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
+        return relocation->type <= R_CUDA_G64 ? put_value(list, relocation, m->shared_address[symbol])
+                                              : refuse(list, relocation, "Cannot resolve");
     if (!is_clear && !is_address(plain_type(relocation->type)))
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
@@ -327,6 +340,8 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
+    if (merging_is_mercury(m))
+        list_section(&list); /* measured: from sm_100 on empty lists stay */
     for (size_t i = 0; i < input->relocation_count; i++)
         relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;

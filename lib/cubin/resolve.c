@@ -34,7 +34,7 @@ bool resolve_is_unified_table(struct text name)
 
 bool resolve_is_reserved(struct text name)
 {
-    return resolve_is_unified_table(name) || text_equal(name, TEXT(".nv.reservedSmem.offset0"));
+    return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
@@ -44,7 +44,8 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
     if (symbol->type == STT_SECTION) {
         struct text name = cubin->sections[symbol->section].name;
 
-        return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text."))
+        return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
+                       text_starts(name, TEXT(".nv.shared."))
                    ? PASS_CODE
                    : PASS_OTHER;
     }
@@ -127,6 +128,16 @@ static void merge_common(struct merging *m, uint32_t id, const struct cubin_symb
     symbol->other = input->other;
 }
 
+/* What the driver provides is global, and from sm_100 on data whose value says where (measured). */
+static void declare_reserved(const struct merging *m, struct merged_symbol *symbol,
+                             const struct cubin_symbol *input)
+{
+    symbol->binding = STB_GLOBAL;
+    symbol->value = input->value;
+    if (merging_is_mercury(m) && !resolve_is_unified_table(input->name))
+        symbol->type = STT_CUDA_OBJECT;
+}
+
 /* Brings a global or weak symbol of cubin `file` together with its namesakes. */
 static void merge_global(struct merging *m, struct table *names, size_t file, size_t index)
 {
@@ -137,7 +148,7 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     if (id == m->symbol_count) {
         add_symbol(m, file, input);
         if (resolve_is_reserved(input->name))
-            m->symbols[id].binding = STB_GLOBAL;
+            declare_reserved(m, &m->symbols[id], input);
         if (m->symbols[id].binding == STB_WEAK)
             add_local(m, LOCAL_SYMBOL, file, id);
         else

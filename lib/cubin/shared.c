@@ -23,6 +23,7 @@
 struct window {
     uint64_t end;
     uint64_t alignment;
+    uint64_t extern_address; /* where `.extern .shared` arrays begin */
     bool has_variables;
     bool has_extern;
 };
@@ -146,6 +147,19 @@ static void raise_alignment(struct window *window, uint64_t alignment)
         window->alignment = alignment;
 }
 
+static void add_variable(struct merging *m, struct window *window, uint32_t variable)
+{
+    const struct merged_symbol *symbol = &m->symbols[variable];
+
+    if (symbol->file == MERGE_NONE) {
+        window->has_extern = m->is_extern_used[variable] = true;
+        return;
+    }
+    window->has_variables = true;
+    raise_alignment(window, symbol->value);
+    raise_alignment(window, module_alignment(m, symbol));
+}
+
 /* Finds what each kernel reaches, as (variable, kernel) pairs. */
 static void find_users(struct planner *planner)
 {
@@ -167,13 +181,7 @@ static void find_users(struct planner *planner)
                  u < m->shared_uses.first[found[i] + 1]; u++) {
                 uint32_t variable = m->shared_uses.items[u];
 
-                if (m->symbols[variable].file == MERGE_NONE) {
-                    window->has_extern = m->is_extern_used[variable] = true;
-                    continue;
-                }
-                window->has_variables = true;
-                raise_alignment(window, m->symbols[variable].value);
-                raise_alignment(window, module_alignment(m, &m->symbols[variable]));
+                add_variable(m, window, variable);
                 lists_add(&users, variable, k);
             }
         }
@@ -247,27 +255,55 @@ static void place_variables(struct planner *planner)
     }
 }
 
-/* `.extern .shared` variables all begin at the window's end. A function that several kernels reach
- * sees the address in the first of them (measured). */
+/* Under -g an array that several kernels see has one address in all of them (measured). */
+static void place_common_extern(struct planner *planner, uint32_t variable)
+{
+    const struct merged_lists *users = &planner->kernels_of;
+    uint64_t address = 0;
+
+    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
+        if (planner->windows[users->items[i]].end > address)
+            address = planner->windows[users->items[i]].end;
+    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
+        if (planner->windows[users->items[i]].extern_address < address)
+            planner->windows[users->items[i]].extern_address =
+                planner->windows[users->items[i]].end = address;
+}
+
+/* `.extern .shared` arrays all begin at the window's end. */
 static void place_extern(struct planner *planner)
+{
+    struct merging *m = planner->m;
+
+    for (size_t k = 0; k < m->kernel_count; k++) {
+        struct window *window = &planner->windows[k];
+
+        if (!window->has_extern)
+            continue;
+        window->end = window->extern_address = merging_align(window->end, EXTERN_ALIGNMENT);
+        raise_alignment(window, EXTERN_ALIGNMENT);
+    }
+    for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
+        if (m->is_extern_used[i] && lists_count(&planner->kernels_of, i) > 1)
+            place_common_extern(planner, i);
+}
+
+/* A function that several kernels reach sees the address in the first of them (measured). */
+static void tell_functions(struct planner *planner)
 {
     struct merging *m = planner->m;
     struct reach_walker walker;
 
     reach_walker_begin(&walker, m);
     for (size_t k = 0; k < m->kernel_count; k++) {
-        struct window *window = &planner->windows[k];
         const uint32_t *found;
-        size_t count;
+        size_t count = planner->windows[k].has_extern
+                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           : 0;
 
-        if (!window->has_extern)
-            continue;
-        window->end = merging_align(window->end, EXTERN_ALIGNMENT);
-        raise_alignment(window, EXTERN_ALIGNMENT);
-        count = reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found);
         for (size_t i = 0; i < count; i++)
             if (found[i] < m->symbol_count && m->extern_address[found[i]] == UINT64_MAX)
-                m->extern_address[found[i]] = window->end;
+                m->extern_address[found[i]] = planner->windows[k].extern_address;
     }
 }
 
@@ -286,11 +322,32 @@ static struct merged_section make_section(enum merged_class class, struct text n
     };
 }
 
+static uint64_t reserved_bytes(const struct merging *m)
+{
+    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
+}
+
+/* Makes room in .nv_debug.shared, the section of what belongs to no single kernel. */
+static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
+{
+    struct merged_section *section;
+
+    if (m->debug_shared == MERGE_NONE) {
+        struct merged_section made =
+            make_section(CLASS_DEBUG_SHARED, TEXT(".nv_debug.shared"), MERGE_NONE, 1, 0);
+
+        m->debug_shared = layout_add(m, &made);
+    }
+    section = &m->sections[m->debug_shared];
+    if (alignment > section->alignment)
+        section->alignment = alignment;
+    if (size > section->size)
+        section->size = size;
+}
+
 static void add_section(struct merging *m, uint32_t kernel, const struct window *window)
 {
     struct text name = m->symbols[kernel].name;
-    uint64_t reserve =
-        CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
     struct merged_section section;
 
     if (window->end > SHARED_BYTES) {
@@ -299,13 +356,42 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
         m->failed = true;
     }
     name = text_of(arena_printf(&m->image->arena, ".nv.shared.%.*s", TEXT_ARG(name)));
-    section = make_section(CLASS_SHARED, name, kernel, window->alignment, reserve + window->end);
+    section = make_section(CLASS_SHARED, name, kernel, window->alignment,
+                           reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
-    if (window->has_extern && m->debug_shared == MERGE_NONE) {
-        section = make_section(CLASS_DEBUG_SHARED, TEXT(".nv_debug.shared"), MERGE_NONE,
-                               EXTERN_ALIGNMENT, 0);
-        m->debug_shared = layout_add(m, &section);
-    }
+    if (window->has_extern)
+        grow_debug_shared(m, EXTERN_ALIGNMENT, 0);
+}
+
+/* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
+ * several kernels reach them. Values count the reserve, but not of an array that several kernels see
+ * (measured). */
+static void name_variable(struct planner *planner, uint32_t variable)
+{
+    struct merging *m = planner->m;
+    struct merged_symbol *symbol = &m->symbols[variable];
+    const struct merged_lists *users = &planner->kernels_of;
+    size_t count = lists_count(users, variable);
+    bool is_extern = symbol->file == MERGE_NONE;
+    uint64_t alignment = is_extern ? EXTERN_ALIGNMENT : symbol->value;
+
+    if (count == 0)
+        return;
+    if (is_extern)
+        m->shared_address[variable] =
+            planner->windows[users->items[users->first[variable + 1] - 1]].extern_address;
+    if (!m->request->debug)
+        return;
+    symbol->value = m->shared_address[variable];
+    if (!is_extern || count == 1)
+        symbol->value += reserved_bytes(m);
+    if (count > 1)
+        grow_debug_shared(m, alignment,
+                          reserved_bytes(m) +
+                              (is_extern ? 0 : m->shared_address[variable] + symbol->size));
+    symbol->section = is_extern || count > 1
+                          ? m->debug_shared
+                          : m->shared_of[m->kernels[users->items[users->first[variable]]]];
 }
 
 /* Kernels that come with a section of shared memory keep one, also an empty one. */
@@ -345,9 +431,13 @@ bool shared_layout(struct merging *m)
     sort_variables(&planner);
     place_variables(&planner);
     place_extern(&planner);
+    tell_functions(&planner);
     mark_given_sections(&planner);
     for (size_t k = 0; k < m->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
             add_section(m, m->kernels[k], &planner.windows[k]);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
+            name_variable(&planner, i);
     return !m->failed;
 }

@@ -44,9 +44,9 @@ static bool is_written(const struct merging *m, const struct merged_symbol *symb
         return true;
     if (resolve_is_unified_table(symbol->name))
         return false;
-    return symbol->type != STT_CUDA_OBJECT ||
-           (!merged_is_data(symbol, STO_CUDA_SHARED) &&
-            ELF64_ST_VISIBILITY(symbol->other) != STV_INTERNAL);
+    if (merged_is_data(symbol, STO_CUDA_SHARED))
+        return m->request->debug && symbol->section != MERGE_NONE;
+    return symbol->type != STT_CUDA_OBJECT || ELF64_ST_VISIBILITY(symbol->other) != STV_INTERNAL;
 }
 
 static void add_symbol(struct builder *builder, uint32_t index)
@@ -113,7 +113,8 @@ static void add_linker_sections(struct builder *builder)
     for (size_t i = 0; i < m->order_count; i++) {
         const struct merged_section *section = &m->sections[m->order[i]];
 
-        if (section->class >= CLASS_SHARED && section->class != CLASS_DEBUG_SHARED && section->size)
+        if (section->class >= CLASS_SHARED && section->size &&
+            (section->class != CLASS_DEBUG_SHARED || m->request->debug))
             add_section(builder, m->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
@@ -168,7 +169,8 @@ static struct image_symbol image_symbol_of(const struct merging *m, const struct
         row.value = symbol->common_alignment;
     }
     /* An executable's data has no memory space any more, but managed data stays marked. */
-    if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT) {
+    if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT &&
+        !resolve_is_reserved(symbol->name)) {
         row.type = STT_OBJECT;
         row.other = symbol->other & STO_CUDA_MANAGED;
     }
