@@ -70,7 +70,8 @@ static void warn_mercury(const struct merging *m)
             }
 }
 
-/* The same contents in every executable up to sm_90; what the driver does with them is not known. */
+/* The same contents in every executable up to sm_90; what the driver does with them is not known.
+ */
 static void add_rel_action(struct merging *m)
 {
     if (m->request->relocatable || merging_is_mercury(m))
@@ -209,7 +210,8 @@ static void build_image(struct merging *m)
     struct image_section *strtab;
     uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
 
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE) | note << CUBIN_FLAGS_NOTE_SHIFT;
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE) | note
+                                                                          << CUBIN_FLAGS_NOTE_SHIFT;
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
@@ -218,8 +220,8 @@ static void build_image(struct merging *m)
     symtab_encode(m);
     strtab = &m->image->sections[ORDERING_STRTAB];
     strtab->size = m->strings.bytes.size;
-    strtab->data = memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data,
-                          strtab->size);
+    strtab->data =
+        memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data, strtab->size);
     image_set_section_names(m->image, ORDERING_SHSTRTAB);
     image_layout(m->image);
 }
@@ -268,7 +270,8 @@ static void report_dead(const struct merging *m, struct merge_report *report)
 
         if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE && !symbol->is_live &&
             symbol->alias == MERGE_NONE)
-            report->dead_names[report->dead_functions++] = arena_string(&report->arena, symbol->name);
+            report->dead_names[report->dead_functions++] =
+                arena_string(&report->arena, symbol->name);
     }
 }
 
