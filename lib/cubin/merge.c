@@ -21,6 +21,13 @@
 #include "cubin/shared.h"
 #include "cubin/symtab.h"
 
+/* nvlink's last words when definitions contradict each other. */
+static bool give_up(void)
+{
+    diag_fatal("merge_elf failed");
+    return false;
+}
+
 /* All inputs are relocatable, for the target, and of one kind. */
 static bool check_inputs(struct merging *m)
 {
@@ -38,7 +45,7 @@ static bool check_inputs(struct merging *m)
             m->failed = true;
         } else if (CUBIN_FLAGS_SM(cubin->flags) != m->request->arch.sm ||
                    ((cubin->flags ^ m->cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE)) {
-            diag_error("Input file '%s' arch does not match target '%s'", cubin->name,
+            diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
                        arch_name(m->request->arch, arch));
             m->failed = true;
         }
@@ -316,7 +323,8 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     bool ok;
 
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok = check_inputs(&m) && resolve_symbols(&m) && graph_read(&m) && find_live(&m);
+    ok =
+        check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
     if (ok) {

@@ -334,6 +334,10 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.place = m->places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
+    if (m->sections[list.place.section].class >= CLASS_SHARED) {
+        refuse(&list, &input->relocations[0], "Misplaced");
+        return;
+    }
     list.has_addends = input->type == SHT_RELA;
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
     merged = &merged_lists[list.place.section * 2 + list.has_addends];

@@ -179,7 +179,7 @@ static void resolve_one(struct merging *m, struct table *names, size_t file, siz
         add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(m, names, file, index);
-    } else if (input->name.size > 0) {
+    } else if (input->name.size > 0 || input->type == STT_FUNC) {
         id = add_symbol(m, file, input);
         define(m, &m->symbols[id], file, index);
         m->symbol_of[m->symbol_base[file] + index] = id;
