@@ -1,8 +1,9 @@
 /* program.h: all modules of the link as one program.
  *
- * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees everything.
- * Modules are parsed into items, symbols are resolved across modules, what no kernel can reach is
- * dropped, and symbols that would clash once they share a text get a name of their own. */
+ * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees
+ * everything. Modules are parsed into items, symbols are resolved across modules, what no kernel
+ * can reach is dropped, and symbols that would clash once they share a text get a name of their
+ * own. */
 #ifndef MINILINK_PTX_PROGRAM_H
 #define MINILINK_PTX_PROGRAM_H
 
@@ -23,8 +24,8 @@ struct program_source {
 };
 
 struct program_request {
-    struct arch arch;    /* the target of the link */
-    bool keep_dead;      /* -g or -r: keep functions that nothing reaches */
+    struct arch arch;     /* the target of the link */
+    bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later */
 };
 
