@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "assembler/registry.h"
 #include "base/arch.h"
@@ -23,6 +24,10 @@ struct link_request {
     struct option_request options;
     struct assembler_request assembler;
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
+    uint32_t chunk_count;        /* --chunks: most chunks to make; 0 = decide by size */
+    uint64_t minimum_chunk;      /* --minimum-chunk, in bytes of PTX; 0 = the default */
+    uint32_t thread_limit;       /* --threads: never use more than these; 0 = no limit */
+    int jobserver;               /* enum jobserver_use (pool/jobserver.h) */
     bool relocatable;            /* -r */
     bool dry_run;                /* --dry-run: stop before assembling, say what would be done */
     bool suppress_arch_warning;
