@@ -1,4 +1,5 @@
-/* keep.h: --keep=DIR: what the stages handed on, as files that a person or another tool can read. */
+/* keep.h: --keep=DIR: what the stages handed on, as files that a person or another tool can read.
+ */
 #ifndef MINILINK_KEEP_H
 #define MINILINK_KEEP_H
 

@@ -19,6 +19,7 @@
 #include "ptx/program.h"
 #include "report.h"
 #include "split/split.h"
+#include "timing.h"
 
 /* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
  * of threads; enough to keep a large machine busy. */
@@ -43,6 +44,7 @@ struct link {
     size_t member_cubin_count;
     struct image image;
     struct merge_report report;
+    struct timing timing;
     enum link_status status; /* of a failure that is not an ordinary link error */
 };
 
@@ -93,6 +95,7 @@ static bool link_program(struct link *link)
 
 static bool split(struct link *link)
 {
+    const char *keep = link->request->keep;
     struct split_request wanted = {
         .wanted = is_split(link) ? MOST_CHUNKS : 1,
         .minimum_bytes = link->request->minimum_chunk,
@@ -101,7 +104,9 @@ static bool split(struct link *link)
 
     if (link->request->chunk_count)
         wanted.wanted = link->request->chunk_count;
-    return split_program(&link->chunks, &link->program, &wanted);
+    return split_program(&link->chunks, &link->program, &wanted) &&
+           keep_chunks(keep, &link->chunks) &&
+           keep_program(keep, &link->program, link->members.arch);
 }
 
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
@@ -128,7 +133,7 @@ static bool assemble(struct link *link)
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
-    return code == LINK_OK;
+    return code == LINK_OK && keep_cubins(request->keep, &link->cubins);
 }
 
 /* Reads the chunks' cubins and joins them; reads the members that are cubins already. */
@@ -210,40 +215,49 @@ static enum link_code run(void *argument)
     bool has_ptx;
     bool ok;
 
+    timing_start(&link->timing);
     ok = inputs_open(&link->inputs, request->operands, request->operand_count,
                      request->library_paths, request->library_path_count);
+    timing_end(&link->timing, "open");
     /* From here on no input file is opened. */
 
     ok = ok && select_members(link);
     report_members(&link->members);
+    timing_end(&link->timing, "select");
     /* Which code takes part, and the target, are settled. */
 
     ok = ok && consensus_reach(&link->agreement, &link->members, &request->options);
     report_agreement(&link->agreement);
+    timing_end(&link->timing, "agree");
     /* No option value changes any more. */
 
     has_ptx = link->members.ptx_count > 0;
     ok = ok && (!has_ptx || link_program(link));
+    timing_end(&link->timing, "link");
     /* Phase I is over: the program's symbols are resolved. */
 
-    ok = ok && (!has_ptx || (split(link) && keep_chunks(request->keep, &link->chunks) &&
-                             keep_program(request->keep, &link->program, link->members.arch)));
+    ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
+    timing_end(&link->timing, "split");
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
     if (!ok || request->dry_run)
         return ok ? LINK_OK : LINK_FAILED;
 
-    ok = !has_ptx ||
-         (open_assembler(link) && assemble(link) && keep_cubins(request->keep, &link->cubins));
+    ok = !has_ptx || (open_assembler(link) && assemble(link));
     report_assembly(&link->cubins, &link->assembler);
+    timing_end(&link->timing, "assemble");
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     ok = ok && merge(link);
     report_image(&link->report);
+    timing_end(&link->timing, "merge");
     /* The layout is final. */
 
     ok = ok && write_image(link);
+    timing_end(&link->timing, "write");
+    ok = ok && timing_write(&link->timing, request->time_file, request->output, link->members.arch,
+                            &link->cubins);
     return ok ? LINK_OK : LINK_FAILED;
 }
 

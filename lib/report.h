@@ -1,5 +1,5 @@
-/* report.h: what a link did, told under -v: nvlink's own lines, and one for each thing that minilink
- * decided. Prints nothing otherwise. */
+/* report.h: what a link did, told under -v: nvlink's own lines, and one for each thing that
+ * minilink decided. Prints nothing otherwise. */
 #ifndef MINILINK_REPORT_H
 #define MINILINK_REPORT_H
 

@@ -37,6 +37,7 @@ enum option_id {
     OPTION_SUPPRESS_ARCH,
     OPTION_SUPPRESS_STACK,
     OPTION_NVVMPATH,
+    OPTION_TIME,
     OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
     OPTION_REFUSED,  /* asks for a result that minilink does not make: saying nothing would lie */
     OPTION_ASSEMBLER,
