@@ -215,7 +215,8 @@ static bool is_cancelled(const struct exec_request *request)
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
 }
 
-/* Follows the child to its end, which is not yet reaped when this returns. True when it was killed.
+/* Follows the child to its end, which is not yet reaped when this returns. True when its result
+ * is not wanted any more.
  */
 static bool follow(pid_t pid, int output, const struct exec_request *request,
                    struct capture *capture)
@@ -239,7 +240,7 @@ static bool follow(pid_t pid, int output, const struct exec_request *request,
         read_output(output, capture);
     if (pidfd >= 0)
         close(pidfd);
-    return killed;
+    return killed || is_cancelled(request); /* exec_kill_all may have been the killer */
 }
 
 /* Reaps the child. Its group is taken from the table before that, while nobody else can have the
