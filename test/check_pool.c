@@ -233,6 +233,7 @@ START_TEST(without_any_thread_there_is_no_pool)
 {
     threads_left = 0;
     ck_assert_ptr_null(pool_create(8));
+    threads_left = -1;
 }
 END_TEST
 #endif
