@@ -96,6 +96,12 @@ struct gate {
 
 static struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false};
 
+static void close_gate(void)
+{
+    gate.inside = 0;
+    gate.is_open = false;
+}
+
 static void wait_at_gate(void *argument)
 {
     (void)argument;
@@ -139,6 +145,7 @@ START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
     } tasks[] = {{'e', 1}, {'c', 5}, {'a', UINT32_MAX}, {'f', 1}, {'d', 5}, {'g', 0}, {'b', 9}};
     struct pool *pool = pool_create(1);
 
+    close_gate();
     ck_assert(pool_submit(pool, wait_at_gate, NULL, UINT32_MAX));
     wait_for_inside(1);
     for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
@@ -189,6 +196,7 @@ START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
     atomic_int done = 0;
     pthread_t opener;
 
+    close_gate();
     ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
     ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
     wait_for_inside(2);
