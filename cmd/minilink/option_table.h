@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/diag.h"
+
 enum option_group { GROUP_NVLINK, GROUP_MINILINK };
 
 /* What to do with an option; the parser has one case for each. */
@@ -61,6 +63,9 @@ struct option_row {
     enum option_group group;
     const char *help; /* NULL = hidden */
 };
+
+/* Reports a wrong command line (a format and its arguments); false, for the caller to return. */
+#define USAGE(...) (diag_fatal(__VA_ARGS__), false)
 
 extern const struct option_row option_table[];
 extern const size_t option_table_size;

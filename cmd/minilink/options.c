@@ -1,8 +1,4 @@
-/* options.c: words to getopt, getopt to the request.
- *
- * nvlink takes one or two dashes, "-arch=x" and "-arch x", joined "-lfoo", and no abbreviations;
- * getopt_long_only takes abbreviations and confuses "-lib" with them. So every word is first
- * written in the one form "--name=value" that leaves getopt no choice. */
+/* options.c: words to getopt, getopt to the request. */
 #include "options.h"
 
 #include <errno.h>
@@ -14,6 +10,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "option_table.h"
+#include "plain.h"
 #include "pool/jobserver.h"
 #include "words.h"
 
@@ -28,116 +25,6 @@ struct reader {
     const char *seen[MOST_ROWS]; /* last value of each row, for redefinitions */
 };
 
-static size_t row_find(const char *name, size_t length)
-{
-    size_t i;
-
-    for (i = 0; i < option_table_size; i++) {
-        const struct option_row *row = &option_table[i];
-
-        if ((strlen(row->name) == length && memcmp(row->name, name, length) == 0) ||
-            (row->short_name && strlen(row->short_name) == length &&
-             memcmp(row->short_name, name, length) == 0))
-            break;
-    }
-    return i;
-}
-
-/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4": one letter with its value joined. */
-static size_t row_find_joined(const char *word)
-{
-    if (word[0] != '-' || word[1] == '\0' || word[2] == '\0' || !strchr("lLomj", word[1]))
-        return option_table_size;
-    return row_find(word + 1, 1);
-}
-
-static bool usage(const char *format, const char *what)
-{
-    char message[512];
-
-    snprintf(message, sizeof message, format, what);
-    diag_fatal("%s", message);
-    return false;
-}
-
-static bool make_plain(struct reader *reader, const struct words *words);
-
-/* -optf FILE,...: its words take the option's place. */
-static bool read_option_files(struct reader *reader, const char *list)
-{
-    struct arena *arena = &reader->options->arena;
-
-    while (*list) {
-        size_t length = strcspn(list, ",");
-        struct words inner = {.depth = reader->raw.depth};
-        bool ok = words_add_file(&inner, arena, arena_string(arena, (struct text){list, length}));
-
-        reader->raw.depth++;
-        ok = ok && make_plain(reader, &inner);
-        reader->raw.depth--;
-        words_free(&inner);
-        if (!ok)
-            return false;
-        list += length + (list[length] == ',');
-    }
-    return true;
-}
-
-static bool add_option(struct reader *reader, const struct option_row *row, const char *value)
-{
-    struct arena *arena = &reader->options->arena;
-    char *word;
-
-    if (row->id == OPTION_OPTIONS_FILE)
-        return read_option_files(reader, value);
-    word = row->argument ? arena_printf(arena, "--%s=%s", row->name, value)
-                         : arena_printf(arena, "--%s", row->name);
-    ARRAY_PUSH(reader->plain.list, reader->plain.count, reader->plain.capacity) = word;
-    return true;
-}
-
-/* Writes words[*at], and the word behind it when that is its value, in plain form. */
-static bool plain_option(struct reader *reader, const struct words *words, size_t *at)
-{
-    char *word = words->list[*at];
-    const char *name = word + (word[1] == '-' ? 2 : 1);
-    size_t length = strcspn(name, "=");
-    size_t row = row_find(name, length);
-    const char *value = name[length] == '=' ? name + length + 1 : NULL;
-
-    if (row == option_table_size) {
-        row = row_find_joined(word);
-        value = row < option_table_size ? word + 2 : NULL;
-    }
-    if (row == option_table_size) {
-        word[1 + strcspn(word + 1, "=")] = '\0';
-        return usage("Unknown option '%s'", word + 1);
-    }
-    if (value && !option_table[row].argument)
-        return usage("Option '%s' takes no argument", option_table[row].name);
-    if (!value && option_table[row].argument) {
-        if (*at + 1 == words->count)
-            return usage("Missing argument for option '%s'", option_table[row].name);
-        value = words->list[++*at];
-    }
-    return add_option(reader, &option_table[row], value);
-}
-
-static bool make_plain(struct reader *reader, const struct words *words)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        char *word = words->list[i];
-
-        if (word[0] == '-' && word[1] != '\0') {
-            if (!plain_option(reader, words, &i))
-                return false;
-        } else {
-            ARRAY_PUSH(reader->plain.list, reader->plain.count, reader->plain.capacity) = word;
-        }
-    }
-    return true;
-}
-
 /* nvlink reads decimal, octal and hexadecimal numbers, and nothing as 0. */
 static bool read_number(const char *text, int32_t *number)
 {
@@ -147,9 +34,9 @@ static bool read_number(const char *text, int32_t *number)
     errno = 0;
     value = strtoimax(text, &end, 0);
     if (*end)
-        return usage("'%s': expected a number", text);
+        return USAGE("'%s': expected a number", text);
     if (errno || value > INT32_MAX || value < INT32_MIN)
-        return usage("32-bit integer value (%s) out of range", text);
+        return USAGE("32-bit integer value (%s) out of range", text);
     *number = (int32_t)value;
     return true;
 }
@@ -159,7 +46,7 @@ static bool read_count(const char *option, const char *text, int32_t most, int32
     if (!read_number(text, number))
         return false;
     if (*number < 0 || *number > most)
-        return usage("Invalid argument for option '-%s'", option);
+        return USAGE("Invalid argument for option '-%s'", option);
     return true;
 }
 
@@ -180,7 +67,7 @@ static bool read_arch(struct options *options, const char *text)
 
     options->arch_text = text;
     if (arch_parse(text_of(text), "lto_", &arch) || arch_parse(text_of(text), "compute_", &arch))
-        return usage("Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target "
+        return USAGE("Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target "
                      "instead",
                      text);
     if (!arch_parse(text_of(text), "sm_", &arch) || !arch_is_known(arch)) {
@@ -333,7 +220,7 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         for (choice = 0; ofast_words[choice] && strcmp(ofast_words[choice], value); choice++)
             ;
         request->ofast_compile = value;
-        return ofast_words[choice] || usage("Invalid argument for option '--%s'", row->name);
+        return ofast_words[choice] || USAGE("Invalid argument for option '--%s'", row->name);
     case OPTION_MACHINE:
         if (strcmp(value, "64") == 0)
             return true;
@@ -393,7 +280,7 @@ static bool take(struct options *options, const struct option_row *row, const ch
         ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;
         return true;
     case OPTION_REFUSED:
-        return usage("Option '%s' asks for a file that this version does not make", row->name);
+        return USAGE("Option '%s' asks for a file that this version does not make", row->name);
     default:
         return take_valued(options, row, value);
     }
@@ -438,7 +325,7 @@ static bool run_getopt(struct reader *reader)
             continue;
         }
         if (code != 2)
-            return usage("Unknown option '%s'", reader->plain.list[optind - 1]);
+            return USAGE("Unknown option '%s'", reader->plain.list[optind - 1]);
         note_redefinition(reader, (size_t)index, optarg);
         if (!take(reader->options, &option_table[index], optarg))
             return false;
@@ -482,7 +369,7 @@ enum options_action options_read(struct options *options)
     options->link.jobserver = JOBSERVER_AUTO;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
-         make_plain(&reader, &reader.raw) && run_getopt(&reader);
+         plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
     words_free(&reader.raw);
     words_free(&reader.plain);
     return ok ? finish(options) : OPTIONS_WRONG;
