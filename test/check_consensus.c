@@ -264,14 +264,14 @@ static const struct link_case cases[] = {
     {{"-ftz=0 ", "-ftz=1 "},
      {.lto = true},
      NULL,
-     "minilink info    : Cicc option values for '-ftz' do not match; each object's PTX keeps the "
+     "minilink info    : Cicc option values for '-ftz' do not match; each object keeps the "
      "value it was compiled with\n" NOTE "a.o(1): -ftz=0\n" NOTE "b.o(1): -ftz=1\n",
      "",
      false},
     {{"-fmad=0 ", "-fmad=1 "},
      {0},
      "ab",
-     "minilink info    : Cicc option values for '-fmad' do not match; each object's PTX keeps the "
+     "minilink info    : Cicc option values for '-fmad' do not match; each object keeps the "
      "value it was compiled with\n" NOTE "a.o(1): -fmad=0\n" NOTE "b.o(1): -fmad=1\n",
      "",
      false},
@@ -279,7 +279,7 @@ static const struct link_case cases[] = {
     {{"-ftz=0 ", "-ftz=1 ", "-ftz=1 "},
      {.lto = true},
      "bc",
-     "minilink info    : Cicc option values for '-ftz' do not match; each object's PTX keeps the "
+     "minilink info    : Cicc option values for '-ftz' do not match; each object keeps the "
      "value it was compiled with\n" NOTE "a.o(1): -ftz=0\n" NOTE "b.o(1): -ftz=1\n" NOTE
      "c.o(1): -ftz=1\n",
      "",

@@ -198,7 +198,7 @@ static bool check_arithmetic(struct reach *reach, enum embedded_option option)
         return true;
     if (reach->linked[option].state == CONSENSUS_CONFLICT)
         return report_conflict(reach, option);
-    diag_info("Cicc option values for '%s' do not match; each object's PTX keeps the value it was "
+    diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
               "compiled with",
               embedded_name(option));
     note_members(reach, option);
