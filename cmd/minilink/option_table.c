@@ -24,6 +24,7 @@ const struct option_row option_table[] = {
     {"Ofast-compile", "Ofc", "0|min|mid|max", OPTION_OFAST, GROUP_NVLINK,
      "Trade speed of the code for speed of the compilation (LTO-IR)"},
     {"debug", "g", NULL, OPTION_DEBUG, GROUP_NVLINK, "Keep everything that a debugger needs"},
+    {"lineinfo", NULL, NULL, OPTION_LINE_INFO, GROUP_NVLINK, NULL},
     {"relocatable-link", "r", NULL, OPTION_RELOCATABLE, GROUP_NVLINK,
      "Write a relocatable cubin for a later link"},
     {"machine", "m", "64", OPTION_MACHINE, GROUP_NVLINK, "Address width"},

@@ -246,6 +246,9 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_DEBUG:
         options->link.options.debug = true;
         return true;
+    case OPTION_LINE_INFO:
+        options->link.options.line_info = true;
+        return true;
     case OPTION_RELOCATABLE:
         options->link.relocatable = true;
         return true;
