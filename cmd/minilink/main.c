@@ -36,6 +36,8 @@ static void catch_signals(void)
             sigaction(numbers[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);
+    /* Inherited as ignored, it would lose the exit status of ptxas. */
+    signal(SIGCHLD, SIG_DFL);
 }
 
 static void set_reporting(const struct options *options)
