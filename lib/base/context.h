@@ -1,10 +1,12 @@
 /* context.h: what belongs to one thread: its diagnostics' state, its recovery point, its arena.
  *
  * Properties. Every thread that reports or allocates has one context, made on first use and found
- *   through a thread-specific key. The first 280 bytes have the layout of ptxas's own context
- * (spec: ptxas-threading, TLS Context Layout), so that each field of that description has its place
- * here. Operation. context_run() installs a recovery point and calls a function; context_raise()
- * unwinds to the innermost one. Workers copy the link thread's flags with context_inherit().
+ * through a thread-specific key. Its 280 bytes have the layout of ptxas's own context (spec:
+ * ptxas-threading, TLS Context Layout), so that each field of that description has its place here.
+ *
+ * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds to
+ * the innermost one. Workers copy the link thread's flags with context_inherit().
+ *
  * Safety. A context is only touched by its own thread; the list of live ones is locked. */
 #ifndef MINILINK_BASE_CONTEXT_H
 #define MINILINK_BASE_CONTEXT_H
