@@ -18,4 +18,8 @@ typedef bool hostobj_visit(void *argument, const char *section, struct bytes dat
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
                   unsigned *found);
 
+/* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
+ * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */
+bool hostobj_is_shared(struct bytes data);
+
 #endif

@@ -17,4 +17,8 @@
 bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct arena *arena,
                    struct bytes *code);
 
+/* The first bytes of an entry's code, at most `size` of them, without inflating the rest. Returns how
+ * many were written to `head`; 0 when the payload is opaque or damaged, which is not reported. */
+size_t inflate_head(const struct fatbin_entry *entry, uint8_t *head, size_t size);
+
 #endif
