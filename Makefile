@@ -106,5 +106,6 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
 	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 
+# Developer targets below are not needed to use minilink.
 clean:
 	rm -rf $(BUILD)
