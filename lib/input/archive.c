@@ -114,11 +114,12 @@ static bool visit_member(struct walk *walk, Elf *member)
 
 static bool visit_members(struct walk *walk, Elf *archive)
 {
-    Elf_Cmd command = ELF_C_READ;
+    Elf_Cmd command = ELF_C_READ_MMAP;
     bool ok = true;
 
-    while (ok && command == ELF_C_READ && walk->offset < walk->data.size) {
-        Elf *member = elf_begin(-1, ELF_C_READ, archive);
+    while (ok && command != ELF_C_NULL && walk->offset < walk->data.size) {
+        /* In this mode libelf takes members from the archive's memory, there being no descriptor. */
+        Elf *member = elf_begin(-1, command, archive);
         struct bytes data;
 
         if (!member) {

@@ -90,6 +90,7 @@ static void report_trailing(struct collector *collector, const struct fatbin *fa
 static void collect_fatbins(struct collector *collector, const char *name, struct bytes data)
 {
     struct fatbin fatbin = {.name = name};
+    const char *fatbin_name = name;
     size_t size;
 
     for (size_t at = 0; at < data.size; at += size) {
@@ -101,8 +102,8 @@ static void collect_fatbins(struct collector *collector, const char *name, struc
             return;
         }
         if (at > 0)
-            name = arena_printf(&collector->members->arena, "%s+0x%zx", collector->object, at);
-        if (!fatbin_open(&fatbin, name, rest, &size)) {
+            fatbin_name = arena_printf(&collector->members->arena, "%s+0x%zx", name, at);
+        if (!fatbin_open(&fatbin, fatbin_name, rest, &size)) {
             collector->ok = false;
             return;
         }
@@ -114,8 +115,9 @@ static bool collect_section(void *argument, const char *section, struct bytes da
 {
     struct collector *collector = argument;
 
-    (void)section;
-    collect_fatbins(collector, collector->object, data);
+    collect_fatbins(collector,
+                    arena_printf(&collector->members->arena, "%s:%s", collector->object, section),
+                    data);
     return true;
 }
 

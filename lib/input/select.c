@@ -110,6 +110,12 @@ static struct nearest find_nearest(struct members *members, struct select_group 
     return nearest;
 }
 
+static bool is_sass_nearer(const struct nearest *nearest)
+{
+    return nearest->sass && (!nearest->ptx || target_nearness(nearest->sass->entry.arch, true) >
+                                                  target_nearness(nearest->ptx->entry.arch, false));
+}
+
 static void take_ptx(struct members *members, const struct nearest *nearest)
 {
     struct member *member = nearest->ptx;
@@ -123,7 +129,8 @@ static void take_ptx(struct members *members, const struct nearest *nearest)
     else
         member->reason = "nearest older PTX";
     if (nearest->sass)
-        nearest->sass->reason = "SASS, its PTX is nearer or preferred";
+        nearest->sass->reason =
+            is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer";
 }
 
 static void take_sass(struct members *members, const struct nearest *nearest)
@@ -148,12 +155,6 @@ static void take_options(struct members *members, const struct nearest *nearest)
         nearest->lto->reason = "options only, no PTX beside it";
         members->has_lto_only = true;
     }
-}
-
-static bool is_sass_nearer(const struct nearest *nearest)
-{
-    return nearest->sass && (!nearest->ptx || target_nearness(nearest->sass->entry.arch, true) >
-                                                  target_nearness(nearest->ptx->entry.arch, false));
 }
 
 /* An entry of another version is laid out in a way that is not known: an error where its code would
