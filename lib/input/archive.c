@@ -40,8 +40,9 @@ static bool read_number(const char *digits, size_t width, uint64_t *number)
     return at == width;
 }
 
-/* Reads the header at walk->offset by ourselves: sets *member to the member's data. */
-static bool read_header(const struct walk *walk, struct bytes *member)
+/* Reads the header at walk->offset by ourselves: sets *name to its name field and *member to the
+ * member's data. */
+static bool read_header(const struct walk *walk, struct text *name, struct bytes *member)
 {
     struct bytes part;
     struct ar_hdr header;
@@ -58,6 +59,7 @@ static bool read_header(const struct walk *walk, struct bytes *member)
         return damaged(walk, "does not end with its mark");
     if (!read_number(header.ar_size, sizeof header.ar_size, &size))
         return damaged(walk, "has a size that is no number");
+    *name = (struct text){(const char *)part.data, sizeof header.ar_name};
     if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member)) {
         diag_error(
             "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
@@ -77,14 +79,12 @@ static bool is_table(struct text name)
 }
 
 /* BSD archives write "#1/20" and put the 20 bytes of the name in front of the data. */
-static bool take_bsd_name(struct text *name, struct bytes *data)
+static bool take_bsd_name(struct text field, struct text *name, struct bytes *data)
 {
     uint64_t size;
     struct bytes part;
 
-    if (!text_starts(*name, TEXT("#1/")))
-        return true;
-    if (!read_number(name->data + 3, name->size - 3, &size) || !bytes_slice(*data, 0, size, &part))
+    if (!read_number(field.data + 3, field.size - 3, &size) || !bytes_slice(*data, 0, size, &part))
         return false;
     *name = (struct text){(const char *)part.data, strnlen((const char *)part.data, part.size)};
     *data = (struct bytes){data->data + size, data->size - (size_t)size};
@@ -96,14 +96,14 @@ static bool visit_member(struct walk *walk, Elf *member)
 {
     Elf_Arhdr *header = elf_getarhdr(member);
     struct bytes data;
-    struct text name;
+    struct text field, name;
 
-    if (!read_header(walk, &data))
+    if (!read_header(walk, &field, &data))
         return false;
     if (!header || !header->ar_name)
         return damaged(walk, "has no valid name");
     name = text_of(header->ar_name);
-    if (!take_bsd_name(&name, &data))
+    if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
         return damaged(walk, "has no valid name");
     if (!is_table(name) && !walk->visit(walk->argument, name, data))
         return false;
@@ -112,34 +112,37 @@ static bool visit_member(struct walk *walk, Elf *member)
     return true;
 }
 
+/* libelf stopped in front of the header at walk->offset. */
+static bool report_stop(const struct walk *walk)
+{
+    struct bytes data;
+    struct text field;
+
+    if (read_header(walk, &field, &data))
+        diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s", walk->name,
+                   walk->offset, elf_errmsg(-1));
+    return false;
+}
+
 static bool visit_members(struct walk *walk, Elf *archive)
 {
     Elf_Cmd command = ELF_C_READ_MMAP;
-    bool ok = true;
 
-    while (ok && command != ELF_C_NULL && walk->offset < walk->data.size) {
-        /* In this mode libelf takes members from the archive's memory, there being no descriptor. */
-        Elf *member = elf_begin(-1, command, archive);
-        struct bytes data;
+    while (walk->offset < walk->data.size) {
+        /* In this mode libelf takes members from the archive's memory, there being no descriptor.
+         */
+        Elf *member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, archive);
+        bool ok;
 
-        if (!member) {
-            if (read_header(walk, &data))
-                diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s",
-                           walk->name, walk->offset, elf_errmsg(-1));
-            return false;
-        }
+        if (!member)
+            return report_stop(walk);
         ok = visit_member(walk, member);
         command = elf_next(member);
         elf_end(member);
+        if (!ok)
+            return false;
     }
-    if (ok && walk->offset < walk->data.size) {
-        struct bytes data;
-
-        if (read_header(walk, &data))
-            damaged(walk, "cannot be read");
-        return false;
-    }
-    return ok;
+    return true;
 }
 
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)

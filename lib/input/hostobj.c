@@ -16,7 +16,7 @@ static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin"};
 
 /* An opened ELF file. */
 struct object {
-    const char *name; /* for messages; NULL = report nothing */
+    const char *name; /* for messages */
     struct bytes data;
     Elf *elf;
     size_t section_count;
@@ -31,37 +31,40 @@ static bool damaged(const struct object *object, const char *what)
     return false;
 }
 
-/* libelf says nothing when the section headers lie behind the end of a file that was cut off. */
-static bool check_headers(const struct object *object, const GElf_Ehdr *header)
+/* libelf says nothing, and finds no sections, when the section headers lie behind the end of a file
+ * that was cut off. */
+static bool check_headers(struct object *object)
 {
-    struct bytes part;
     size_t size = gelf_fsize(object->elf, ELF_T_SHDR, 1, EV_CURRENT);
+    GElf_Ehdr header;
+    struct bytes part;
 
-    if (header->e_shoff == 0 || bytes_slice(object->data, header->e_shoff, size, &part))
+    if (!gelf_getehdr(object->elf, &header))
+        return damaged(object, "its header cannot be read");
+    if (header.e_shoff == 0)
         return true;
-    if (object->name)
-        diag_error(
-            "Could not find fatbin in '%s': the ELF file is cut off: its section headers are "
-            "at offset %llu, but it has %zu bytes",
-            object->name, (unsigned long long)header->e_shoff, object->data.size);
+    if (bytes_slice(object->data, header.e_shoff, size, &part) &&
+        elf_getshdrnum(object->elf, &object->section_count) == 0 && object->section_count > 0 &&
+        bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
+        return true;
+    diag_error("Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
+               "offset %llu, but it has %zu bytes",
+               object->name, (unsigned long long)header.e_shoff, object->data.size);
     return false;
 }
 
 static bool open_object(struct object *object)
 {
-    GElf_Ehdr header;
     GElf_Shdr strings;
     size_t index;
 
     elf_version(EV_CURRENT);
     /* libelf only reads a memory image that was opened like this. */
     object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
-    if (!object->elf || elf_kind(object->elf) != ELF_K_ELF || !gelf_getehdr(object->elf, &header))
+    if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
         return damaged(object, "its header cannot be read");
-    if (!check_headers(object, &header))
+    if (!check_headers(object))
         return false;
-    if (elf_getshdrnum(object->elf, &object->section_count) != 0)
-        return damaged(object, "its section headers cannot be read");
     if (object->section_count == 0)
         return true;
     if (elf_getshdrstrndx(object->elf, &index) != 0 ||
