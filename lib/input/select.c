@@ -44,7 +44,7 @@ static bool is_raw(const struct member *member)
 
 bool select_is_linked(const struct member *member)
 {
-    uint8_t head[RAWCODE_HEAD];
+    uint8_t head[RAWCODE_HEAD] = {0};
 
     return member->entry.kind == FATBIN_ELF && member->entry.version == SUPPORTED_VERSION &&
            rawcode_is_linked((struct bytes){head, inflate_head(&member->entry, head, sizeof head)});
