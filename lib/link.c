@@ -53,21 +53,6 @@ static bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
-static bool select_members(struct link *link)
-{
-    const struct link_request *request = link->request;
-    const struct option_request *options = &request->options;
-    struct member_request wanted = {
-        .arch = request->arch,
-        .prefer_ptx = options->lto || request->chunk_count > 1 ||
-                      (options->has_split_compile_extended && options->split_compile_extended != 1),
-        .suppress_arch_warning = request->suppress_arch_warning,
-    };
-
-    return members_collect(&link->members, &link->inputs) &&
-           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
-}
-
 /* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
  * side by side. */
 static bool refuse_lto_only(const struct members *members)
@@ -93,6 +78,21 @@ static bool refuse_lto_only(const struct members *members)
         ok = false;
     }
     return ok;
+}
+
+static bool select_members(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct option_request *options = &request->options;
+    struct member_request wanted = {
+        .arch = request->arch,
+        .prefer_ptx = options->lto || request->chunk_count > 1 ||
+                      (options->has_split_compile_extended && options->split_compile_extended != 1),
+        .suppress_arch_warning = request->suppress_arch_warning,
+    };
+
+    return members_collect(&link->members, &link->inputs) &&
+           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
 }
 
 static bool link_program(struct link *link)
