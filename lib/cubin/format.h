@@ -43,6 +43,9 @@ enum cubin_section_type {
     SHT_CUDA_COMPAT = 0x70000086,
 };
 
+/* Section flag of the Mercury twins, from sm_100 on. */
+#define SHF_CUDA_MERCURY 0x10000000u
+
 enum cubin_symbol_type {
     STT_CUDA_TEXTURE = 10,
     STT_CUDA_SURFACE = 12,
