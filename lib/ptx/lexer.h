@@ -22,7 +22,7 @@ enum token_kind {
     TOKEN_STRING, /* "...", quotes among its bytes; ends before a line's end when it is not closed
                    */
     TOKEN_MARK,   /* one character of punctuation: `mark` says which */
-    TOKEN_BAD,    /* a byte that PTX does not have, or a comment that is not closed */
+    TOKEN_BAD,    /* a byte that PTX does not have, or a comment or string that is not closed */
 };
 
 struct token {

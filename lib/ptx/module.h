@@ -164,11 +164,21 @@ struct ptx_module {
     size_t item_count;
 };
 
-/* Parses the module that begins at or behind *offset of `whole` (blanks, comments and NULs may come
- * first) and moves *offset to its end; at the text's end *offset == whole.size. Everything is made
- * in `arena` or is a view into `whole`, which must outlive the module. Errors are reported with
- * their place; the parser goes on behind the next `;` or `}` to find more, up to a limit, and
- * returns false at the end. */
+/* Where the next module of a text begins. Start with {0}. */
+struct module_cursor {
+    size_t offset;
+    uint32_t lines; /* line ends in front of `offset` */
+};
+
+/* Parses the module that begins at or behind cursor->offset of `whole` (blanks, comments and NULs
+ * may come first) and moves the cursor to its end; at the text's end offset == whole.size.
+ * Everything is made in `arena` or is a view into `whole`, which must outlive the module. Errors
+ * are reported with their place; the parser goes on behind the next `;` or `}` to find more, up to
+ * a limit, and returns false at the end. */
+bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
+                       struct text whole, struct module_cursor *cursor);
+
+/* The same for a text of which only the module at *offset matters; counts lines from the start. */
 bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
                   struct text whole, size_t *offset);
 
