@@ -96,8 +96,8 @@ static const struct number_name relocations[] = {
     {0x41, "R_CUDA_BINDLESSOFF14_40"},
     {R_CUDA_CONST_FIELD21_38, "R_CUDA_CONST_FIELD21_38"},
     {0x43, "R_CUDA_INSTRUCTION128"},
-    {0x44, "R_CUDA_YIELD_OPCODE9_0"},
-    {0x45, "R_CUDA_YIELD_CLEAR_PRED4_87"},
+    {R_CUDA_YIELD_OPCODE9_0, "R_CUDA_YIELD_OPCODE9_0"},
+    {R_CUDA_YIELD_CLEAR_PRED4_87, "R_CUDA_YIELD_CLEAR_PRED4_87"},
     {0x46, "R_CUDA_32_LO"},
     {0x47, "R_CUDA_32_HI"},
     {R_CUDA_UNUSED_CLEAR32, "R_CUDA_UNUSED_CLEAR32"},
@@ -231,6 +231,35 @@ static const char *const attributes[] = {
     [0x5a] = "MERCURY_FINALIZER_OPTIONS",
     [EIATTR_MERCURY_ISA_VERSION] = "MERCURY_ISA_VERSION",
 };
+
+unsigned format_relocation_size(uint32_t type)
+{
+    /* 0x4c to 0x63: byte n of a plain, global or function descriptor address; 0x68: unified. */
+    if ((type >= R_CUDA_8_0 && type <= 0x63) ||
+        (type >= R_CUDA_UNIFIED_8_0 && type < R_CUDA_UNIFIED_8_0 + 8))
+        return 1;
+    switch (type) {
+    case R_CUDA_32:
+    case R_CUDA_G32:
+    case R_CUDA_TEX_HEADER_INDEX:
+    case 0x07: /* SAMP_HEADER_INDEX */
+    case 0x22: /* FUNC_DESC_32 */
+    case R_CUDA_SURF_HEADER_INDEX:
+    case 0x46: /* 32_LO */
+    case 0x47: /* 32_HI */
+    case R_CUDA_UNUSED_CLEAR32:
+    case R_CUDA_UNIFIED_32:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+bool format_is_nobits(uint32_t type)
+{
+    return type == SHT_NOBITS || type == SHT_CUDA_GLOBAL || type == SHT_CUDA_LOCAL ||
+           type == SHT_CUDA_SHARED || type == SHT_CUDA_RESERVED_SHARED;
+}
 
 /* The tables rise by number. */
 static const char *name_in(const struct number_name *names, size_t count, uint32_t number)
