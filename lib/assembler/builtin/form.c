@@ -74,8 +74,8 @@ struct form form_of_instruction(const struct instruction *instruction)
     struct form form =
         form_of(instruction->opcode, instruction->modifiers, instruction->modifier_count);
 
-    if ((opcode_get(instruction->opcode)->flags & OPCODE_CALL) &&
-        instruction->operand_count >= 2 && instruction->operands[0].kind == OPERAND_LIST)
+    if ((opcode_get(instruction->opcode)->flags & OPCODE_CALL) && instruction->operand_count >= 2 &&
+        instruction->operands[0].kind == OPERAND_LIST)
         form.results = 1;
     return form;
 }

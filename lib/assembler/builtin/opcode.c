@@ -4,7 +4,10 @@
 #include "assembler/builtin/words.h"
 
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
-#define WORD(name)     {name, sizeof(name) - 1}
+#define WORD(name)                                                                                 \
+    {                                                                                              \
+        name, sizeof(name) - 1                                                                     \
+    }
 
 static const struct opcode opcodes[] = {
     {"", 0, 0, 0, 0, 0, 0},

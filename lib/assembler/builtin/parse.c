@@ -58,11 +58,11 @@ static struct diag_place place_of(struct parser *parser, size_t offset)
     begin = memrchr(text.data, '\n', offset);
     begin = begin ? begin + 1 : text.data;
     end = memchr(at, '\n', text.size - offset);
-    return (struct diag_place){.file = parser->scope->file,
-                               .line = parse_line(parser, offset),
-                               .column = (uint32_t)(at - begin) + 1,
-                               .source_line = {begin, (size_t)((end ? end : text.data + text.size) -
-                                                               begin)}};
+    return (struct diag_place){
+        .file = parser->scope->file,
+        .line = parse_line(parser, offset),
+        .column = (uint32_t)(at - begin) + 1,
+        .source_line = {begin, (size_t)((end ? end : text.data + text.size) - begin)}};
 }
 
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
@@ -129,8 +129,8 @@ static bool parse_opcode(struct parser *parser, struct instruction *instruction)
     struct text word = parse_text(parser);
 
     if (parser->token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->token.offset, "An instruction was expected, found '%.*s'",
-                           TEXT_ARG(word));
+        return parse_error(parser, parser->token.offset,
+                           "An instruction was expected, found '%.*s'", TEXT_ARG(word));
     instruction->opcode = opcode_find(word);
     if (instruction->opcode == 0) {
         parse_error(parser, parser->token.offset, "Unknown instruction '%.*s'", TEXT_ARG(word));
@@ -270,8 +270,8 @@ static struct parser begin(struct body *body, struct text text, const struct par
     struct parser parser = {.body = body, .scope = scope, .lexer = lexer_at(until, start)};
 
     parser.body_start = start;
-    parser.body_line = scope->first_line ? scope->first_line
-                                         : 1 + lexer_count_lines(scope->whole, 0, start);
+    parser.body_line =
+        scope->first_line ? scope->first_line : 1 + lexer_count_lines(scope->whole, 0, start);
     parser.line_offset = start;
     parser.line = parser.body_line;
     return parser;

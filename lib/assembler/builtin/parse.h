@@ -16,9 +16,9 @@ struct parse_scope {
     const void *argument;
 };
 
-/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters may
- * have been entered as symbols, or as registers, already). Errors are reported with their place, up
- * to a limit; false when there was one. */
+/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters
+ * may have been entered as symbols, or as registers, already). Errors are reported with their
+ * place, up to a limit; false when there was one. */
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);
 
 #endif

@@ -1,4 +1,5 @@
-/* parse_declare.c: directives inside a body: registers, variables, source locations, target tables. */
+/* parse_declare.c: directives inside a body: registers, variables, source locations, target tables.
+ */
 #include "assembler/builtin/parser.h"
 
 #include "base/memory.h"
@@ -10,22 +11,23 @@ struct type_bits {
     bool is_texture;
 };
 
-/* Types that registers and variables can have (PTX ISA, Fundamental, Alternate and Packed Types). */
+/* Types that registers and variables can have (PTX ISA, Fundamental, Alternate and Packed Types).
+ */
 static const struct type_bits types[] = {
-    {TEXT(".b32"), 32, false},      {TEXT(".b64"), 64, false},     {TEXT(".pred"), 1, false},
-    {TEXT(".b8"), 8, false},        {TEXT(".b16"), 16, false},     {TEXT(".b128"), 128, false},
-    {TEXT(".u8"), 8, false},        {TEXT(".u16"), 16, false},     {TEXT(".u32"), 32, false},
-    {TEXT(".u64"), 64, false},      {TEXT(".s8"), 8, false},       {TEXT(".s16"), 16, false},
-    {TEXT(".s32"), 32, false},      {TEXT(".s64"), 64, false},     {TEXT(".f16"), 16, false},
-    {TEXT(".f16x2"), 32, false},    {TEXT(".bf16"), 16, false},    {TEXT(".bf16x2"), 32, false},
-    {TEXT(".tf32"), 32, false},     {TEXT(".f32"), 32, false},     {TEXT(".f64"), 64, false},
-    {TEXT(".f32x2"), 64, false},    {TEXT(".u16x2"), 32, false},   {TEXT(".s16x2"), 32, false},
-    {TEXT(".e4m3"), 8, false},      {TEXT(".e5m2"), 8, false},     {TEXT(".e2m3"), 8, false},
-    {TEXT(".e3m2"), 8, false},      {TEXT(".e2m1"), 8, false},     {TEXT(".ue8m0"), 8, false},
-    {TEXT(".e4m3x2"), 16, false},   {TEXT(".e5m2x2"), 16, false},  {TEXT(".e2m3x2"), 16, false},
-    {TEXT(".e3m2x2"), 16, false},   {TEXT(".ue8m0x2"), 16, false}, {TEXT(".e2m1x2"), 8, false},
-    {TEXT(".e2m1x4"), 16, false},   {TEXT(".e4m3x4"), 32, false},  {TEXT(".e5m2x4"), 32, false},
-    {TEXT(".e2m3x4"), 32, false},   {TEXT(".e3m2x4"), 32, false},  {TEXT(".texref"), 64, true},
+    {TEXT(".b32"), 32, false},       {TEXT(".b64"), 64, false},     {TEXT(".pred"), 1, false},
+    {TEXT(".b8"), 8, false},         {TEXT(".b16"), 16, false},     {TEXT(".b128"), 128, false},
+    {TEXT(".u8"), 8, false},         {TEXT(".u16"), 16, false},     {TEXT(".u32"), 32, false},
+    {TEXT(".u64"), 64, false},       {TEXT(".s8"), 8, false},       {TEXT(".s16"), 16, false},
+    {TEXT(".s32"), 32, false},       {TEXT(".s64"), 64, false},     {TEXT(".f16"), 16, false},
+    {TEXT(".f16x2"), 32, false},     {TEXT(".bf16"), 16, false},    {TEXT(".bf16x2"), 32, false},
+    {TEXT(".tf32"), 32, false},      {TEXT(".f32"), 32, false},     {TEXT(".f64"), 64, false},
+    {TEXT(".f32x2"), 64, false},     {TEXT(".u16x2"), 32, false},   {TEXT(".s16x2"), 32, false},
+    {TEXT(".e4m3"), 8, false},       {TEXT(".e5m2"), 8, false},     {TEXT(".e2m3"), 8, false},
+    {TEXT(".e3m2"), 8, false},       {TEXT(".e2m1"), 8, false},     {TEXT(".ue8m0"), 8, false},
+    {TEXT(".e4m3x2"), 16, false},    {TEXT(".e5m2x2"), 16, false},  {TEXT(".e2m3x2"), 16, false},
+    {TEXT(".e3m2x2"), 16, false},    {TEXT(".ue8m0x2"), 16, false}, {TEXT(".e2m1x2"), 8, false},
+    {TEXT(".e2m1x4"), 16, false},    {TEXT(".e4m3x4"), 32, false},  {TEXT(".e5m2x4"), 32, false},
+    {TEXT(".e2m3x4"), 32, false},    {TEXT(".e3m2x4"), 32, false},  {TEXT(".texref"), 64, true},
     {TEXT(".samplerref"), 64, true}, {TEXT(".surfref"), 64, true},
 };
 
@@ -302,8 +304,8 @@ static bool parse_location(struct parser *parser)
             return false;
     body->locations = parse_grow(parser, body->locations, body->location_count,
                                  &parser->location_capacity, sizeof *body->locations);
-    body->locations[body->location_count++] = (struct source_location){
-        (uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2]};
+    body->locations[body->location_count++] =
+        (struct source_location){(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2]};
     parser->location = (uint32_t)body->location_count;
     return skip_location_attributes(parser);
 }

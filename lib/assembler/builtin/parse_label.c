@@ -1,6 +1,7 @@
 /* parse_label.c: labels are used before they are defined and belong to the innermost braces around
  * them, so uses are only noted while the body is read. At its end all scopes and uses are replayed
- * in the text's order, each scope beginning with all its labels known: linear, whatever the nesting. */
+ * in the text's order, each scope beginning with all its labels known: linear, whatever the
+ * nesting. */
 #include "assembler/builtin/parser.h"
 
 #include <stdlib.h>
@@ -109,16 +110,29 @@ static void replay_use(struct parser *parser, struct table *known, struct label_
         use->label = found;
 }
 
-static void patch(const struct labels *labels, struct operand *operands, uint32_t count)
+/* Puts the labels in place of the numbers of their uses. `is_table` says what they must be. */
+static void patch(struct parser *parser, struct operand *operands, uint32_t count, bool is_table)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (operands[i].kind == OPERAND_LABEL || operands[i].kind == OPERAND_NAME)
-            operands[i].label = labels->uses[operands[i].label].label;
+    const struct label *labels = parser->body->labels;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct label_use *use;
+
+        if (operands[i].kind != OPERAND_LABEL && operands[i].kind != OPERAND_NAME)
+            continue;
+        use = &parser->labels.uses[operands[i].label];
+        operands[i].label = use->label;
+        if (use->label != NO_INDEX &&
+            is_table != (labels[use->label].targets || labels[use->label].prototype.size))
+            parse_error(parser, use->offset,
+                        is_table ? "Label '%.*s' has no table of targets or prototype"
+                                 : "Label '%.*s' is a table, not a place in the code",
+                        TEXT_ARG(use->name));
+    }
 }
 
 void parse_label_resolve(struct parser *parser)
 {
-    const uint8_t users = OPCODE_BRANCH | OPCODE_CALL | OPCODE_INDEXED;
     struct labels *labels = &parser->labels;
     struct body *body = parser->body;
     struct table known = {0};
@@ -134,9 +148,14 @@ void parse_label_resolve(struct parser *parser)
             replay_use(parser, &known, &labels->uses[event.index]);
     }
     table_free(&known);
-    for (size_t i = 0; i < body->instruction_count; i++)
-        if (opcode_get(body->instructions[i].opcode)->flags & users)
-            patch(labels, body->instructions[i].operands, body->instructions[i].operand_count);
+    for (size_t i = 0; i < body->instruction_count; i++) {
+        struct instruction *instruction = &body->instructions[i];
+        unsigned flags = opcode_get(instruction->opcode)->flags;
+
+        if (flags & (OPCODE_BRANCH | OPCODE_CALL | OPCODE_INDEXED))
+            patch(parser, instruction->operands, instruction->operand_count,
+                  !(flags & OPCODE_BRANCH));
+    }
     for (size_t i = 0; i < body->label_count; i++)
-        patch(labels, body->labels[i].targets, body->labels[i].target_count);
+        patch(parser, body->labels[i].targets, body->labels[i].target_count, false);
 }

@@ -1,7 +1,7 @@
 /* parse_names.c: what a name means, in nested scopes.
  *
- * One table holds, for each name, its innermost declaration; a declaration remembers the one that it
- * hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
+ * One table holds, for each name, its innermost declaration; a declaration remembers the one that
+ * it hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
  * was declared. Ranges (%r<7>) are found by the name without its digits, and only while a range is
  * open that lies deeper than what the whole name means. */
 #include "assembler/builtin/parser.h"
@@ -18,7 +18,8 @@ static uint32_t depth_of(const struct names *names)
     return (uint32_t)(names->scope_count - 1);
 }
 
-/* Enters a declaration at `depth`, whose name (in `table`) means nothing at that depth or deeper. */
+/* Enters a declaration at `depth`, whose name (in `table`) means nothing at that depth or deeper.
+ */
 static void enter(struct names *names, struct table *table, const struct declaration *model)
 {
     struct declaration entry = *model;

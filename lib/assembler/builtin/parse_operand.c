@@ -127,8 +127,8 @@ static bool parse_symbol(struct parser *parser, struct operand *operand, enum ro
     operand->kind = OPERAND_SYMBOL;
     if (role == ROLE_FUNCTION) {
         symbol->is_called = true;
-        return symbol->is_function || parse_error(parser, place, "'%.*s' is not a function",
-                                                  TEXT_ARG(symbol->name));
+        return symbol->is_function ||
+               parse_error(parser, place, "'%.*s' is not a function", TEXT_ARG(symbol->name));
     }
     if (symbol->is_function)
         symbol->is_address_taken = true;
@@ -205,8 +205,7 @@ static bool parse_sequence(struct parser *parser, char closing, unsigned depth)
     return true;
 }
 
-static bool parse_group(struct parser *parser, enum operand_kind kind, char closing,
-                        unsigned depth)
+static bool parse_group(struct parser *parser, enum operand_kind kind, char closing, unsigned depth)
 {
     size_t at = parser->operand_count;
     struct operand *operand;
@@ -289,7 +288,8 @@ static bool parse_signed(struct parser *parser, enum role role)
         return false;
     if (parser->operands[at].kind != OPERAND_REGISTER &&
         parser->operands[at].kind != OPERAND_SPECIAL)
-        return parse_error(parser, place, "'%c' needs a register or a number", is_minus ? '-' : '!');
+        return parse_error(parser, place, "'%c' needs a register or a number",
+                           is_minus ? '-' : '!');
     parser->operands[at].is_negated = is_minus;
     parser->operands[at].is_inverted = !is_minus;
     return true;

@@ -59,8 +59,8 @@ enum label_event_kind { EVENT_OPEN, EVENT_CLOSE, EVENT_USE };
 
 /* What happened to labels, in the text's order, replayed when all are known. */
 struct label_event {
-    uint8_t kind;         /* enum label_event_kind */
-    uint32_t index;       /* OPEN: newest label of the scope (filled in at its end); USE: a use */
+    uint8_t kind;   /* enum label_event_kind */
+    uint32_t index; /* OPEN: newest label of the scope (filled in at its end); USE: a use */
 };
 
 struct label_use {
@@ -94,11 +94,11 @@ struct labels {
 struct parser {
     struct body *body;
     const struct parse_scope *scope;
-    struct lexer lexer;    /* over `whole` up to the body's end: offsets count from whole.data */
-    struct token token;    /* the one at hand */
-    size_t body_start;     /* offset of the body in `whole` */
-    uint32_t body_line;    /* its line */
-    size_t line_offset;    /* a place whose line is known: */
+    struct lexer lexer; /* over `whole` up to the body's end: offsets count from whole.data */
+    struct token token; /* the one at hand */
+    size_t body_start;  /* offset of the body in `whole` */
+    uint32_t body_line; /* its line */
+    size_t line_offset; /* a place whose line is known: */
     uint32_t line;
     uint32_t location; /* instruction.loc of the next instruction */
     unsigned errors;
