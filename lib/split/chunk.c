@@ -65,20 +65,17 @@ static const char *linkage_here(const struct plan *plan, uint32_t symbol)
     }
 }
 
+/* `debug` is not repeated: ptxas 13.0 refuses it in a text without debug sections. */
 static void write_header(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
     struct writer *writer = &context->writer;
     char name[ARCH_NAME_SIZE];
-    bool has_debug = false;
 
-    for (size_t i = 0; i < program->module_count; i++)
-        has_debug |= program->modules[i]->has_debug;
     writer_printf(writer, ".version %u.%u\n", program->version_major, program->version_minor);
-    writer_printf(writer, ".target %s%s%s\n", arch_name(context->plan->request->arch, name),
-                  first && first->texmode_independent ? ", texmode_independent" : "",
-                  has_debug ? ", debug" : "");
+    writer_printf(writer, ".target %s%s\n", arch_name(context->plan->request->arch, name),
+                  first && first->texmode_independent ? ", texmode_independent" : "");
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/diag.h"
 
-#define LEAST 24u
+#define LEAST            24u
 #define REGISTERS_PER_SM 65536u
-#define WARP 32u
+#define WARP             32u
 
 static uint64_t product(const uint32_t dimensions[3])
 {
@@ -47,8 +47,9 @@ static uint32_t threads_per_sm(uint32_t sm)
 static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
 {
     if (registers < LEAST) {
-        diag_warning("For entry %.*s adjusting per thread register count of %u to lower bound of %u",
-                     TEXT_ARG(function->name), registers, LEAST);
+        diag_warning(
+            "For entry %.*s adjusting per thread register count of %u to lower bound of %u",
+            TEXT_ARG(function->name), registers, LEAST);
         return LEAST;
     }
     return registers > BUDGET_MOST ? BUDGET_MOST : registers;

@@ -23,10 +23,9 @@ struct survey {
     const struct body *body;
     struct function_code *result;
     const struct compile_request *request;
-    struct table signatures;
 };
 
-static const char *const texture_opcodes[] = {"tex",  "tld4", "txq",    "istypep",
+static const char *const texture_opcodes[] = {"tex",  "tld4", "txq",   "istypep",
                                               "suld", "sust", "sured", "suq"};
 
 static bool is_texture_opcode(const char *name)
@@ -60,7 +59,7 @@ static void add_signature(struct survey *survey, struct text head)
     struct function_code *result = survey->result;
     struct text signature = signature_of(survey->request->arena, head);
     uint32_t next = (uint32_t)result->signature_count;
-    if (table_add(&survey->signatures, signature, next) == next)
+    if (table_add(survey->request->signatures, signature, next) == next)
         result->signatures[result->signature_count++] = signature;
 }
 
@@ -161,8 +160,7 @@ static void keep(struct function_code *result, const struct body *body,
         memcpy(code, request->code->data, size);
     result->code = (struct bytes){code, size};
     result->relocation_count = request->relocations->count;
-    result->relocations =
-        arena_alloc(arena, result->relocation_count, sizeof *result->relocations);
+    result->relocations = arena_alloc(arena, result->relocation_count, sizeof *result->relocations);
     if (result->relocation_count)
         memcpy(result->relocations, request->relocations->list,
                result->relocation_count * sizeof *result->relocations);
@@ -200,10 +198,9 @@ static void survey(struct function_code *result, const struct body *body,
     struct survey survey = {.body = body, .result = result, .request = request};
     result->symbol_count = body->symbol_count;
     result->uses = arena_zalloc(body->arena, body->symbol_count, sizeof *result->uses);
-    result->signatures =
-        arena_alloc(request->arena, body->label_count, sizeof *result->signatures);
+    result->signatures = arena_alloc(request->arena, body->label_count, sizeof *result->signatures);
+    table_free(request->signatures);
     survey_body(&survey);
-    table_free(&survey.signatures);
 }
 
 bool compile_function(struct function_code *result, const struct ptx_item *item,

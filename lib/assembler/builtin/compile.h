@@ -11,6 +11,7 @@
 #include "assembler/builtin/scope.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/table.h"
 #include "minilink/assembler.h"
 #include "ptx/module.h"
 
@@ -24,10 +25,10 @@ enum symbol_use {
 /* A function that has been assembled. All of it lives in the chunk's arena. */
 struct function_code {
     const struct ptx_item *item;
-    uint32_t global;               /* index in the scope */
-    struct body_symbol *symbols;   /* those of the body */
-    uint8_t *uses;                 /* enum symbol_use, one for each symbol */
-    uint32_t *objects;             /* symbol -> index in the data's objects, or NO_INDEX */
+    uint32_t global;             /* index in the scope */
+    struct body_symbol *symbols; /* those of the body */
+    uint8_t *uses;               /* enum symbol_use, one for each symbol */
+    uint32_t *objects;           /* symbol -> index in the data's objects, or NO_INDEX */
     size_t symbol_count;
     struct bytes code;
     struct code_relocation *relocations; /* rising offsets */
@@ -56,10 +57,11 @@ struct compile_request {
     const struct minilink_job *job;
     const struct ptx_module *module;
     const struct scope *scope;
-    struct arena *arena;         /* for the results */
-    struct arena *scratch;       /* emptied after each function */
-    struct buffer *code;         /* the same */
+    struct arena *arena;   /* for the results */
+    struct arena *scratch; /* emptied after each function */
+    struct buffer *code;   /* the same */
     struct code_relocations *relocations;
+    struct table *signatures;
     uint32_t parameter_base; /* where a kernel's parameters begin in bank 0 */
 };
 

@@ -147,10 +147,8 @@ static uint64_t part_bits(const struct operand *operand)
 
 static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call)
 {
-    if (is_call)
-        return CODE_CALL;
     if (symbol->is_function)
-        return CODE_ADDRESS_PAIR;
+        return is_call ? CODE_CALL : CODE_ADDRESS_PAIR;
     switch (symbol->space) {
     case SPACE_PARAM:
         return symbol->is_parameter || symbol->is_return ? CODE_PARAMETER : CODE_ARGUMENT;

@@ -8,7 +8,7 @@
 
 /* Local memory of a thread: what the 24 bits of an address of the stack can reach. */
 #define MOST_FRAME_BYTES 0xfffff0u
-#define FRAME_ALIGNMENT 8u
+#define FRAME_ALIGNMENT  8u
 
 static uint8_t class_of_size(uint64_t size)
 {
@@ -56,8 +56,15 @@ bool frame_declare(struct body *body, const struct ptx_item *function)
     bool is_good = true;
     body->symbols = arena_alloc(body->arena, count, sizeof *body->symbols);
     body->registers = arena_alloc(body->arena, count, sizeof *body->registers);
-    for (uint32_t i = 0; i < count; i++)
-        is_good &= declare(body, &function->function.parameters[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_parameter *parameter = &function->function.parameters[i];
+        if (function->function.is_entry && parameter->is_register) {
+            diag_error("Parameter '%.*s' of entry function '%.*s' cannot be a register",
+                       TEXT_ARG(parameter->name), TEXT_ARG(body->function));
+            return false;
+        }
+        is_good &= declare(body, parameter);
+    }
     return is_good;
 }
 
@@ -126,9 +133,9 @@ static void place_passed(struct passing *passing, const struct ptx_item *functio
         if (!parameter->is_register)
             continue;
         /* frame_declare has entered them first and in this order. */
-        passing->list[passing->count] = (struct passed){
-            .reg = passing->count, .symbol = (uint32_t)body->symbol_count,
-            .is_return = parameter->is_return};
+        passing->list[passing->count] = (struct passed){.reg = passing->count,
+                                                        .symbol = (uint32_t)body->symbol_count,
+                                                        .is_return = parameter->is_return};
         passing->count++;
         symbols[body->symbol_count] = symbol_of(parameter);
         if (parameter->type == PTX_PRED)

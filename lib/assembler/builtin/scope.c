@@ -1,8 +1,8 @@
 /* scope.c: declarations and definitions of one name become one entry.
  *
  * PTX declares before it uses and may declare again; a variable may be `.extern` first and defined
- * later. ptxas refuses a function that is declared without `.extern` and has no body, even an unused
- * one (measured on 13.0), because the linker would have nobody to bind it to. */
+ * later. ptxas refuses a function that is declared without `.extern` and has no body, even an
+ * unused one (measured on 13.0), because the linker would have nobody to bind it to. */
 #include "assembler/builtin/scope.h"
 
 #include "base/diag.h"
@@ -115,7 +115,6 @@ bool scope_lookup(const void *argument, struct text name, bool *is_function, uin
     *is_function = global->is_function;
     *space = SPACE_GLOBAL;
     if (!global->is_function)
-        *space = is_texture(global) ? (uint8_t)SPACE_TEXTURE
-                                    : spaces[global->item->variable.space];
+        *space = is_texture(global) ? (uint8_t)SPACE_TEXTURE : spaces[global->item->variable.space];
     return true;
 }

@@ -15,7 +15,7 @@
 struct global {
     struct text name;
     const struct ptx_item *item; /* its definition, or else its first declaration */
-    uint32_t aliased;            /* .alias: index of the function that it stands for; else NO_INDEX */
+    uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
     bool is_function;
     bool is_defined; /* here; an alias is */
     bool is_used;    /* code, data or an alias refers to it; set while the chunk is assembled */
@@ -32,8 +32,8 @@ struct scope {
     struct table names;
 };
 
-/* Collects the names of `module`. False, and errors, when a name has two definitions or meanings, or
- * a function that is not `.extern` has no body. */
+/* Collects the names of `module`. False, and errors, when a name has two definitions or meanings,
+ * or a function that is not `.extern` has no body. */
 bool scope_build(struct scope *scope, struct arena *arena, const struct ptx_module *module);
 
 void scope_free(struct scope *scope);

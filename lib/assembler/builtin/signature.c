@@ -1,9 +1,9 @@
 /* signature.c: prototype strings.
  *
  * Measured on ptxas 13.0: `#`, a letter for the return parameter or `v`, and a letter for each
- * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; an array
- * has its number of elements behind it, 0 for a variable number: "#vib0". A vector counts as one
- * integer of its size. Whether a parameter is a register makes no difference. */
+ * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; an
+ * array has its number of elements behind it, 0 for a variable number: "#vib0". A vector counts as
+ * one integer of its size. Whether a parameter is a register makes no difference. */
 #include "assembler/builtin/signature.h"
 
 #include <stdbool.h>
