@@ -109,7 +109,7 @@ bool program_link(struct program *program, const struct program_source *sources,
                   const struct program_request *request)
 {
     if (!parse_sources(program, sources, count) || !check_modules(program, request->arch) ||
-        !resolve_symbols(program))
+        !symbols_resolve(program))
         return false;
     names_make_unique(program);
     liveness_mark(program, request);
