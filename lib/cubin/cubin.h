@@ -16,7 +16,7 @@
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
     uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t symbol; /* index in the cubin's symbols */
+    uint32_t symbol; /* index in the cubin's symbols; 0 for the YIELD types, which have none */
     int64_t addend;  /* 0 in a REL section, where it stands in the field itself */
 };
 
@@ -67,11 +67,14 @@ bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
 void cubin_free(struct cubin *cubin);
 
-/* Index of the first section with that name, or 0. */
+/* Index of the first section with that name, or 0. Looks at one section after the other. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 
+/* True for a section of machine code. */
+bool cubin_is_text(const struct cubin_section *section);
+
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
- * .nv.constantN.F, .nv.shared.F through their .text section. 0 when it belongs to none. */
+ * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to none. */
 uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index);
 
 /* The NUL-terminated string at `offset` in .strtab; empty when out of range. */
@@ -92,7 +95,7 @@ bool info_next(struct bytes *rest, struct info_record *record);
 /* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
 
-/* Little-endian 32-bit word `index` of a payload. */
+/* Little-endian 32-bit word `index` of a payload; 0 behind its end. */
 uint32_t info_word(struct bytes payload, size_t index);
 
 #endif

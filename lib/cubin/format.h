@@ -6,6 +6,7 @@
 #define MINILINK_CUBIN_FORMAT_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef EM_CUDA
@@ -43,6 +44,9 @@ enum cubin_section_type {
     SHT_CUDA_COMPAT = 0x70000086,
 };
 
+/* Section flag of the Mercury twins, from sm_100 on. */
+#define SHF_CUDA_MERCURY 0x10000000u
+
 enum cubin_symbol_type {
     STT_CUDA_TEXTURE = 10,
     STT_CUDA_SURFACE = 12,
@@ -77,6 +81,8 @@ enum cubin_relocation_type {
     R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
+    R_CUDA_YIELD_OPCODE9_0 = 0x44,      /* these two have no symbol (sm_75, -G) */
+    R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
     R_CUDA_UNUSED_CLEAR32 = 0x48,
     R_CUDA_UNUSED_CLEAR64 = 0x49,
     R_CUDA_ABS24_40 = 0x4a,    /* shared address, sm_75..89 */
@@ -112,6 +118,10 @@ enum info_attribute {
     EIATTR_INDIRECT_BRANCH_TARGETS = 0x34,
     EIATTR_SW_WAR = 0x36,
     EIATTR_CUDA_API_VERSION = 0x37,
+    EIATTR_CTA_PER_CLUSTER = 0x3d,
+    EIATTR_EXPLICIT_CLUSTER = 0x3e,
+    EIATTR_MAX_CLUSTER_RANK = 0x3f,
+    EIATTR_KPARAM_INFO_V2 = 0x45,
     EIATTR_NUM_BARRIERS = 0x4c,
     EIATTR_SPARSE_MMA_MASK = 0x50,
     EIATTR_MERCURY_ISA_VERSION = 0x5f,
@@ -138,6 +148,13 @@ enum callgraph_part {
 /* The constant .nv.rel.action payload (all architectures). */
 #define NV_REL_ACTION_SIZE 16
 extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
+
+/* How many bytes of its target a relocation's field takes: 1, 4 or 8. In a text section the whole
+ * 16-byte instruction at the relocation's offset belongs to it. */
+unsigned format_relocation_size(uint32_t type);
+
+/* True for a section type without file contents: NOBITS, and NVIDIA's own before the link. */
+bool format_is_nobits(uint32_t type);
 
 /* Names for dumps; NULL when unknown. */
 const char *format_section_type_name(uint32_t type);

@@ -3,6 +3,7 @@
 #include "assembler/builtin/parser.h"
 
 #include "base/memory.h"
+#include "ptx/module.h"
 
 struct type_bits {
     struct text name;
@@ -263,6 +264,8 @@ static bool parse_variables(struct parser *parser, enum variable_space space)
     if (type.type->is_texture)
         model.space = SPACE_TEXTURE;
     model.size = (uint64_t)type.type->bits / 8 * type.lanes;
+    model.type = (uint8_t)module_type_find(type.type->name);
+    model.lanes = (uint8_t)type.lanes;
     model.alignment = type.alignment ? type.alignment : (uint32_t)model.size;
     while (parse_variable(parser, model)) {
         if (parse_at(parser, ';'))

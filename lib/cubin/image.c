@@ -1,0 +1,248 @@
+/* image.c: sections, string tables, symbols, and where each goes in the file.
+ *
+ * Layout as measured on ptxas and nvlink 13.0: the ELF header, .shstrtab at 0x40, the sections in
+ * index order, the section header table behind the last of them, and in an executable the program
+ * headers at the very end, covered by a segment of their own. All addresses are 0. */
+#include "cubin/image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+static uint64_t align_up(uint64_t value, uint64_t alignment)
+{
+    return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
+}
+
+uint32_t image_string(struct image_strings *strings, struct text string)
+{
+    uint32_t known;
+    uint32_t offset;
+
+    if (strings->bytes.size == 0)
+        buffer_char(&strings->bytes, '\0');
+    if (string.size == 0)
+        return 0;
+    known = table_find(&strings->offsets, string);
+    if (known != TABLE_NONE)
+        return known;
+    /* st_name and sh_name have 32 bits; a table beyond them cannot be made. */
+    if (string.size >= UINT32_MAX - strings->bytes.size)
+        context_raise(LINK_NO_MEMORY);
+    offset = (uint32_t)strings->bytes.size;
+    buffer_text(&strings->bytes, string);
+    buffer_char(&strings->bytes, '\0');
+    return table_add(&strings->offsets, string, offset);
+}
+
+void image_strings_free(struct image_strings *strings)
+{
+    buffer_free(&strings->bytes);
+    table_free(&strings->offsets);
+    *strings = (struct image_strings){0};
+}
+
+void image_begin(struct image *image, uint16_t type, uint32_t flags)
+{
+    *image = (struct image){.type = type, .flags = flags};
+    image_add_section(image, &(struct image_section){.type = SHT_NULL});
+}
+
+uint32_t image_add_section(struct image *image, const struct image_section *section)
+{
+    if (image->section_count >= UINT32_MAX - 1)
+        context_raise(LINK_NO_MEMORY);
+    ARRAY_PUSH(image->sections, image->section_count, image->section_capacity) = *section;
+    return (uint32_t)(image->section_count - 1);
+}
+
+static Elf64_Sym encode_symbol(const struct image_symbol *symbol, struct image_strings *strings)
+{
+    return (Elf64_Sym){
+        .st_name = image_string(strings, symbol->name),
+        .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
+        .st_other = symbol->other,
+        .st_shndx = symbol->section,
+        .st_value = symbol->value,
+        .st_size = symbol->size,
+    };
+}
+
+void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
+                       size_t count, struct image_strings *strings)
+{
+    Elf64_Sym *table = arena_alloc(&image->arena, count, sizeof *table);
+    struct image_section *section = &image->sections[symtab];
+    size_t first_global = count;
+
+    for (size_t i = 0; i < count; i++) {
+        table[i] = encode_symbol(&symbols[i], strings);
+        /* Measured: sh_info counts the weak symbols among the locals that they stand with. */
+        if (symbols[i].binding == STB_GLOBAL && first_global == count)
+            first_global = i;
+    }
+    section->data = table;
+    section->size = count * sizeof *table;
+    section->entry_size = sizeof *table;
+    section->info = (uint32_t)first_global;
+}
+
+void image_set_section_names(struct image *image, uint32_t index)
+{
+    struct image_strings names = {0};
+    size_t size;
+    char *copy;
+
+    image_string(&names, (struct text){0});
+    for (size_t i = 0; i < image->section_count; i++)
+        image->sections[i].name_offset = image_string(&names, image->sections[i].name);
+    size = names.bytes.size;
+    copy = arena_alloc(&image->arena, size, 1);
+    memcpy(copy, names.bytes.data, size);
+    image_strings_free(&names);
+    image->sections[index].data = copy;
+    image->sections[index].size = size;
+}
+
+/* What of a section stands in the file. */
+static uint64_t file_bytes(const struct image_section *section)
+{
+    return section->has_no_bytes ? 0 : section->size;
+}
+
+/* Which loaded sections a segment covers. */
+struct segment_rule {
+    uint64_t wanted;    /* section flags that must be set */
+    uint64_t forbidden; /* and those that must not */
+    uint32_t flags;     /* of the segment */
+};
+
+static bool rule_covers(const struct segment_rule *rule, const struct image_section *section)
+{
+    return (section->flags & rule->wanted) == rule->wanted &&
+           (section->flags & rule->forbidden) == 0;
+}
+
+/* Adds the segment of all sections that the rule covers, from the first to the end of the last,
+ * unless there is none. Measured: NOBITS sections reach into the file part with their aligned
+ * offset, and each then adds its size, aligned, to the memory part. */
+static void add_segment(struct image *image, const struct segment_rule *rule)
+{
+    bool found = false;
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t memory;
+
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        if (!rule_covers(rule, section))
+            continue;
+        if (!found)
+            start = end = section->offset;
+        found = true;
+        if (section->offset + file_bytes(section) > end)
+            end = section->offset + file_bytes(section);
+    }
+    if (!found)
+        return;
+    memory = end - start;
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        if (section->has_no_bytes && rule_covers(rule, section))
+            memory = align_up(memory, section->alignment) + section->size;
+    }
+    image->segments[image->segment_count++] = (struct image_segment){.type = PT_LOAD,
+                                                                     .flags = rule->flags,
+                                                                     .offset = start,
+                                                                     .file_size = end - start,
+                                                                     .memory_size = memory};
+}
+
+/* The program headers' own segment. */
+static size_t add_header_segment(struct image *image, uint32_t type, uint32_t flags)
+{
+    image->segments[image->segment_count] = (struct image_segment){
+        .type = type, .flags = flags, .offset = image->program_header_offset};
+    return image->segment_count++;
+}
+
+/* Segments up to sm_90: everything that is not written to, then what is. */
+static void add_segments_sm90(struct image *image)
+{
+    static const struct segment_rule read_only = {SHF_ALLOC, SHF_WRITE, PF_R | PF_X};
+    static const struct segment_rule writable = {SHF_ALLOC | SHF_WRITE, 0, PF_R | PF_W};
+
+    add_header_segment(image, PT_PHDR, PF_R | PF_X);
+    add_segment(image, &read_only);
+    add_segment(image, &writable);
+    add_header_segment(image, PT_LOAD, PF_R | PF_X);
+}
+
+/* Segments from sm_100 on: code, data and constants apart; the Mercury twins of data sections,
+ * marked by a flag of their own, are not loaded a second time. */
+static void add_segments_sm100(struct image *image)
+{
+    static const struct segment_rule code = {SHF_ALLOC | SHF_EXECINSTR, SHF_CUDA_MERCURY,
+                                             PF_R | PF_X};
+    static const struct segment_rule writable = {SHF_ALLOC | SHF_WRITE, SHF_CUDA_MERCURY,
+                                                 PF_R | PF_W};
+    static const struct segment_rule constants = {
+        SHF_ALLOC, SHF_WRITE | SHF_EXECINSTR | SHF_CUDA_MERCURY, PF_R};
+
+    add_header_segment(image, PT_PHDR, PF_R);
+    add_header_segment(image, PT_LOAD, PF_R);
+    add_segment(image, &code);
+    add_segment(image, &writable);
+    add_segment(image, &constants);
+}
+
+/* Places the program headers behind everything else. */
+static void layout_segments(struct image *image)
+{
+    uint64_t size;
+
+    image->program_header_offset = image->file_size;
+    if ((image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100)
+        add_segments_sm100(image);
+    else
+        add_segments_sm90(image);
+    size = image->segment_count * sizeof(Elf64_Phdr);
+    for (size_t i = 0; i < image->segment_count; i++) {
+        if (image->segments[i].offset != image->program_header_offset)
+            continue;
+        image->segments[i].file_size = size;
+        image->segments[i].memory_size = size;
+    }
+    image->file_size += size;
+}
+
+void image_layout(struct image *image)
+{
+    uint64_t position = sizeof(Elf64_Ehdr);
+
+    for (size_t i = 1; i < image->section_count; i++) {
+        struct image_section *section = &image->sections[i];
+
+        position = align_up(position, section->alignment);
+        section->offset = position;
+        position += file_bytes(section);
+    }
+    image->section_header_offset = align_up(position, 8);
+    image->file_size = image->section_header_offset + image->section_count * sizeof(Elf64_Shdr);
+    image->segment_count = 0;
+    image->program_header_offset = 0;
+    if (image->type == ET_EXEC)
+        layout_segments(image);
+}
+
+void image_free(struct image *image)
+{
+    arena_free(&image->arena);
+    free(image->sections);
+    *image = (struct image){0};
+}

@@ -1,0 +1,55 @@
+/* info.c: the records of .nv.info, .nv.info.F and .nv.compat.
+ *
+ * Each is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload bytes
+ * that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none. */
+#include "cubin/format.h"
+#include "cubin/cubin.h"
+
+bool info_next(struct bytes *rest, struct info_record *record)
+{
+    const uint8_t *at = rest->data;
+    uint16_t value;
+    size_t size = 4;
+
+    if (rest->size < size)
+        return false;
+    value = (uint16_t)(at[2] | at[3] << 8);
+    *record = (struct info_record){.format = at[0], .attribute = at[1], .value = value};
+    if (at[0] == EIFMT_SVAL) {
+        size += value;
+        if (rest->size < size)
+            return false;
+        record->value = 0;
+        record->payload = (struct bytes){at + 4, value};
+    }
+    rest->data += size;
+    rest->size -= size;
+    return true;
+}
+
+size_t info_symbol_words(const struct info_record *record)
+{
+    if (record->format != EIFMT_SVAL)
+        return 0;
+    switch (record->attribute) {
+    case EIATTR_REGCOUNT:
+    case EIATTR_FRAME_SIZE:
+    case EIATTR_MIN_STACK_SIZE:
+    case EIATTR_MAX_STACK_SIZE:
+    case EIATTR_PARAM_CBANK:
+        return record->payload.size < 4 ? 0 : 1;
+    case EIATTR_EXTERNS:
+        return record->payload.size / 4;
+    default:
+        return 0;
+    }
+}
+
+uint32_t info_word(struct bytes payload, size_t index)
+{
+    const uint8_t *at = payload.data + index * 4;
+
+    if (index >= payload.size / 4)
+        return 0;
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}

@@ -1,0 +1,276 @@
+/* read.c: a cubin's headers, through libelf.
+ *
+ * The file is foreign. What libelf would act on (the place and number of section headers) is
+ * checked before libelf sees it, so that it allocates nothing out of proportion; every section's
+ * place is checked behind it. nvlink 13.0 takes a truncated cubin without a word; here it is an
+ * error. */
+#include "cubin/read.h"
+
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+bool read_damaged(const struct reader *reader, const char *format, ...)
+{
+    struct buffer text = {0};
+    va_list arguments;
+
+    va_start(arguments, format);
+    buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    diag_error("'%s' is a damaged cubin: %.*s", reader->cubin->name, TEXT_ARG(buffer_view(&text)));
+    buffer_free(&text);
+    return false;
+}
+
+bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
+{
+    if (offset >= strings.size)
+        return false;
+    *name = text_of((const char *)strings.data + offset);
+    if (name->size > reader->name_budget)
+        return false;
+    reader->name_budget -= name->size;
+    return true;
+}
+
+/* False, with an error, for a file that is no cubin of the format that CUDA 13 writes. */
+static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header)
+{
+    const char *name = reader->cubin->name;
+
+    if (header->e_machine != EM_CUDA) {
+        diag_error("'%s' is not a cubin: its ELF machine is %u, expected %u", name,
+                   header->e_machine, EM_CUDA);
+        return false;
+    }
+    /* Earlier toolkits wrote OSABI 0x33, ABI version 7 and other e_flags. */
+    if (header->e_ident[EI_OSABI] != CUBIN_OSABI ||
+        header->e_ident[EI_ABIVERSION] != CUBIN_ABI_VERSION) {
+        diag_error("'%s' has cubin format %#x version %u, expected %#x version %u", name,
+                   header->e_ident[EI_OSABI], header->e_ident[EI_ABIVERSION], CUBIN_OSABI,
+                   CUBIN_ABI_VERSION);
+        return false;
+    }
+    if (header->e_type != ET_REL && header->e_type != ET_EXEC)
+        return read_damaged(reader, "its ELF type is %u, expected %u or %u", header->e_type, ET_REL,
+                            ET_EXEC);
+    if (header->e_version != EV_CURRENT)
+        return read_damaged(reader, "its ELF version is %u, expected %u", header->e_version,
+                            EV_CURRENT);
+    return true;
+}
+
+/* Checks that the section header table lies in the file, also when its length stands in the null
+ * section because it does not fit into e_shnum. */
+static bool check_section_table(struct reader *reader, const Elf64_Ehdr *header)
+{
+    uint64_t count = header->e_shnum;
+    struct bytes table;
+    Elf64_Shdr null_section;
+
+    if (header->e_shentsize != sizeof(Elf64_Shdr))
+        return read_damaged(reader, "its section headers have %u bytes, expected %zu",
+                            header->e_shentsize, sizeof(Elf64_Shdr));
+    if (header->e_shoff < sizeof *header ||
+        !bytes_slice(reader->file, header->e_shoff, sizeof(Elf64_Shdr), &table))
+        return read_damaged(reader, "its section headers stand at byte %" PRIu64 " of %zu",
+                            header->e_shoff, reader->file.size);
+    if (count == 0) {
+        memcpy(&null_section, table.data, sizeof null_section);
+        count = null_section.sh_size;
+    }
+    if (count == 0 || count > reader->file.size / sizeof(Elf64_Shdr) ||
+        !bytes_slice(reader->file, header->e_shoff, count * sizeof(Elf64_Shdr), &table))
+        return read_damaged(
+            reader, "its %" PRIu64 " section headers at byte %" PRIu64 " do not fit into %zu bytes",
+            count, header->e_shoff, reader->file.size);
+    reader->section_count = count;
+    return true;
+}
+
+static bool check_program_headers(const struct reader *reader, const Elf64_Ehdr *header)
+{
+    struct bytes table;
+
+    if (header->e_phnum == 0)
+        return true;
+    if (header->e_phentsize != sizeof(Elf64_Phdr) ||
+        !bytes_slice(reader->file, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr), &table))
+        return read_damaged(reader,
+                            "its %u program headers at byte %" PRIu64 " do not fit into %zu bytes",
+                            header->e_phnum, header->e_phoff, reader->file.size);
+    return true;
+}
+
+/* Translates one record from the file's form; libelf knows both. The place was checked. */
+static bool translate(const struct reader *reader, Elf_Type type, uint64_t offset, void *record,
+                      size_t size)
+{
+    Elf_Data from = {.d_buf = (void *)(uintptr_t)(reader->file.data + offset),
+                     .d_type = type,
+                     .d_size = size,
+                     .d_version = EV_CURRENT};
+    Elf_Data to = {.d_buf = record, .d_type = type, .d_size = size, .d_version = EV_CURRENT};
+
+    return elf64_xlatetom(&to, &from, ELFDATA2LSB) != NULL ||
+           read_damaged(reader, "%s", elf_errmsg(-1));
+}
+
+static bool check_file_header(struct reader *reader)
+{
+    static const unsigned char magic[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+    struct cubin *cubin = reader->cubin;
+    Elf64_Ehdr *header = &reader->header;
+
+    if (reader->file.size < sizeof *header) {
+        diag_error("'%s' is not a cubin: it has %zu bytes, fewer than an ELF header", cubin->name,
+                   reader->file.size);
+        return false;
+    }
+    if (memcmp(reader->file.data, magic, sizeof magic)) {
+        diag_error("'%s' is not a cubin: it does not begin with a little-endian 64-bit ELF header",
+                   cubin->name);
+        return false;
+    }
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return read_damaged(reader, "%s", elf_errmsg(-1));
+    if (!translate(reader, ELF_T_EHDR, 0, header, sizeof *header))
+        return false;
+    memcpy(cubin->ident, header->e_ident, sizeof cubin->ident);
+    cubin->type = header->e_type;
+    cubin->flags = header->e_flags;
+    return check_identity(reader, header) && check_section_table(reader, header) &&
+           check_program_headers(reader, header);
+}
+
+/* Copies one section header and finds its data. Names come later. */
+static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *header)
+{
+    struct cubin_section *section = &reader->cubin->sections[index];
+
+    *section = (struct cubin_section){
+        .type = header->sh_type,
+        .link = header->sh_link,
+        .info = header->sh_info,
+        .flags = header->sh_flags,
+        .alignment = header->sh_addralign ? header->sh_addralign : 1,
+        .entry_size = header->sh_entsize,
+        .size = header->sh_size,
+        .has_no_bytes = format_is_nobits(header->sh_type),
+    };
+    if (section->has_no_bytes && section->size > READ_LARGEST_OBJECT)
+        return read_damaged(reader, "section %zu has %" PRIu64 " bytes", index, section->size);
+    if (!section->has_no_bytes &&
+        !bytes_slice(reader->file, header->sh_offset, header->sh_size, &section->data))
+        return read_damaged(reader, "section %zu has %" PRIu64 " bytes at byte %" PRIu64 " of %zu",
+                            index, header->sh_size, header->sh_offset, reader->file.size);
+    if ((section->alignment & (section->alignment - 1)) != 0 ||
+        section->alignment > READ_LARGEST_ALIGNMENT)
+        return read_damaged(reader,
+                            "section %zu has alignment %" PRIu64 ", expected a power of two up to "
+                            "%u",
+                            index, section->alignment, READ_LARGEST_ALIGNMENT);
+    return true;
+}
+
+/* Names the sections. `names` holds each one's sh_name. */
+static bool name_sections(struct reader *reader, const uint32_t *names, size_t string_table)
+{
+    struct cubin *cubin = reader->cubin;
+    const struct cubin_section *table;
+
+    if (string_table == 0 || string_table >= cubin->section_count ||
+        cubin->sections[string_table].type != SHT_STRTAB)
+        return read_damaged(reader,
+                            "section %zu, which should hold the section names, is no string "
+                            "table",
+                            string_table);
+    table = &cubin->sections[string_table];
+    if (table->data.size == 0 || table->data.data[table->data.size - 1] != '\0')
+        return read_damaged(reader, "the table of section names does not end with NUL");
+    for (size_t i = 0; i < cubin->section_count; i++)
+        if (!read_name(reader, table->data, names[i], &cubin->sections[i].name))
+            return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i,
+                                names[i], table->data.size);
+    return true;
+}
+
+/* Links between sections, and that sections do not share their bytes, so that decoding them costs
+ * no more than the file is long. Mercury's twin of a data section does share its bytes: hence twice
+ * the file's size. */
+static bool check_sections(const struct reader *reader)
+{
+    const struct cubin *cubin = reader->cubin;
+    uint64_t total = 0;
+    uint64_t alignments = 0;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        total += section->data.size;
+        if (total / 2 > reader->file.size)
+            return read_damaged(reader, READ_SECTION " overlaps others",
+                                READ_SECTION_ARG(reader, i));
+        alignments += section->alignment > READ_PAGE ? section->alignment : 0;
+        if (alignments > READ_ALIGNMENT_SUM)
+            return read_damaged(reader, "the alignments of its sections add up to more than %u",
+                                READ_ALIGNMENT_SUM);
+        if (section->link >= cubin->section_count)
+            return read_damaged(reader, READ_SECTION " is linked to section %u of %zu",
+                                READ_SECTION_ARG(reader, i), section->link, cubin->section_count);
+        if ((section->flags & SHF_INFO_LINK) &&
+            (section->info == 0 || section->info >= cubin->section_count))
+            return read_damaged(reader, READ_SECTION " belongs to section %u of %zu",
+                                READ_SECTION_ARG(reader, i), section->info, cubin->section_count);
+    }
+    return true;
+}
+
+static bool read_sections(struct reader *reader)
+{
+    struct cubin *cubin = reader->cubin;
+    size_t string_table = reader->header.e_shstrndx;
+    uint32_t *names;
+    bool ok = true;
+
+    cubin->section_count = reader->section_count;
+    cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
+    names = memory_alloc(cubin->section_count, sizeof *names);
+    for (size_t i = 0; ok && i < cubin->section_count; i++) {
+        Elf64_Shdr header;
+
+        ok = translate(reader, ELF_T_SHDR, reader->header.e_shoff + i * sizeof header, &header,
+                       sizeof header);
+        if (ok && i == 0) {
+            if (string_table == SHN_XINDEX)
+                string_table = header.sh_link;
+            header = (Elf64_Shdr){0};
+        }
+        names[i] = header.sh_name;
+        ok = ok && read_section(reader, i, &header);
+    }
+    ok = ok && name_sections(reader, names, string_table) && check_sections(reader);
+    free(names);
+    return ok;
+}
+
+bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)
+{
+    struct reader reader = {
+        .cubin = cubin,
+        .file = data,
+        .name_budget = 16 * (uint64_t)data.size,
+    };
+
+    *cubin = (struct cubin){.name = name};
+    return check_file_header(&reader) && read_sections(&reader) && read_symbols(&reader) &&
+           read_relocations(&reader) && read_check_contents(&reader);
+}

@@ -1,0 +1,52 @@
+/* read.h: the parts of cubin_read(), each of which checks what it decodes. They stop at the first
+ * fault and report it: a damaged file has one cause, and what follows from it helps nobody. */
+#ifndef MINILINK_CUBIN_READ_H
+#define MINILINK_CUBIN_READ_H
+
+#include <elf.h>
+
+#include "cubin/cubin.h"
+
+struct reader {
+    struct cubin *cubin;
+    struct bytes file;
+    Elf64_Ehdr header;
+    size_t section_count; /* known to fit into the file */
+    /* What names may still cost, in bytes: bounds the time spent on a file whose symbols all share
+     * the tail of one enormous name. */
+    uint64_t name_budget;
+};
+
+/* No object that fits a GPU comes near this. */
+#define READ_LARGEST_OBJECT (UINT64_C(1) << 40)
+
+/* ptxas takes any alignment (and writes gigabytes of padding). Alignments are bounded one by one
+ * and, for those above a page, in sum, so that a small input cannot ask for a large output. */
+#define READ_LARGEST_ALIGNMENT (1u << 20)
+#define READ_PAGE              4096u
+#define READ_ALIGNMENT_SUM     (64u << 20)
+
+/* Reports "'name' is a damaged cubin: ..." and returns false. */
+bool read_damaged(const struct reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "section 7 (.text.f)" for messages. */
+#define READ_SECTION "section %zu (%.*s)"
+#define READ_SECTION_ARG(reader, index)                                                            \
+    (size_t)(index), TEXT_ARG((reader)->cubin->sections[index].name)
+
+/* Finds the name at `offset` of a string table, whose last byte is known to be NUL. False when it
+ * lies outside or the budget is used up. */
+bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name);
+
+/* Decodes and checks the symbol table, and the Mercury one. */
+bool read_symbols(struct reader *reader);
+
+/* Decodes and checks the records of all relocation sections. */
+bool read_relocations(struct reader *reader);
+
+/* Checks the sections that refer to symbols and strings: code, info records, call graph,
+ * prototypes, notes. */
+bool read_check_contents(struct reader *reader);
+
+#endif

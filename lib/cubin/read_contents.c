@@ -1,0 +1,199 @@
+/* read_contents.c: sections whose contents the merger interprets: each index and string offset in
+ * them is checked here, once. */
+#include <inttypes.h>
+
+#include "cubin/format.h"
+#include "cubin/read.h"
+
+/* .text.F: its sh_info names F, a function that stands there. */
+static bool check_text(const struct reader *reader, size_t index)
+{
+    const struct cubin *cubin = reader->cubin;
+    uint32_t function = cubin->sections[index].info & 0xffffffu;
+
+    if (function >= cubin->symbol_count || cubin->symbols[function].type != STT_FUNC ||
+        cubin->symbols[function].section != index)
+        return read_damaged(reader, READ_SECTION " names symbol %u of %zu as its function",
+                            READ_SECTION_ARG(reader, index), function, cubin->symbol_count);
+    return true;
+}
+
+/* The fewest payload bytes of the records that the merger looks into. */
+static size_t smallest_payload(uint8_t attribute)
+{
+    switch (attribute) {
+    case EIATTR_REGCOUNT:
+    case EIATTR_FRAME_SIZE:
+    case EIATTR_MIN_STACK_SIZE:
+    case EIATTR_MAX_STACK_SIZE:
+    case EIATTR_PARAM_CBANK:
+        return 8;
+    case EIATTR_CRS_STACK_SIZE:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static bool check_record(const struct reader *reader, size_t index,
+                         const struct info_record *record, bool has_symbols)
+{
+    size_t words = has_symbols ? info_symbol_words(record) : 0;
+
+    if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
+        return read_damaged(reader, READ_SECTION " has a record of format %u, expected 1 to 4",
+                            READ_SECTION_ARG(reader, index), record->format);
+    if (has_symbols && record->format == EIFMT_SVAL &&
+        record->payload.size < smallest_payload(record->attribute))
+        return read_damaged(reader, READ_SECTION " has a record %#x of %zu bytes, expected %zu",
+                            READ_SECTION_ARG(reader, index), record->attribute,
+                            record->payload.size, smallest_payload(record->attribute));
+    for (size_t i = 0; i < words; i++) {
+        uint32_t symbol = info_word(record->payload, i);
+
+        if (symbol == 0 || symbol >= reader->cubin->symbol_count)
+            return read_damaged(reader, READ_SECTION " has a record %#x for symbol %u of %zu",
+                                READ_SECTION_ARG(reader, index), record->attribute, symbol,
+                                reader->cubin->symbol_count);
+    }
+    return true;
+}
+
+/* Records are whole; in .nv.info* (not .nv.compat, whose attributes are others, nor Mercury's
+ * twins, whose symbols are others) their symbols are valid. */
+static bool check_info(const struct reader *reader, size_t index)
+{
+    const struct cubin_section *section = &reader->cubin->sections[index];
+    struct bytes rest = section->data;
+    struct info_record record;
+
+    while (info_next(&rest, &record))
+        if (!check_record(reader, index, &record, section->type == SHT_CUDA_INFO))
+            return false;
+    if (rest.size > 0)
+        return read_damaged(reader, READ_SECTION " ends within a record, at byte %zu of %zu",
+                            READ_SECTION_ARG(reader, index), section->data.size - rest.size,
+                            section->data.size);
+    return true;
+}
+
+/* One (function symbol, symbol or string) pair of the call graph or the prototypes. */
+static bool check_pair(const struct reader *reader, size_t index, size_t entry, bool has_string)
+{
+    const struct cubin *cubin = reader->cubin;
+    struct bytes data = cubin->sections[index].data;
+    uint32_t first = info_word(data, entry * 2);
+    uint32_t second = info_word(data, entry * 2 + 1);
+    size_t limit = has_string ? cubin->strings.size : cubin->symbol_count;
+
+    if (first == 0 || first >= cubin->symbol_count)
+        return read_damaged(reader, "entry %zu of " READ_SECTION " is for symbol %u of %zu", entry,
+                            READ_SECTION_ARG(reader, index), first, cubin->symbol_count);
+    if (second >= limit || (second == 0 && !has_string))
+        return read_damaged(reader, "entry %zu of " READ_SECTION " refers to %s %u of %zu", entry,
+                            READ_SECTION_ARG(reader, index), has_string ? "string byte" : "symbol",
+                            second, limit);
+    return true;
+}
+
+static bool check_pair_size(const struct reader *reader, size_t index)
+{
+    size_t size = reader->cubin->sections[index].data.size;
+
+    return size % 8 == 0 || read_damaged(reader, READ_SECTION " has %zu bytes, expected pairs of 8",
+                                         READ_SECTION_ARG(reader, index), size);
+}
+
+static bool check_callgraph(const struct reader *reader, size_t index)
+{
+    struct bytes data = reader->cubin->sections[index].data;
+    int32_t part = 0;
+
+    if (!check_pair_size(reader, index))
+        return false;
+    for (size_t i = 0; i < data.size / 8; i++) {
+        int32_t second = (int32_t)info_word(data, i * 2 + 1);
+
+        if (info_word(data, i * 2) == 0 && second < 0) {
+            if (second < CALLGRAPH_CANDIDATE)
+                return read_damaged(reader, READ_SECTION " begins part %d, expected -1 to -4",
+                                    READ_SECTION_ARG(reader, index), second);
+            part = second;
+        } else if (part == 0) {
+            return read_damaged(reader, READ_SECTION " does not begin with a part's number",
+                                READ_SECTION_ARG(reader, index));
+        } else if (!check_pair(reader, index, i,
+                               part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_prototypes(const struct reader *reader, size_t index)
+{
+    size_t count = reader->cubin->sections[index].data.size / 8;
+
+    if (!check_pair_size(reader, index))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!check_pair(reader, index, i, true))
+            return false;
+    return true;
+}
+
+/* Notes are whole, one behind the other: three words, the owner and the description, both padded to
+ * four bytes. */
+static bool check_notes(const struct reader *reader, size_t index)
+{
+    struct bytes rest = reader->cubin->sections[index].data;
+
+    while (rest.size > 0) {
+        uint64_t size = 12;
+
+        if (rest.size >= size)
+            size += (((uint64_t)info_word(rest, 0) + 3) & ~UINT64_C(3)) +
+                    (((uint64_t)info_word(rest, 1) + 3) & ~UINT64_C(3));
+        if (!bytes_slice(rest, size, rest.size >= size ? rest.size - size : 0, &rest))
+            return read_damaged(reader,
+                                READ_SECTION " ends within a note of %" PRIu64
+                                             " bytes, of which %zu are there",
+                                READ_SECTION_ARG(reader, index), size, rest.size);
+    }
+    return true;
+}
+
+static bool check_section(const struct reader *reader, size_t index)
+{
+    const struct cubin_section *section = &reader->cubin->sections[index];
+
+    switch (section->type) {
+    case SHT_PROGBITS:
+        return !cubin_is_text(section) || check_text(reader, index);
+    case SHT_CUDA_INFO:
+    case SHT_CUDA_COMPAT:
+    case SHT_CUDA_MERC_INFO:
+        return check_info(reader, index);
+    case SHT_CUDA_CALLGRAPH:
+        return check_callgraph(reader, index);
+    case SHT_CUDA_PROTOTYPE:
+        return check_prototypes(reader, index);
+    case SHT_NOTE:
+        return check_notes(reader, index);
+    case SHT_SYMTAB_SHNDX:
+        return read_damaged(reader,
+                            READ_SECTION " holds extended section indices, which are not "
+                                         "supported",
+                            READ_SECTION_ARG(reader, index));
+    default:
+        return true;
+    }
+}
+
+bool read_check_contents(struct reader *reader)
+{
+    for (size_t i = 1; i < reader->cubin->section_count; i++)
+        if (!check_section(reader, i))
+            return false;
+    return true;
+}

@@ -1,0 +1,307 @@
+/* read_symbols.c: the symbol table and the relocations of a cubin.
+ *
+ * Both are arrays of fixed records, decoded here in one pass; libelf's record-by-record interface
+ * would cost more than everything else on a cubin of 65,000 symbols. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cubin/format.h"
+#include "cubin/read.h"
+
+#define SYMBOL_SIZE sizeof(Elf64_Sym)
+
+static Elf64_Sym symbol_record(struct bytes table, size_t index)
+{
+    Elf64_Sym record;
+
+    memcpy(&record, table.data + index * SYMBOL_SIZE, SYMBOL_SIZE);
+    return record;
+}
+
+/* Checks the shape of section `index`, a symbol table, and finds its strings. */
+static bool check_symbol_table(const struct reader *reader, size_t index, struct bytes *strings)
+{
+    const struct cubin_section *section = &reader->cubin->sections[index];
+    const struct cubin_section *table = &reader->cubin->sections[section->link];
+
+    if (section->entry_size != SYMBOL_SIZE || section->size % SYMBOL_SIZE != 0 ||
+        section->size == 0)
+        return read_damaged(reader,
+                            READ_SECTION " has %" PRIu64 " bytes in symbols of %" PRIu64
+                                         ", expected symbols of %zu",
+                            READ_SECTION_ARG(reader, index), section->size, section->entry_size,
+                            SYMBOL_SIZE);
+    if (section->info > section->size / SYMBOL_SIZE)
+        return read_damaged(
+            reader, READ_SECTION " says that %u of its %" PRIu64 " symbols are local",
+            READ_SECTION_ARG(reader, index), section->info, section->size / SYMBOL_SIZE);
+    if (table->type != SHT_STRTAB || table->data.size == 0 ||
+        table->data.data[table->data.size - 1] != '\0')
+        return read_damaged(reader,
+                            READ_SECTION " is linked to section %u, which is no string table",
+                            READ_SECTION_ARG(reader, index), section->link);
+    *strings = table->data;
+    return true;
+}
+
+static bool is_object(uint8_t type)
+{
+    return type == STT_OBJECT || type == STT_FUNC || type == STT_CUDA_OBJECT;
+}
+
+static bool is_alignment(uint64_t value)
+{
+    return value != 0 && value <= READ_LARGEST_ALIGNMENT && (value & (value - 1)) == 0;
+}
+
+#define SYMBOL "symbol %zu (%.*s)"
+
+/* Checks a symbol that a section defines: its bytes lie there. */
+static bool check_definition(const struct reader *reader, size_t index)
+{
+    const struct cubin_symbol *symbol = &reader->cubin->symbols[index];
+    const struct cubin_section *section = &reader->cubin->sections[symbol->section];
+
+    if (!is_object(symbol->type))
+        return true;
+    if (section->type == SHT_CUDA_SHARED) {
+        /* Before the link a shared object has an alignment and no place (measured). */
+        if (!is_alignment(symbol->value))
+            return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,
+                                TEXT_ARG(symbol->name), symbol->value);
+        if (symbol->size > section->size)
+            return read_damaged(reader,
+                                SYMBOL " has %" PRIu64 " bytes in " READ_SECTION " of %" PRIu64,
+                                index, TEXT_ARG(symbol->name), symbol->size,
+                                READ_SECTION_ARG(reader, symbol->section), section->size);
+        return true;
+    }
+    if (symbol->value > section->size || symbol->size > section->size - symbol->value)
+        return read_damaged(reader,
+                            SYMBOL " has %" PRIu64 " bytes at byte %" PRIu64 " of " READ_SECTION
+                                   ", which has %" PRIu64,
+                            index, TEXT_ARG(symbol->name), symbol->size, symbol->value,
+                            READ_SECTION_ARG(reader, symbol->section), section->size);
+    return true;
+}
+
+static bool check_symbol(const struct reader *reader, size_t index)
+{
+    const struct cubin_symbol *symbol = &reader->cubin->symbols[index];
+
+    if (symbol->binding > STB_WEAK)
+        return read_damaged(reader, SYMBOL " has binding %u, expected 0 to 2", index,
+                            TEXT_ARG(symbol->name), symbol->binding);
+    if (symbol->size > READ_LARGEST_OBJECT)
+        return read_damaged(reader, SYMBOL " has %" PRIu64 " bytes", index, TEXT_ARG(symbol->name),
+                            symbol->size);
+    switch (symbol->section) {
+    case SHN_UNDEF:
+    case SHN_ABS:
+        return true;
+    case SHN_COMMON:
+        if (!is_alignment(symbol->value))
+            return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,
+                                TEXT_ARG(symbol->name), symbol->value);
+        return true;
+    case SHN_XINDEX:
+        return read_damaged(reader, SYMBOL " has an extended section index, which is not supported",
+                            index, TEXT_ARG(symbol->name));
+    default:
+        if (symbol->section >= SHN_LORESERVE || symbol->section >= reader->cubin->section_count)
+            return read_damaged(reader, SYMBOL " stands in section %u of %zu", index,
+                                TEXT_ARG(symbol->name), symbol->section,
+                                reader->cubin->section_count);
+        return check_definition(reader, index);
+    }
+}
+
+static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
+{
+    struct cubin *cubin = reader->cubin;
+    struct cubin_symbol *symbol = &cubin->symbols[index];
+    Elf64_Sym record = symbol_record(table, index);
+
+    *symbol = (struct cubin_symbol){
+        .value = record.st_value,
+        .size = record.st_size,
+        .type = ELF64_ST_TYPE(record.st_info),
+        .binding = ELF64_ST_BIND(record.st_info),
+        .other = record.st_other,
+        .section = record.st_shndx,
+    };
+    if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
+        return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
+                            record.st_name, cubin->strings.size);
+    if (!check_symbol(reader, index))
+        return false;
+    if (symbol->type == STT_SECTION && symbol->name.size == 0 && symbol->section < SHN_LORESERVE)
+        symbol->name = cubin->sections[symbol->section].name;
+    return true;
+}
+
+/* Checks the names and sections of Mercury's own symbol table, which is not decoded. */
+static bool check_mercury_symbols(struct reader *reader, size_t index)
+{
+    struct bytes table = reader->cubin->sections[index].data;
+    struct bytes strings;
+
+    if (!check_symbol_table(reader, index, &strings))
+        return false;
+    for (size_t i = 0; i < table.size / SYMBOL_SIZE; i++) {
+        Elf64_Sym record = symbol_record(table, i);
+        struct text name;
+
+        if (!read_name(reader, strings, record.st_name, &name))
+            return read_damaged(reader, "the name of Mercury symbol %zu stands at byte %u of %zu",
+                                i, record.st_name, strings.size);
+        if (record.st_shndx < SHN_LORESERVE && record.st_shndx >= reader->cubin->section_count)
+            return read_damaged(reader, "Mercury " SYMBOL " stands in section %u of %zu", i,
+                                TEXT_ARG(name), record.st_shndx, reader->cubin->section_count);
+    }
+    return true;
+}
+
+/* Finds the one symbol table. */
+static bool find_symbol_tables(struct reader *reader)
+{
+    struct cubin *cubin = reader->cubin;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        uint32_t type = cubin->sections[i].type;
+
+        if (type == SHT_SYMTAB && cubin->symtab)
+            return read_damaged(reader, "sections %u and %zu are both symbol tables", cubin->symtab,
+                                i);
+        if (type == SHT_SYMTAB)
+            cubin->symtab = (uint32_t)i;
+        if (type == SHT_CUDA_MERC_SYMTAB && !check_mercury_symbols(reader, i))
+            return false;
+    }
+    return true;
+}
+
+bool read_symbols(struct reader *reader)
+{
+    struct cubin *cubin = reader->cubin;
+    struct bytes table;
+
+    if (!find_symbol_tables(reader))
+        return false;
+    if (!cubin->symtab) {
+        cubin->symbols = arena_zalloc(&cubin->arena, 1, sizeof *cubin->symbols);
+        cubin->symbol_count = 1;
+        return true;
+    }
+    if (!check_symbol_table(reader, cubin->symtab, &cubin->strings))
+        return false;
+    table = cubin->sections[cubin->symtab].data;
+    cubin->symbol_count = table.size / SYMBOL_SIZE;
+    cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
+    for (size_t i = 0; i < cubin->symbol_count; i++)
+        if (!read_symbol(reader, table, i))
+            return false;
+    if (cubin->symbols[0].name.size || cubin->symbols[0].type || cubin->symbols[0].section)
+        return read_damaged(reader, "its first symbol is not the null symbol");
+    return true;
+}
+
+/* Checks what relocation section `index` says about itself and its target. */
+static bool check_relocation_section(const struct reader *reader, size_t index)
+{
+    const struct cubin *cubin = reader->cubin;
+    const struct cubin_section *section = &cubin->sections[index];
+    size_t wanted = section->type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
+    uint32_t table = section->type == SHT_CUDA_MERC_RELA ? SHT_CUDA_MERC_SYMTAB : SHT_SYMTAB;
+    const struct cubin_section *target;
+
+    if (section->entry_size != wanted || section->size % wanted != 0)
+        return read_damaged(reader,
+                            READ_SECTION " has %" PRIu64 " bytes in records of %" PRIu64
+                                         ", expected records of %zu",
+                            READ_SECTION_ARG(reader, index), section->size, section->entry_size,
+                            wanted);
+    if (cubin->sections[section->link].type != table)
+        return read_damaged(reader,
+                            READ_SECTION " is linked to section %u, which is no symbol table",
+                            READ_SECTION_ARG(reader, index), section->link);
+    if (section->info == 0 || section->info >= cubin->section_count)
+        return read_damaged(reader, READ_SECTION " relocates section %u of %zu",
+                            READ_SECTION_ARG(reader, index), section->info, cubin->section_count);
+    target = &cubin->sections[section->info];
+    if (section->size &&
+        (target->has_no_bytes || target->type == SHT_SYMTAB || target->type == SHT_STRTAB ||
+         target->type == SHT_RELA || target->type == SHT_REL))
+        return read_damaged(
+            reader, READ_SECTION " relocates " READ_SECTION ", which cannot be relocated",
+            READ_SECTION_ARG(reader, index), READ_SECTION_ARG(reader, section->info));
+    return true;
+}
+
+/* Measured: ptxas -G for sm_75 marks instructions that the linker may change. */
+static bool has_no_symbol(uint32_t type)
+{
+    return type == R_CUDA_NONE || type == R_CUDA_YIELD_OPCODE9_0 ||
+           type == R_CUDA_YIELD_CLEAR_PRED4_87;
+}
+
+static bool check_relocation(const struct reader *reader, size_t index, size_t entry)
+{
+    const struct cubin *cubin = reader->cubin;
+    const struct cubin_section *section = &cubin->sections[index];
+    const struct cubin_section *target = &cubin->sections[section->info];
+    const struct cubin_relocation *relocation = &section->relocations[entry];
+    uint64_t size = cubin_is_text(target) ? 16 : format_relocation_size(relocation->type);
+
+    if (relocation->offset > target->size || size > target->size - relocation->offset)
+        return read_damaged(
+            reader, "record %zu of " READ_SECTION " is for byte %" PRIu64 " of %" PRIu64, entry,
+            READ_SECTION_ARG(reader, index), relocation->offset, target->size);
+    if ((relocation->symbol == 0 && !has_no_symbol(relocation->type)) ||
+        relocation->symbol >= cubin->symbol_count)
+        return read_damaged(reader, "record %zu of " READ_SECTION " refers to symbol %u of %zu",
+                            entry, READ_SECTION_ARG(reader, index), relocation->symbol,
+                            cubin->symbol_count);
+    return true;
+}
+
+static bool read_relocation_section(struct reader *reader, size_t index)
+{
+    struct cubin_section *section = &reader->cubin->sections[index];
+    size_t step = section->entry_size;
+
+    section->relocation_count = section->data.size / step;
+    section->relocations =
+        arena_alloc(&reader->cubin->arena, section->relocation_count, sizeof *section->relocations);
+    for (size_t i = 0; i < section->relocation_count; i++) {
+        Elf64_Rela record = {0};
+
+        memcpy(&record, section->data.data + i * step, step);
+        section->relocations[i] = (struct cubin_relocation){
+            .offset = record.r_offset,
+            .type = (uint32_t)ELF64_R_TYPE(record.r_info),
+            .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
+            .addend = record.r_addend,
+        };
+        if (!check_relocation(reader, index, i))
+            return false;
+    }
+    return true;
+}
+
+bool read_relocations(struct reader *reader)
+{
+    const struct cubin *cubin = reader->cubin;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        uint32_t type = cubin->sections[i].type;
+        bool decoded = type == SHT_REL || type == SHT_RELA;
+
+        if (!decoded && type != SHT_CUDA_MERC_RELA)
+            continue;
+        if (!check_relocation_section(reader, i) ||
+            (decoded && !read_relocation_section(reader, i)))
+            return false;
+    }
+    return true;
+}
