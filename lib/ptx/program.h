@@ -33,11 +33,14 @@ struct program_request {
 struct program {
     struct arena arena;
     struct ptx_module **modules;
+    struct program_module *details; /* beside `modules`: what linking found out about each */
     size_t module_count;
     struct program_symbol *symbols; /* every function and variable, once; in definition order */
     size_t symbol_count;
     uint16_t version_major; /* of the newest module: what every chunk's .version says */
     uint16_t version_minor;
+    const struct program_file *files; /* the program's .file table, rising numbers */
+    size_t file_count;
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
 };
 
