@@ -9,10 +9,11 @@
  *     0-11   opcode                         0-119  twelve modifiers of 10 bits, 0 = none
  *    12-14   guard predicate, 7 = none      120-127 zero
  *    15      guard is negated
- *    16-31   words of the instruction   Packed word (elements of a group)
- *    32-61   three modifiers of 10 bits     eight slots
- *    62-63   modifier words behind it
- *    64-127  four operand slots
+ *    16-31   words of the instruction   Group word (VECTOR, LIST, MORE)
+ *    32-61   three modifiers of 10 bits     0-3    kind
+ *    62-63   modifier words behind it       8-10   enum code_part
+ *    64-127  four operand slots            32-63   number of elements
+ *                                          64-127  slots of the first four
  *
  * Slot, 16 bits: 0-3 enum code_kind, then by kind
  *    REGISTER   4-5 class, 6-13 number, 14 negated (-r), 15 inverted (!p)
@@ -33,11 +34,11 @@
  *    27-31   ADDRESS: elements behind its base
  *    32-63   REGISTER: selector; SPECIAL: number; else the relocated field, by reference
  *    64-127  IMMEDIATE: value; SYMBOL, ADDRESS: offset or addend; LABEL: bytes from the start of
- *            the instruction to the target; VECTOR, LIST, MORE: number of elements
+ *            the instruction to the target
  *
  * Behind the word of a reference by ADDRESS_PAIR stands a word of kind HIGH with the upper half's
- * field. Behind the word of a group (VECTOR, LIST, MORE, or an ADDRESS with elements) stand its
- * packed words and then the words of its LONG elements. */
+ * field. Behind a group word, and behind an ADDRESS with elements, stand packed words of eight
+ * slots each for the (further) elements, and then the words of the LONG elements. */
 #ifndef MINILINK_BUILTIN_CODE_H
 #define MINILINK_BUILTIN_CODE_H
 

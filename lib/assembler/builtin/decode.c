@@ -13,7 +13,7 @@ struct decoder {
     struct arena *arena;
 };
 
-static bool decode_elements(struct decoder *decoder, struct operand **list, uint64_t count,
+static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth);
 
 static uint64_t half_at(const uint8_t *bytes)
@@ -124,17 +124,15 @@ static bool decode_address(struct decoder *decoder, struct code_word word, struc
     if (!decode_reference(decoder, word, operand))
         return false;
     operand->element_count = (uint32_t)code_field(word.low, 27, 5);
-    return operand->element_count == 0 ||
-           decode_elements(decoder, &operand->elements, operand->element_count, depth);
+    return operand->element_count == 0 || decode_elements(decoder, operand, 0, depth);
 }
 
 static bool decode_group(struct decoder *decoder, struct code_word word, enum operand_kind kind,
                          struct operand *operand, unsigned depth)
 {
     operand->kind = (uint8_t)kind;
-    operand->element_count = (uint32_t)word.high;
-    return word.high <= UINT32_MAX &&
-           decode_elements(decoder, &operand->elements, word.high, depth);
+    operand->element_count = (uint32_t)code_field(word.low, 32, 32);
+    return decode_elements(decoder, operand, CODE_SLOTS, depth);
 }
 
 static bool decode_register(struct code_word word, struct operand *operand)
@@ -214,18 +212,21 @@ static bool decode_operands(struct decoder *decoder, const uint8_t *slots, struc
     return true;
 }
 
-/* The packed words and long elements of a group; no more elements than there are slots. */
-static bool decode_elements(struct decoder *decoder, struct operand **list, uint64_t count,
+/* The elements of a group or address, whose last word has been read: `room` slots stand at its end,
+ * packed words behind it. There are no more elements than slots, so memory stays in proportion. */
+static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth)
 {
-    size_t room = (decoder->count - decoder->at) * CODE_PACKED_SLOTS;
-    const uint8_t *slots = decoder->words + decoder->at * CODE_WORD_SIZE;
+    size_t slots = room + (decoder->count - decoder->at) * CODE_PACKED_SLOTS;
+    const uint8_t *first = decoder->words + decoder->at * CODE_WORD_SIZE - 2 * room;
+    size_t count = owner->element_count;
 
-    if (count > room || depth > CODE_DEEPEST_GROUP)
+    if (count > slots || depth > CODE_DEEPEST_GROUP)
         return false;
-    decoder->at += (count + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS;
-    *list = arena_alloc(decoder->arena, count, sizeof **list);
-    return decode_operands(decoder, slots, *list, count, depth);
+    if (count > room)
+        decoder->at += (count - room + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS;
+    owner->elements = arena_alloc(decoder->arena, count, sizeof *owner->elements);
+    return decode_operands(decoder, first, owner->elements, count, depth);
 }
 
 static uint16_t modifier_at(struct code_word word, unsigned bit)
@@ -263,13 +264,22 @@ static bool decode_modifiers(struct decoder *decoder, struct code_word head, str
     return true;
 }
 
+/* The group behind the head's long operands when its fourth slot is MORE. */
+static bool decode_more(struct decoder *decoder, struct operand *rest)
+{
+    struct code_word word = {0};
+
+    return next_word(decoder, &word) && (word.low & 15) == CODE_MORE &&
+           code_field(word.low, 32, 32) <= UINT8_MAX - CODE_SLOTS &&
+           decode_group(decoder, word, OPERAND_LIST, rest, 0);
+}
+
 /* The operands of the head: its slots up to the first empty one, and the group behind MORE. */
 static bool decode_head_operands(struct decoder *decoder, struct decoded *result)
 {
     const uint8_t *slots = decoder->words + 8;
     struct operand first[CODE_SLOTS];
-    struct operand *rest = NULL;
-    struct code_word more = {0};
+    struct operand rest = {0};
     size_t count = 0;
 
     while (count < CODE_SLOTS && slot_at(slots, count) != CODE_NONE &&
@@ -277,15 +287,13 @@ static bool decode_head_operands(struct decoder *decoder, struct decoded *result
         count++;
     if (!decode_operands(decoder, slots, first, count, 0))
         return false;
-    if (count < CODE_SLOTS && slot_at(slots, count) == CODE_MORE &&
-        (!next_word(decoder, &more) || (more.low & 15) != CODE_MORE ||
-         more.high > UINT8_MAX - count || !decode_elements(decoder, &rest, more.high, 0)))
+    if (count < CODE_SLOTS && slot_at(slots, count) == CODE_MORE && !decode_more(decoder, &rest))
         return false;
-    result->operand_count = (uint8_t)(count + more.high);
+    result->operand_count = (uint8_t)(count + rest.element_count);
     result->operands = arena_alloc(decoder->arena, result->operand_count, sizeof *result->operands);
     memcpy(result->operands, first, count * sizeof *first);
-    if (rest)
-        memcpy(result->operands + count, rest, more.high * sizeof *rest);
+    if (rest.element_count)
+        memcpy(result->operands + count, rest.elements, rest.element_count * sizeof *first);
     return true;
 }
 

@@ -147,10 +147,8 @@ static uint64_t part_bits(const struct operand *operand)
 
 static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call)
 {
-    if (is_call)
-        return CODE_CALL;
     if (symbol->is_function)
-        return CODE_ADDRESS_PAIR;
+        return is_call ? CODE_CALL : CODE_ADDRESS_PAIR;
     switch (symbol->space) {
     case SPACE_PARAM:
         return symbol->is_parameter || symbol->is_return ? CODE_PARAMETER : CODE_ARGUMENT;
@@ -191,27 +189,31 @@ static void put_reference(struct encoder *encoder, const struct operand *operand
     }
 }
 
-/* The packed words of a group and what is long in it. */
+/* Elements of which the first `room` slots have been reserved at the end of the code; then packed
+ * words, so that all slots follow each other, and what is long among the elements. */
 static void put_elements(struct encoder *encoder, const struct operand *elements, size_t count,
-                         unsigned depth)
+                         size_t room, unsigned depth)
 {
-    struct group group = {.operands = elements, .count = count, .slots = encoder->code->size};
+    struct group group = {
+        .operands = elements, .count = count, .slots = encoder->code->size - 2 * room};
+    size_t rest = count > room ? count - room : 0;
 
     if (depth > CODE_DEEPEST_GROUP) {
         fail(encoder, "operands are nested too deeply");
         return;
     }
     buffer_zeros(encoder->code,
-                 (count + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
+                 (rest + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
     put_operands(encoder, &group, depth);
 }
 
 static void put_group(struct encoder *encoder, enum code_kind kind, const struct operand *operand,
                       unsigned depth)
 {
-    put_word(encoder,
-             (struct code_word){(uint64_t)kind | part_bits(operand), operand->element_count});
-    put_elements(encoder, operand->elements, operand->element_count, depth);
+    uint64_t low = (uint64_t)kind | part_bits(operand) | (uint64_t)operand->element_count << 32;
+
+    put_word(encoder, (struct code_word){low, 0});
+    put_elements(encoder, operand->elements, operand->element_count, CODE_SLOTS, depth);
 }
 
 static void put_address(struct encoder *encoder, const struct operand *operand, unsigned depth)
@@ -230,7 +232,7 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
     else
         put_word(encoder, word);
     if (operand->element_count)
-        put_elements(encoder, operand->elements, operand->element_count, depth);
+        put_elements(encoder, operand->elements, operand->element_count, 0, depth);
 }
 
 static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
@@ -328,11 +330,11 @@ static void put_head_operands(struct encoder *encoder, size_t slots)
     group.count = count <= CODE_SLOTS ? count : CODE_SLOTS - 1;
     put_operands(encoder, &group, 0);
     if (count > CODE_SLOTS) {
-        size_t rest = count - group.count;
+        struct operand rest = {.elements = instruction->operands + group.count,
+                               .element_count = (uint32_t)(count - group.count)};
 
         set_slot(encoder, slots + 2 * group.count, CODE_MORE);
-        put_word(encoder, (struct code_word){CODE_MORE, rest});
-        put_elements(encoder, instruction->operands + group.count, rest, 0);
+        put_group(encoder, CODE_MORE, &rest, 0);
     }
 }
 

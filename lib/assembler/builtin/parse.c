@@ -198,11 +198,15 @@ static bool parse_label(struct parser *parser)
     return parser->token.kind != TOKEN_DOT || parse_declare_table(parser, label);
 }
 
+/* At the limit, an error that ends the parsing. */
 static void open_block(struct parser *parser)
 {
+    if (parser->names.scope_count > PARSE_DEEPEST_BLOCK && parser->errors < PARSE_ERROR_LIMIT) {
+        parse_error(parser, parser->token.offset, "Blocks are nested too deeply");
+        parser->errors = PARSE_ERROR_LIMIT;
+    }
     parse_names_open(parser);
     parse_label_open(parser);
-    parse_advance(parser);
 }
 
 static void close_block(struct parser *parser)
@@ -226,10 +230,8 @@ static void skip_statement(struct parser *parser)
             return;
         parse_advance(parser);
     }
-    for (; braces; braces--) {
-        parse_names_open(parser);
-        parse_label_open(parser);
-    }
+    for (; braces && parser->errors < PARSE_ERROR_LIMIT; braces--)
+        open_block(parser);
 }
 
 static bool parse_statement(struct parser *parser)
@@ -247,10 +249,12 @@ static void parse_block(struct parser *parser)
     size_t outside = parser->labels.open_count;
 
     open_block(parser);
+    parse_advance(parser);
     while (parser->labels.open_count > outside && parser->errors < PARSE_ERROR_LIMIT) {
-        if (parse_at(parser, '{'))
+        if (parse_at(parser, '{')) {
             open_block(parser);
-        else if (parse_at(parser, '}'))
+            parse_advance(parser);
+        } else if (parse_at(parser, '}'))
             close_block(parser);
         else if (parse_at(parser, ';'))
             parse_advance(parser);

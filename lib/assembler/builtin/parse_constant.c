@@ -66,12 +66,20 @@ static bool parse_sign(struct parser *parser, struct value *value, unsigned dept
     return true;
 }
 
-/* The binary operator at hand and its precedence, 0 = none. `<` and `>` are doubled: shifts. */
+/* The mark at hand. A percent sign is a word to the lexer, since registers begin with it. */
+static char mark_at(const struct parser *parser)
+{
+    bool is_percent = parser->token.kind == TOKEN_WORD && text_equal(parse_text(parser), TEXT("%"));
+
+    return is_percent ? '%' : parser->token.mark;
+}
+
+/* The precedence of the binary operator at hand, 0 = none. `<` and `>` are doubled: shifts. */
 static int operator_at(const struct parser *parser)
 {
     struct token next;
 
-    switch (parser->token.mark) {
+    switch (mark_at(parser)) {
     case '|':
         return 1;
     case '^':
@@ -142,7 +150,7 @@ static bool parse_binary(struct parser *parser, struct value *value, int weakest
         return false;
     while ((strength = operator_at(parser)) > weakest) {
         size_t place = parser->token.offset;
-        char mark = parser->token.mark;
+        char mark = mark_at(parser);
         struct value right = {0};
 
         parse_advance(parser);

@@ -114,6 +114,18 @@ static uint32_t add_symbol(struct parser *parser, const struct body_symbol *mode
     return (uint32_t)body->symbol_count++;
 }
 
+/* The innermost range of this prefix that reaches to `number`. PARSE_DEEPEST_BLOCK bounds the walk.
+ */
+static struct declaration *range_with(const struct names *names, struct text prefix,
+                                      uint64_t number)
+{
+    struct declaration *entry = innermost(names, &names->ranges, prefix);
+
+    while (entry && number >= names->range_list[entry->index].count)
+        entry = entry->hidden < FORGOTTEN ? &names->declarations[entry->hidden] : NULL;
+    return entry;
+}
+
 /* The innermost range that has a register `name`: its digits may begin at several places ("r11" is
  * the first of r1<9> and the eleventh of r<12>), but a number has no leading zero. */
 static struct declaration *range_of(const struct names *names, struct text name)
@@ -130,9 +142,8 @@ static struct declaration *range_of(const struct names *names, struct text name)
         number += digit * weight;
         if (digit == 0 && at != name.size)
             continue;
-        entry = innermost(names, &names->ranges, (struct text){name.data, at - 1});
-        if (entry && number < names->range_list[entry->index].count &&
-            (!result || entry->depth > result->depth))
+        entry = range_with(names, (struct text){name.data, at - 1}, number);
+        if (entry && (!result || entry->depth > result->depth))
             result = entry;
     }
     return result;

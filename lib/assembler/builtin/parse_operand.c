@@ -385,7 +385,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     size_t place = parser->token.offset;
     uint32_t count;
 
-    while (!parse_at(parser, ';')) {
+    while (!parse_at(parser, ';') && !parse_at(parser, '}') && parser->token.kind != TOKEN_END) {
         if (parser->operand_count > first && !parse_expect(parser, ',', "between operands"))
             return false;
         if (!parse_one(parser, opcode, first))

@@ -17,6 +17,9 @@
 /* Errors in one body after which parsing stops. */
 #define PARSE_ERROR_LIMIT 20u
 
+/* Blocks in blocks: compilers nest two or three. */
+#define PARSE_DEEPEST_BLOCK 1000u
+
 enum declaration_kind { DECLARED_REGISTER, DECLARED_SYMBOL, DECLARED_RANGE };
 
 /* A name in a scope. Names of one scope are chained; an entry remembers the one that it hides. */
