@@ -98,8 +98,12 @@ static void put_addresses(struct unit *unit, uint32_t *next, struct buffer *out)
     }
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
+        if (!is_address_taken(global))
+            continue;
+        struct text prototype = {0};
         if (is_candidate(global))
-            put_pair(out, global->symbol, image_string(&unit->strings, prototype_of(unit, global)));
+            prototype = prototype_of(unit, global);
+        put_pair(out, global->symbol, image_string(&unit->strings, prototype));
     }
 }
 
