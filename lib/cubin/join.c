@@ -74,6 +74,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     free(join.calls.list);
     free(join.addresses.list);
     free(join.indirect.list);
+    free(join.takers.list);
     free(join.prototypes.list);
     arena_free(&join.arena);
     return ok;

@@ -1,8 +1,6 @@
 /* join_gather.c: the call graph and the prototypes of all chunks.
  *
- * A function's calls are taken from the chunk that keeps it. Part -4 of the call graph, which pairs
- * indirect calls with the functions that they may reach, follows from the other parts, and whoever
- * merges the cubin makes it anew for the whole program; it is left empty. */
+ * A function's calls, and whose address its code takes, are known to the chunk that keeps it. */
 #include "cubin/join_plan.h"
 
 #include <stdlib.h>
@@ -43,7 +41,7 @@ static void gather_call(struct join *join, uint32_t cubin, int32_t part, uint32_
 
     if (pair.first == JOIN_NONE)
         return;
-    if (part == CALLGRAPH_DIRECT)
+    if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
         pair.second = join_entity_of(join, cubin, second);
     else
         pair.prototype = cubin_string(join->inputs[cubin].cubin, second);
@@ -57,8 +55,8 @@ static void gather_call(struct join *join, uint32_t cubin, int32_t part, uint32_
         return;
     if (part == CALLGRAPH_INDIRECT)
         add(&join->indirect, &pair);
-    else if (part == CALLGRAPH_DIRECT && pair.second != JOIN_NONE)
-        add(&join->calls, &pair);
+    else if (pair.second != JOIN_NONE)
+        add(part == CALLGRAPH_DIRECT ? &join->calls : &join->takers, &pair);
 }
 
 static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
@@ -101,6 +99,12 @@ static int by_caller(const void *a, const void *b)
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static void sort_calls(struct join_pairs *pairs)
+{
+    if (pairs->count)
+        qsort(pairs->list, pairs->count, sizeof *pairs->list, by_caller);
 }
 
 static int compare_texts(struct text a, struct text b)
@@ -168,10 +172,9 @@ void join_gather(struct join *join)
                 gather_prototypes(join, c, cubin->sections[i].data);
         }
     }
-    if (join->calls.count)
-        qsort(join->calls.list, join->calls.count, sizeof *join->calls.list, by_caller);
-    if (join->indirect.count)
-        qsort(join->indirect.list, join->indirect.count, sizeof *join->indirect.list, by_caller);
+    sort_calls(&join->calls);
+    sort_calls(&join->indirect);
+    sort_calls(&join->takers);
     sort_functions(join, &join->addresses);
     sort_functions(join, &join->prototypes);
     drop_prototypes(join);
