@@ -106,5 +106,6 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    return merge_files(argv + optind, (size_t)(argc - optind), &request, output, is_verbose) ? 0 : 1;
+    return merge_files(argv + optind, (size_t)(argc - optind), &request, output, is_verbose) ? 0
+                                                                                             : 1;
 }

@@ -1,9 +1,9 @@
 /* attributes.c: .nv.info and .nv.info.F.
  *
- * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas can only
- * say what each function needs by itself, so that the linker computes a kernel's records anew from
- * all that it can reach; device functions keep their own. nvlink pushes records to the front as it
- * reads them, which reverses every list. All rules measured on nvlink 13.0. */
+ * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas can
+ * only say what each function needs by itself, so that the linker computes a kernel's records anew
+ * from all that it can reach; device functions keep their own. nvlink pushes records to the front
+ * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
 #include "cubin/attributes.h"
 
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static void gather_program_records(struct merging *m, size_t file, struct bytes 
     while (info_next(&rest, &record)) {
         uint32_t symbol;
 
-        if (record.format != EIFMT_SVAL || (record.attribute != EIATTR_REGCOUNT &&
-                                            record.attribute != EIATTR_FRAME_SIZE))
+        if (record.format != EIFMT_SVAL ||
+            (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
             continue;
         symbol = merging_symbol(m, file, info_word(record.payload, 0));
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
@@ -146,7 +146,8 @@ static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t
     buffer_u32(&encoder->out, word);
 }
 
-static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row, uint32_t word)
+static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row,
+                              uint32_t word)
 {
     put_head(encoder, EIFMT_SVAL, attribute, 8);
     buffer_u32(&encoder->out, row);
@@ -163,7 +164,8 @@ static void put_record(struct encoder *encoder, const struct info_record *record
         buffer_append(&encoder->out, record->payload.data, record->payload.size);
 }
 
-/* The row that a record's word 0 means: a symbol's, or that of the section a section symbol names. */
+/* The row that a record's word 0 means: a symbol's, or that of the section a section symbol names.
+ */
 static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
@@ -199,7 +201,8 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (symbol == MERGE_NONE || !m->symbols[symbol].is_live || m->symbols[symbol].file != found->file)
+    if (symbol == MERGE_NONE || !m->symbols[symbol].is_live ||
+        m->symbols[symbol].file != found->file)
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && !m->request->relocatable &&

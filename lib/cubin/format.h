@@ -139,7 +139,7 @@ enum callgraph_part {
     CALLGRAPH_DIRECT = -1,     /* caller, callee */
     CALLGRAPH_ADDRESS = -2,    /* function whose address is taken, prototype string in .strtab */
     CALLGRAPH_INDIRECT = -3,   /* caller, prototype string of its indirect call */
-    CALLGRAPH_CANDIDATE = -4,  /* caller, function that it may call */
+    CALLGRAPH_CANDIDATE = -4,  /* function, one whose address its code takes */
 };
 
 /* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */

@@ -99,8 +99,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
             reading->prototype_of[symbol] = prototype;
         } else if (known != prototype) {
             const struct merged_symbol *function = &m->symbols[symbol];
-            uint32_t first =
-                function->file == MERGE_NONE ? function->first_file : function->file;
+            uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
 
             diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
                        TEXT_ARG(function->name), m->cubins[file]->name, m->cubins[first]->name);

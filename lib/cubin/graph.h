@@ -4,8 +4,8 @@
 
 #include "cubin/merging.h"
 
-/* Reads .nv.callgraph and .nv.prototype of all cubins into the lists of `m`. False, and errors, when
- * two cubins disagree about a function's prototype. */
+/* Reads .nv.callgraph and .nv.prototype of all cubins into the lists of `m`. False, and errors,
+ * when two cubins disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
 /* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->sections. */

@@ -281,7 +281,7 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         (source->type >= SHT_CUDA_CONSTANT0 && source->type <= SHT_CUDA_CONSTANT_LAST))
         ok = cut_objects(join, cubin, section);
-    else if (text_equal(source->name, TEXT(".debug_frame")))
+    else if (join->merged[join->inputs[cubin].sections[section].merged].is_frames)
         ok = cut_frames(join, cubin, section);
     else
         return false;

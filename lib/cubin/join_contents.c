@@ -20,12 +20,14 @@ static void set_data(struct join *join, uint32_t section, struct buffer *buffer)
     buffer_free(buffer);
 }
 
-/* True when a word of an EXTERNS record names a function that is now defined. */
+/* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
+ * stay in it wherever they are defined. */
 static bool is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     uint32_t entity = join_entity_of(join, cubin, symbol);
 
-    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED;
+    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
+           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
 }
 
 /* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
@@ -206,6 +208,7 @@ static void fill_callgraph(struct join *join, struct image_strings *strings)
     begin_part(&buffer, CALLGRAPH_INDIRECT);
     add_pairs(&buffer, join, &join->indirect, strings);
     begin_part(&buffer, CALLGRAPH_CANDIDATE);
+    add_pairs(&buffer, join, &join->takers, strings);
     set_data(join, join->callgraph, &buffer);
 }
 

@@ -46,7 +46,8 @@ static uint32_t merged_for(struct join *join, struct table *names, size_t *capac
                                  .cubin = cubin,
                                  .section = section,
                                  .alignment = 1,
-                                 .is_shared = source->type == SHT_CUDA_SHARED};
+                                 .is_shared = source->type == SHT_CUDA_SHARED,
+                                 .is_frames = text_equal(source->name, TEXT(".debug_frame"))};
     merged = &join->merged[index];
     if (source->alignment > merged->alignment)
         merged->alignment = source->alignment;
@@ -92,6 +93,8 @@ static void check_reference(const struct join *join, uint32_t cubin, uint32_t se
         input->sections[symbol->section].merged == JOIN_NONE)
         return;
     merged = merged_of(join, cubin, symbol->section);
+    if (merged->is_frames && input->cubin->sections[section].info == symbol->section)
+        return; /* a frame's reference to its CIE is made anew */
     addend = join_addend(input->cubin, section, relocation);
     if (!merged->is_shared && !merged->is_whole &&
         (addend < 0 || !join_blocks_at(join, cubin, symbol->section, (uint64_t)addend)))

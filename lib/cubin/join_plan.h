@@ -66,6 +66,7 @@ struct join_merged {
     uint64_t alignment;
     uint64_t size;
     bool is_shared; /* objects without a place: only their sizes count */
+    bool is_frames; /* .debug_frame */
     bool is_whole;  /* concatenated section by section, since its objects cannot be told apart */
     bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90) */
     struct join_block **blocks; /* kept ones, in the result's order */
@@ -151,7 +152,7 @@ struct join {
     size_t function_count;
     struct join_merged *merged;
     size_t merged_count;
-    struct join_pairs calls, addresses, indirect, prototypes; /* lists are freed by join.c */
+    struct join_pairs calls, addresses, indirect, takers, prototypes; /* lists are freed by join.c */
     struct join_made *made;    /* by joined section */
     uint32_t *section_symbols; /* by joined section: its symbol, 0 = none */
     uint32_t info, compat, callgraph, prototype; /* joined sections, 0 = none */

@@ -25,6 +25,22 @@ static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t sy
     return (int64_t)join_blocks_translate(join, cubin, s->section, (uint64_t)addend);
 }
 
+/* The addend of a relocation that counts from the begin of a section. Measured: ptxas gives the
+ * n-th frame the CIE at byte 112 * n, wherever that is; here each refers to the one it stands
+ * behind. */
+static int64_t section_addend(const struct join *join, const struct join_merged *merged,
+                              uint32_t cubin, uint32_t section,
+                              const struct cubin_relocation *relocation,
+                              const struct join_block *block)
+{
+    const struct cubin *c = join->inputs[cubin].cubin;
+
+    if (merged->is_frames && !merged->is_whole &&
+        c->symbols[relocation->symbol].section == c->sections[section].info)
+        return (int64_t)block->placed;
+    return moved_addend(join, cubin, relocation->symbol, join_addend(c, section, relocation));
+}
+
 /* Notes one relocation of a merged section. Where it counts from the begin of a section, its addend
  * leaves the field: before sm_90 the assembler writes REL for 0 and RELA for others (measured). */
 static void gather_one(struct join *join, struct join_merged *merged, uint32_t cubin,
@@ -41,7 +57,7 @@ static void gather_one(struct join *join, struct join_merged *merged, uint32_t c
         return;
     offset = block->placed + (relocation->offset - block->offset);
     if (c->symbols[relocation->symbol].type == STT_SECTION) {
-        addend = moved_addend(join, cubin, relocation->symbol, join_addend(c, section, relocation));
+        addend = section_addend(join, merged, cubin, section, relocation, block);
         if (is_in_place && merged->data)
             memset(merged->data + offset, 0, format_relocation_size(relocation->type));
         is_in_place = merged->has_in_place && addend == 0;

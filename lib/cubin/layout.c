@@ -1,9 +1,10 @@
-/* layout.c: code sections are kept one by one, data and debug sections are put one behind the other.
+/* layout.c: code sections are kept one by one, data and debug sections are put one behind the
+ * other.
  *
- * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function, not
- * by their name: two cubins may each bring a local function F, and both stay. Everything else meets
- * by name. Data is never removed, not even the losing copy of a weak variable: its symbol just points
- * to the winner (measured on nvlink 13.0). */
+ * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function,
+ * not by their name: two cubins may each bring a local function F, and both stay. Everything else
+ * meets by name. Data is never removed, not even the losing copy of a weak variable: its symbol
+ * just points to the winner (measured on nvlink 13.0). */
 #include "cubin/layout.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "cubin/merging.h"
 
-/* Adds code, data and debug sections to m->sections, fills m->places, and gives symbols their section
- * and value. False, and errors, for contents that do not fit or cannot be merged. */
+/* Adds code, data and debug sections to m->sections, fills m->places, and gives symbols their
+ * section and value. False, and errors, for contents that do not fit or cannot be merged. */
 bool layout_sections(struct merging *m);
 
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */

@@ -48,7 +48,8 @@ void lists_reverse(struct merged_lists *lists, size_t key_count)
     }
 }
 
-struct merged_lists lists_make(struct arena *arena, const struct merged_pairs *pairs, size_t key_count)
+struct merged_lists lists_make(struct arena *arena, const struct merged_pairs *pairs,
+                               size_t key_count)
 {
     struct merged_lists lists;
     uint32_t *next = arena_zalloc(arena, key_count + 2, sizeof *next);

@@ -1,7 +1,7 @@
 /* lists.h: pairs of indices, and lists of them by their first index.
  *
- * Call graphs, users of variables and the like are read as pairs in input order and then sorted, once,
- * into one array of items with the lists' starts beside it. */
+ * Call graphs, users of variables and the like are read as pairs in input order and then sorted,
+ * once, into one array of items with the lists' starts beside it. */
 #ifndef MINILINK_CUBIN_LISTS_H
 #define MINILINK_CUBIN_LISTS_H
 

@@ -21,6 +21,13 @@
 #include "cubin/shared.h"
 #include "cubin/symtab.h"
 
+/* nvlink's last words when definitions contradict each other. */
+static bool give_up(void)
+{
+    diag_fatal("merge_elf failed");
+    return false;
+}
+
 /* All inputs are relocatable, for the target, and of one kind. */
 static bool check_inputs(struct merging *m)
 {
@@ -38,7 +45,7 @@ static bool check_inputs(struct merging *m)
             m->failed = true;
         } else if (CUBIN_FLAGS_SM(cubin->flags) != m->request->arch.sm ||
                    ((cubin->flags ^ m->cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE)) {
-            diag_error("Input file '%s' arch does not match target '%s'", cubin->name,
+            diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
                        arch_name(m->request->arch, arch));
             m->failed = true;
         }
@@ -70,7 +77,8 @@ static void warn_mercury(const struct merging *m)
             }
 }
 
-/* The same contents in every executable up to sm_90; what the driver does with them is not known. */
+/* The same contents in every executable up to sm_90; what the driver does with them is not known.
+ */
 static void add_rel_action(struct merging *m)
 {
     if (m->request->relocatable || merging_is_mercury(m))
@@ -209,7 +217,8 @@ static void build_image(struct merging *m)
     struct image_section *strtab;
     uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
 
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE) | note << CUBIN_FLAGS_NOTE_SHIFT;
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE) | note
+                                                                          << CUBIN_FLAGS_NOTE_SHIFT;
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
@@ -218,8 +227,8 @@ static void build_image(struct merging *m)
     symtab_encode(m);
     strtab = &m->image->sections[ORDERING_STRTAB];
     strtab->size = m->strings.bytes.size;
-    strtab->data = memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data,
-                          strtab->size);
+    strtab->data =
+        memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data, strtab->size);
     image_set_section_names(m->image, ORDERING_SHSTRTAB);
     image_layout(m->image);
 }
@@ -268,7 +277,8 @@ static void report_dead(const struct merging *m, struct merge_report *report)
 
         if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE && !symbol->is_live &&
             symbol->alias == MERGE_NONE)
-            report->dead_names[report->dead_functions++] = arena_string(&report->arena, symbol->name);
+            report->dead_names[report->dead_functions++] =
+                arena_string(&report->arena, symbol->name);
     }
 }
 
@@ -313,7 +323,8 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     bool ok;
 
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok = check_inputs(&m) && resolve_symbols(&m) && graph_read(&m) && find_live(&m);
+    ok =
+        check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
     if (ok) {

@@ -105,11 +105,11 @@ struct merged_section {
     uint64_t size;
     const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
     uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
-    uint32_t function;  /* the symbol it belongs to, or MERGE_NONE */
-    uint32_t target;    /* relocations: the merged section they apply to */
-    uint32_t info_high; /* .text: bits 24-31 of sh_info, kept from the input */
-    uint32_t bank;      /* constants: the bank's number */
-    uint32_t file;      /* info sections: the cubin and its section that they come from */
+    uint32_t function;   /* the symbol it belongs to, or MERGE_NONE */
+    uint32_t target;     /* relocations: the merged section they apply to */
+    uint32_t info_high;  /* .text: bits 24-31 of sh_info, kept from the input */
+    uint32_t bank;       /* constants: the bank's number */
+    uint32_t file;       /* info sections: the cubin and its section that they come from */
     uint32_t input;
     uint32_t index; /* in the image; 0 = not placed yet */
     uint32_t row;   /* of its section symbol; 0 = none */
@@ -133,9 +133,9 @@ struct merged_relocation {
 
 /* One step of the order in which local symbols are written. */
 struct merged_local {
-    enum { LOCAL_SYMBOL, LOCAL_SECTION, LOCAL_MADE } kind;
+    bool is_section;
     uint32_t file;
-    uint32_t index; /* merged symbol, or the file's symbol index of a section symbol */
+    uint32_t index; /* merged symbol; of a section symbol, its index in the cubin */
 };
 
 struct merging {
@@ -169,12 +169,12 @@ struct merging {
     size_t prototype_count;
     size_t prototype_capacity;
     struct table prototype_names;
-    struct merged_lists calls;       /* by symbol: callees, last read first */
-    struct merged_lists references;  /* by symbol: functions whose address it takes */
-    struct merged_lists called;      /* by symbol: prototypes of its indirect calls */
-    struct merged_lists taken;       /* by symbol: prototypes under which its address is taken */
-    struct merged_lists candidates;  /* by prototype: functions whose address is taken */
-    struct merged_pair *declared;    /* (symbol, prototype), reading order */
+    struct merged_lists calls;      /* by symbol: callees, last read first */
+    struct merged_lists references; /* by symbol: functions whose address it takes */
+    struct merged_lists called;     /* by symbol: prototypes of its indirect calls */
+    struct merged_lists taken;      /* by symbol: prototypes under which its address is taken */
+    struct merged_lists candidates; /* by prototype: functions whose address is taken */
+    struct merged_pair *declared;   /* (symbol, prototype), reading order */
     size_t declared_count;
     size_t declared_capacity;
 
@@ -191,9 +191,10 @@ struct merging {
     uint32_t *kernels;           /* symbols, in order of their code */
     size_t kernel_count;
     struct merged_lists shared_uses; /* by function: shared variables that its code names */
-    uint32_t *shared_of;      /* by symbol: a kernel's merged section of shared memory */
+    uint32_t *shared_of;             /* by symbol: a kernel's merged section of shared memory */
+    bool *is_shared_named;    /* by symbol: a shared variable that code names, also dead code */
     bool *is_shared_given;    /* by symbol: the kernel's cubin has that section too */
-    bool *is_extern_used;     /* by symbol: an `.extern .shared` variable that a kernel reaches */
+    bool *sees_extern;        /* by symbol: a kernel that reaches an `.extern .shared` array */
     uint64_t *shared_address; /* by symbol: a shared variable's, in the window */
     uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables */
     uint32_t debug_shared;    /* merged section, or MERGE_NONE */
@@ -213,7 +214,8 @@ struct merging {
     struct image_strings strings; /* .strtab */
 };
 
-/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range. */
+/* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
+ */
 static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)
 {
     if (index >= m->cubins[file]->symbol_count)

@@ -1,5 +1,6 @@
-/* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink are
- * the first cubin's; .nv.compat has per attribute the largest value (measured on nvlink 13.0). */
+/* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
+ * are the first cubin's; .nv.compat has per attribute the largest value (measured on nvlink 13.0).
+ */
 #include "cubin/notes.h"
 
 #include <string.h>
@@ -50,9 +51,10 @@ static void put_own_record(struct merging *m, struct buffer *out)
 {
     char arch[ARCH_NAME_SIZE];
     const char *version = m->request->version ? m->request->version : "";
-    const char *output = m->request->debug && m->request->output_name ? m->request->output_name : "";
-    char *command = arena_printf(&m->arena, "-arch %s %s",
-                                 arch_name(m->request->arch, arch), m->request->debug ? "-g " : "");
+    const char *output =
+        m->request->debug && m->request->output_name ? m->request->output_name : "";
+    char *command = arena_printf(&m->arena, "-arch %s %s", arch_name(m->request->arch, arch),
+                                 m->request->debug ? "-g " : "");
     const char *strings[5] = {output, "minilink", version, version, command};
     struct buffer texts = {0};
     struct buffer head = {0};

@@ -4,8 +4,8 @@
 
 #include "cubin/merging.h"
 
-/* Adds .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink to m->sections, as far as the
- * inputs have them. */
+/* Adds .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink to m->sections, as far as
+ * the inputs have them. */
 void notes_add(struct merging *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* ordering.c: by class, and within a class in the order of their making. Only the sections without
- * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured on
- * nvlink 13.0). */
+ * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
+ * on nvlink 13.0). */
 #include "cubin/ordering.h"
 
 #include "base/diag.h"
@@ -20,33 +20,24 @@ static void take_class(struct merging *m, enum merged_class class)
             take(m, i);
 }
 
-static bool mentions_extern(const struct merging *m, size_t file)
+/* The section of `.extern .shared` arrays stands before the first kernel that sees one, or behind
+ * it when the linker made that kernel's section (measured). */
+static void take_shared(struct merging *m, uint32_t kernel)
 {
-    for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, i);
-
-        if (symbol != MERGE_NONE && m->is_extern_used[symbol])
-            return true;
-    }
-    return false;
+    if (m->sees_extern[kernel] && m->is_shared_given[kernel])
+        take(m, m->debug_shared);
+    take(m, m->shared_of[kernel]);
+    if (m->sees_extern[kernel])
+        take(m, m->debug_shared);
 }
 
-/* Sections that the linker made for this cubin's kernels, then those that the cubin has itself. */
+/* Shared memory of this cubin's kernels in the order of their code, then the cubin's variables. */
 static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
 {
     const struct cubin *cubin = m->cubins[file];
 
     for (; *kernel < m->kernel_count && m->symbols[m->kernels[*kernel]].file == file; ++*kernel)
-        if (!m->is_shared_given[m->kernels[*kernel]])
-            take(m, m->shared_of[m->kernels[*kernel]]);
-    if (m->debug_shared != MERGE_NONE && mentions_extern(m, file))
-        take(m, m->debug_shared);
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        uint32_t owner = merging_owner(m, file, i);
-
-        if (cubin->sections[i].type == SHT_CUDA_SHARED && owner != MERGE_NONE)
-            take(m, m->shared_of[owner]);
-    }
+        take_shared(m, m->kernels[*kernel]);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
             take(m, m->places[m->section_base[file] + i].section);
@@ -63,13 +54,13 @@ bool ordering_sections(struct merging *m)
     size_t kernel = 0;
 
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    for (enum merged_class class = 0; class < CLASS_SHARED; class++)
+    for (enum merged_class class = 0; class < CLASS_SHARED; class ++)
         if (!is_constant(class) || !merging_is_mercury(m))
             take_class(m, class);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file, &kernel);
-    for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class++)
+    for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
         take_class(m, class);
     take_class(m, CLASS_CONSTANT);
     take_class(m, CLASS_FUNCTION_CONSTANT);

@@ -2,9 +2,10 @@
  *
  * The graph's nodes are functions and prototypes: an indirect call leads to its prototype, and from
  * there to every function whose address is taken under it, so that the edges stay as few as the
- * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel depend
- * on all that it can reach; Tarjan's algorithm gives every node its summary in one pass, because it
- * finishes a set of mutually recursive functions only after all that the set can reach. */
+ * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel
+ * depend on all that it can reach; Tarjan's algorithm gives every node its summary in one pass,
+ * because it finishes a set of mutually recursive functions only after all that the set can reach.
+ */
 #include "cubin/reach.h"
 
 #include <string.h>
@@ -37,8 +38,7 @@ static bool is_root(const struct merging *m, uint32_t symbol)
         return true;
     if (function->file == MERGE_NONE)
         return lists_count(&m->taken, symbol) > 0;
-    return m->request->debug || merged_is_kernel(function) ||
-           lists_count(&m->taken, symbol) > 0;
+    return m->request->debug || merged_is_kernel(function) || lists_count(&m->taken, symbol) > 0;
 }
 
 /* Functions whose address stands in data that is never removed. */
@@ -50,7 +50,8 @@ static void mark_data(struct merging *m, uint32_t *stack, size_t *depth)
         for (size_t i = 1; i < cubin->section_count; i++) {
             const struct cubin_section *section = &cubin->sections[i];
 
-            if (section->relocation_count == 0 || merging_owner(m, file, section->info) != MERGE_NONE ||
+            if (section->relocation_count == 0 ||
+                merging_owner(m, file, section->info) != MERGE_NONE ||
                 !(cubin->sections[section->info].flags & SHF_ALLOC))
                 continue;
             for (size_t r = 0; r < section->relocation_count; r++) {

@@ -1,10 +1,10 @@
 /* relocate.c: what becomes of each relocation.
  *
  * The link decides where shared variables and constants lie, so their offsets are written into the
- * instructions. Addresses of code and of global data are only known when the driver loads the image:
- * these relocations stay, and their fields are not touched. Lists are written with the relocation
- * read last in front. Relocations of debug sections against functions that are gone vanish with them.
- * Fields and rules as measured on nvlink 13.0; any other type is refused. */
+ * instructions. Addresses of code and of global data are only known when the driver loads the
+ * image: these relocations stay, and their fields are not touched. Lists are written with the
+ * relocation read last in front. Relocations of debug sections against functions that are gone
+ * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused. */
 #include "cubin/relocate.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ struct field {
     uint32_t type;
     uint8_t first;
     uint8_t width;
-    uint8_t shift;    /* the field holds value >> shift */
-    uint8_t bank;     /* first bit of the bank's number; 0 = the field has none */
+    uint8_t shift; /* the field holds value >> shift */
+    uint8_t bank;  /* first bit of the bank's number; 0 = the field has none */
 };
 
 #define BANK_WIDTH 5
@@ -84,8 +84,7 @@ static uint32_t list_section(struct list *list)
                          .type = input->type,
                          .flags = input->flags,
                          .alignment = 8,
-                         .entry_size =
-                             list->has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
+                         .entry_size = list->has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
                          .function = MERGE_NONE,
                          .target = list->place.section,
                      });
@@ -222,8 +221,7 @@ static bool put_value(struct list *list, const struct cubin_relocation *relocati
 {
     unsigned size = relocation->type == R_CUDA_32 || relocation->type == R_CUDA_G32 ? 4 : 8;
     uint8_t *at = field_bytes(list, relocation);
-    uint64_t value =
-        base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
+    uint64_t value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
 
     memcpy(at, &value, size);
     return true;
@@ -242,8 +240,7 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
         return list->is_debug || refuse(list, relocation, "Cannot resolve");
     if (!is_address(relocation->type))
         return refuse(list, relocation, "Cannot resolve");
-    if (!m->request->relocatable &&
-        ((is_own && relocation->type == R_CUDA_64) || is_debug_offset))
+    if (!m->request->relocatable && ((is_own && relocation->type == R_CUDA_64) || is_debug_offset))
         return put_value(list, relocation, part->offset);
     if (!list->has_addends && part->offset != 0) {
         if (relocation->type > R_CUDA_G64)
@@ -286,8 +283,9 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
                     forgets_losers(list->target->name)))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
-        return relocation->type <= R_CUDA_G64 ? put_value(list, relocation, m->shared_address[symbol])
-                                              : refuse(list, relocation, "Cannot resolve");
+        return relocation->type <= R_CUDA_G64
+                   ? put_value(list, relocation, m->shared_address[symbol])
+                   : refuse(list, relocation, "Cannot resolve");
     if (!is_clear && !is_address(plain_type(relocation->type)))
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
@@ -336,6 +334,10 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.place = m->places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
+    if (m->sections[list.place.section].class >= CLASS_SHARED) {
+        refuse(&list, &input->relocations[0], "Misplaced");
+        return;
+    }
     list.has_addends = input->type == SHT_RELA;
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
     merged = &merged_lists[list.place.section * 2 + list.has_addends];

@@ -69,12 +69,10 @@ static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_sy
     return (uint32_t)(m->symbol_count - 1);
 }
 
-static void add_local(struct merging *m, int kind, size_t file, uint32_t index)
+static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
 {
-    struct merged_local local = {.file = (uint32_t)file, .index = index};
-
-    local.kind = kind;
-    ARRAY_PUSH(m->locals, m->local_count, m->local_capacity) = local;
+    ARRAY_PUSH(m->locals, m->local_count, m->local_capacity) =
+        (struct merged_local){is_section, (uint32_t)file, index};
 }
 
 static void define(struct merging *m, struct merged_symbol *symbol, size_t file, size_t index)
@@ -98,7 +96,8 @@ static void check_data(struct merging *m, const struct merged_symbol *symbol, si
     const char *here = m->cubins[file]->name;
     const char *first = m->cubins[symbol->first_file]->name;
 
-    if (input->type != STT_CUDA_OBJECT || (symbol->first_file == file && symbol->file == MERGE_NONE))
+    if (input->type != STT_CUDA_OBJECT ||
+        (symbol->first_file == file && symbol->file == MERGE_NONE))
         return;
     if ((input->other & STO_CUDA_SPACE) != (symbol->other & STO_CUDA_SPACE)) {
         diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
@@ -150,7 +149,7 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
         if (resolve_is_reserved(input->name))
             declare_reserved(m, &m->symbols[id], input);
         if (m->symbols[id].binding == STB_WEAK)
-            add_local(m, LOCAL_SYMBOL, file, id);
+            add_local(m, false, file, id);
         else
             ARRAY_PUSH(m->globals, m->global_count, m->global_capacity) = id;
     }
@@ -177,29 +176,25 @@ static void resolve_one(struct merging *m, struct table *names, size_t file, siz
     uint32_t id;
 
     if (input->type == STT_SECTION) {
-        add_local(m, LOCAL_SECTION, file, (uint32_t)index);
+        add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(m, names, file, index);
-    } else if (input->name.size > 0) {
+    } else if (input->name.size > 0 || input->type == STT_FUNC) {
         id = add_symbol(m, file, input);
         define(m, &m->symbols[id], file, index);
         m->symbol_of[m->symbol_base[file] + index] = id;
-        add_local(m, LOCAL_SYMBOL, file, id);
+        add_local(m, false, file, id);
     }
 }
 
-/* The linker's own sections of a cubin's kernels stand between its code and its data. */
 static void resolve_cubin(struct merging *m, struct table *names, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
 
-    for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++) {
+    for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
             if (pass_of(cubin, &cubin->symbols[i]) == pass)
                 resolve_one(m, names, file, i);
-        if (pass == PASS_CODE)
-            add_local(m, LOCAL_MADE, file, 0);
-    }
 }
 
 /* Functions on one section: all but the one that its sh_info names are aliases. */

@@ -13,7 +13,8 @@ bool resolve_symbols(struct merging *m);
  * liveness: what only dead code needs is not missed. False when there is any. */
 bool resolve_check_undefined(const struct merging *m);
 
-/* True for names that every cubin declares for the driver: unified tables, reserved shared memory. */
+/* True for names that every cubin declares for the driver: unified tables, reserved shared memory.
+ */
 bool resolve_is_reserved(struct text name);
 
 /* True for reserved names that an executable does not mention any more. */

@@ -1,11 +1,12 @@
 /* shared.c: shared memory.
  *
- * A shared variable has no address before the link: its st_value is its alignment. A kernel's window
- * holds the variables of its own function and of every function that it can reach. Variables that
- * several kernels reach come first, because the code of a function they share can only name one
- * address; then each kernel's own ones; `.extern .shared` arrays begin behind them. From sm_90 on the
- * driver keeps the first 0x400 bytes: they count in the section's size, not in addresses. All rules
- * were measured on nvlink 13.0, the order of equal variables (shared_sort) on up to 13 of them. */
+ * A shared variable has no address before the link: its st_value is its alignment. A kernel's
+ * window holds the variables of its own function and of every function that it can reach. Variables
+ * that several kernels reach come first, because the code of a function they share can only name
+ * one address; then each kernel's own ones; `.extern .shared` arrays begin behind them. From sm_90
+ * on the driver keeps the first 0x400 bytes: they count in the section's size, not in addresses.
+ * All rules were measured on nvlink 13.0, the order of equal variables (shared_sort) on up to 13 of
+ * them. */
 #include "cubin/shared.h"
 
 #include <stdlib.h>
@@ -30,9 +31,9 @@ struct window {
 
 struct planner {
     struct merging *m;
-    struct window *windows;        /* by kernel */
+    struct window *windows;         /* by kernel */
     struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
-    uint32_t *variables;           /* used ones, in the order of placing */
+    uint32_t *variables;            /* used ones, in the order of placing */
     size_t variable_count;
     uint32_t *scratch;
 };
@@ -86,15 +87,19 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
 {
     const struct cubin *cubin = m->cubins[file];
     uint32_t function;
+    bool is_kept;
 
-    if (list->relocation_count == 0 || list->info >= cubin->section_count ||
-        !cubin_is_text(&cubin->sections[list->info]) || !merging_keeps(m, file, list->info))
+    if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]))
         return;
     function = merging_owner(m, file, list->info);
+    is_kept = merging_keeps(m, file, list->info);
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
 
         if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
+            continue;
+        m->is_shared_named[symbol] = true;
+        if (!is_kept)
             continue;
         lists_add(uses, function, symbol);
         m->functions[function].uses_shared = true;
@@ -123,6 +128,7 @@ void shared_gather(struct merging *m)
 {
     struct merged_pairs uses = {0};
 
+    m->is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
             gather_code(m, &uses, file, &m->cubins[file]->sections[i]);
@@ -130,15 +136,6 @@ void shared_gather(struct merging *m)
     m->shared_uses = lists_make(&m->arena, &uses, m->symbol_count);
     lists_distinct(&m->arena, &m->shared_uses, m->symbol_count, m->symbol_count);
     free(uses.items);
-}
-
-/* Alignment of the module-level section that a variable comes from; 1 for a kernel's own. */
-static uint64_t module_alignment(const struct merging *m, const struct merged_symbol *symbol)
-{
-    if (symbol->input_section >= m->cubins[symbol->file]->section_count ||
-        merging_owner(m, symbol->file, symbol->input_section) != MERGE_NONE)
-        return 1;
-    return m->cubins[symbol->file]->sections[symbol->input_section].alignment;
 }
 
 static void raise_alignment(struct window *window, uint64_t alignment)
@@ -152,12 +149,11 @@ static void add_variable(struct merging *m, struct window *window, uint32_t vari
     const struct merged_symbol *symbol = &m->symbols[variable];
 
     if (symbol->file == MERGE_NONE) {
-        window->has_extern = m->is_extern_used[variable] = true;
+        window->has_extern = true;
         return;
     }
     window->has_variables = true;
     raise_alignment(window, symbol->value);
-    raise_alignment(window, module_alignment(m, symbol));
 }
 
 /* Finds what each kernel reaches, as (variable, kernel) pairs. */
@@ -209,6 +205,42 @@ static void sort_variables(struct planner *planner)
     shared_sort(planner->variables, planner->variable_count, planner->scratch, is_larger, m);
 }
 
+/* A variable that belongs to no kernel's function, that code names, but not one kernel alone. */
+static bool is_common(const struct planner *planner, uint32_t variable)
+{
+    const struct merging *m = planner->m;
+    const struct merged_symbol *symbol = &m->symbols[variable];
+
+    return m->is_shared_named[variable] && symbol->file != MERGE_NONE &&
+           symbol->input_section < m->cubins[symbol->file]->section_count &&
+           merging_owner(m, symbol->file, symbol->input_section) == MERGE_NONE &&
+           lists_count(&planner->kernels_of, variable) != 1;
+}
+
+/* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
+ * kernel's shared memory is aligned for the sections of all variables outside kernels. */
+static void align_common(struct planner *planner)
+{
+    const struct merging *m = planner->m;
+    uint64_t strictest = 1;
+    uint32_t variable = 0;
+
+    while (variable < m->symbol_count && !is_common(planner, variable))
+        variable++;
+    if (variable == m->symbol_count)
+        return;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+
+            if (section->type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE &&
+                section->alignment > strictest)
+                strictest = section->alignment;
+        }
+    for (size_t k = 0; k < m->kernel_count; k++)
+        raise_alignment(&planner->windows[k], strictest);
+}
+
 /* Variables of several kernels: behind what any of these has so far. */
 static void place_common(struct planner *planner, uint32_t variable)
 {
@@ -237,8 +269,8 @@ static void place_variables(struct planner *planner)
         if (lists_count(&planner->kernels_of, variable) > 1)
             place_common(planner, variable);
         else
-            lists_add(&single,
-                      planner->kernels_of.items[planner->kernels_of.first[variable]], variable);
+            lists_add(&single, planner->kernels_of.items[planner->kernels_of.first[variable]],
+                      variable);
     }
     own = lists_make(&m->arena, &single, m->kernel_count);
     free(single.items);
@@ -284,7 +316,7 @@ static void place_extern(struct planner *planner)
         raise_alignment(window, EXTERN_ALIGNMENT);
     }
     for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
-        if (m->is_extern_used[i] && lists_count(&planner->kernels_of, i) > 1)
+        if (m->symbols[i].file == MERGE_NONE && lists_count(&planner->kernels_of, i) > 1)
             place_common_extern(planner, i);
 }
 
@@ -359,13 +391,14 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
+    m->sees_extern[kernel] = window->has_extern;
     if (window->has_extern)
         grow_debug_shared(m, EXTERN_ALIGNMENT, 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
- * several kernels reach them. Values count the reserve, but not of an array that several kernels see
- * (measured). */
+ * several kernels reach them. Values count the reserve, but not of an array that several kernels
+ * see (measured). */
 static void name_variable(struct planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
@@ -406,9 +439,10 @@ static void mark_given_sections(struct planner *planner)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
             uint32_t owner = merging_owner(m, file, i);
 
-            if (m->cubins[file]->sections[i].type == SHT_CUDA_SHARED && owner != MERGE_NONE &&
-                merging_keeps(m, file, i) && merged_is_kernel(&m->symbols[owner]))
-                planner->windows[number[owner]].has_variables = m->is_shared_given[owner] = true;
+            if (m->cubins[file]->sections[i].type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
+                !merging_keeps(m, file, i) || !merged_is_kernel(&m->symbols[owner]))
+                continue;
+            planner->windows[number[owner]].has_variables = m->is_shared_given[owner] = true;
         }
 }
 
@@ -422,13 +456,14 @@ bool shared_layout(struct merging *m)
     m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
     m->is_shared_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    m->is_extern_used = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    m->sees_extern = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     m->debug_shared = MERGE_NONE;
     if (m->request->relocatable)
         return true;
     planner.windows = arena_zalloc(&m->arena, m->kernel_count, sizeof *planner.windows);
     find_users(&planner);
     sort_variables(&planner);
+    align_common(&planner);
     place_variables(&planner);
     place_extern(&planner);
     tell_functions(&planner);

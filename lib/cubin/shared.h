@@ -8,8 +8,8 @@
  * m->functions. Comes after liveness. */
 void shared_gather(struct merging *m);
 
-/* Places the shared variables and adds .nv.shared.K sections. False, and errors, when a kernel needs
- * more than there is. */
+/* Places the shared variables and adds .nv.shared.K sections. False, and errors, when a kernel
+ * needs more than there is. */
 bool shared_layout(struct merging *m);
 
 /* True when `a` shall stand before `b`. */

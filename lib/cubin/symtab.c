@@ -1,9 +1,9 @@
 /* symtab.c: rows of the symbol table, in nvlink's order.
  *
- * Cubin by cubin: notes, code and functions that are local or weak, then shared memory that the
- * linker made, then the other locals; the linker's own sections; then the globals, again cubin by
- * cubin. A weak symbol that a strong definition replaced keeps its place among the locals. Shared
- * variables, internal constants and dead functions are not written (all measured on nvlink 13.0). */
+ * Cubin by cubin: notes, code and functions that are local or weak, then the other locals; the
+ * linker's own sections; then the globals, again cubin by cubin. A weak symbol that a strong
+ * definition replaced keeps its place among the locals. Shared variables, internal constants and
+ * dead functions are not written (all measured on nvlink 13.0). */
 #include "cubin/symtab.h"
 
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 
 struct builder {
     struct merging *m;
-    size_t kernel; /* next one whose shared memory is to be named */
 };
 
 static void add_row(struct builder *builder, uint32_t symbol, uint32_t section)
@@ -79,30 +78,30 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     return MERGE_NONE;
 }
 
-/* Shared memory that the linker made for a cubin's kernels. */
-static void add_made(struct builder *builder, size_t file)
+/* A kernel's shared memory stands behind its code, unless it is empty and of the linker's making.
+ */
+static void add_shared(struct builder *builder, uint32_t kernel)
 {
-    struct merging *m = builder->m;
+    const struct merging *m = builder->m;
+    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
 
-    for (; builder->kernel < m->kernel_count; builder->kernel++) {
-        uint32_t kernel = m->kernels[builder->kernel];
-
-        if (m->symbols[kernel].file != file)
-            return;
-        if (!m->is_shared_given[kernel] && m->shared_of[kernel] != MERGE_NONE &&
-            m->sections[m->shared_of[kernel]].size > 0)
-            add_section(builder, m->shared_of[kernel]);
-    }
+    if (section != MERGE_NONE && (m->is_shared_given[kernel] || m->sections[section].size > 0))
+        add_section(builder, section);
 }
 
 static void add_local(struct builder *builder, const struct merged_local *local)
 {
-    if (local->kind == LOCAL_SYMBOL)
+    struct merging *m = builder->m;
+    uint32_t input;
+
+    if (!local->is_section) {
         add_symbol(builder, local->index);
-    else if (local->kind == LOCAL_SECTION)
-        add_section(builder, section_named(builder->m, local->file, local->index));
-    else
-        add_made(builder, local->file);
+        return;
+    }
+    input = m->cubins[local->file]->symbols[local->index].section;
+    add_section(builder, section_named(m, local->file, local->index));
+    if (cubin_is_text(&m->cubins[local->file]->sections[input]))
+        add_shared(builder, merging_owner(m, local->file, input));
 }
 
 static void add_linker_sections(struct builder *builder)
@@ -149,7 +148,8 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
                                  .section = (uint16_t)section->index};
 }
 
-static struct image_symbol image_symbol_of(const struct merging *m, const struct merged_symbol *symbol)
+static struct image_symbol image_symbol_of(const struct merging *m,
+                                           const struct merged_symbol *symbol)
 {
     struct image_symbol row = {
         .name = symbol->name,

@@ -54,16 +54,33 @@ static void put_calls(const struct unit *unit, struct buffer *out)
     }
 }
 
+/* Functions of the driver. ptxas adds to their prototypes which registers they keep; without the
+ * same words the linker would find that an object of ptxas's declares them otherwise. */
+static const char *const system_calls[] = {"vprintf", "malloc", "free", "__assertfail"};
+static const char system_call_suffix[] =
+    "|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9";
+
 static struct text prototype_of(struct unit *unit, const struct global *global)
 {
-    return signature_of(&unit->arena, global->item->function.head);
+    struct text prototype = signature_of(&unit->arena, global->item->function.head);
+    if (global->is_defined)
+        return prototype;
+    for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++)
+        if (text_equal(global->name, text_of(system_calls[i])))
+            return text_of(
+                arena_printf(&unit->arena, "%.*s%s", TEXT_ARG(prototype), system_call_suffix));
+    return prototype;
 }
 
-/* Functions whose address is taken and that have a prototype; kernels have not. */
+static bool is_address_taken(const struct global *global)
+{
+    return global->is_function && global->is_address_taken && global->symbol;
+}
+
+/* What an indirect call may reach; kernels have no prototype. */
 static bool is_candidate(const struct global *global)
 {
-    return global->is_function && global->is_address_taken && global->symbol &&
-           !global->item->function.is_entry;
+    return is_address_taken(global) && !global->item->function.is_entry;
 }
 
 /* Part -2. On the way chains the candidates: unit->signatures has the first of each prototype, and
@@ -81,8 +98,12 @@ static void put_addresses(struct unit *unit, uint32_t *next, struct buffer *out)
     }
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
+        if (!is_address_taken(global))
+            continue;
+        struct text prototype = {0};
         if (is_candidate(global))
-            put_pair(out, global->symbol, image_string(&unit->strings, prototype_of(unit, global)));
+            prototype = prototype_of(unit, global);
+        put_pair(out, global->symbol, image_string(&unit->strings, prototype));
     }
 }
 
@@ -117,7 +138,7 @@ static void put_candidates(struct unit *unit, size_t index, const uint32_t *next
     }
     for (size_t k = 0; k < function->symbol_count; k++) {
         struct global *global = used_function(unit, function, k, USE_ADDRESS);
-        if (!global || !is_candidate(global))
+        if (!global || !is_address_taken(global))
             continue;
         size_t number = (size_t)(global - unit->scope.globals);
         if (last[number] != index)
