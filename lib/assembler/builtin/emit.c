@@ -306,10 +306,8 @@ static void finish(struct emission *emission)
     struct unit *unit = emission->unit;
     image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
                       &unit->strings);
-    struct buffer strings = {0};
-    buffer_text(&strings, buffer_view(&unit->strings.bytes));
-    set_contents(emission, sections->strings, &strings);
-    buffer_free(&strings);
+    buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
+    set_contents(emission, sections->strings, &unit->code);
     image_set_section_names(&unit->image, sections->section_names);
     image_layout(&unit->image);
 }
