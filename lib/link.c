@@ -53,6 +53,33 @@ static bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
+/* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
+ * side by side. */
+static bool refuse_lto_only(const struct members *members)
+{
+    bool ok = true;
+
+    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
+        const struct member *lto = NULL;
+        bool has_code = false;
+
+        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
+             end++) {
+            if (members->list[end].role == MEMBER_OPTIONS)
+                lto = &members->list[end];
+            has_code |=
+                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
+        }
+        if (!lto || has_code)
+            continue;
+        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
+                   "build it with both (nvcc -dlto -arch=sm_%u)",
+                   lto->name, members->arch.sm);
+        ok = false;
+    }
+    return ok;
+}
+
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -65,7 +92,7 @@ static bool select_members(struct link *link)
     };
 
     return members_collect(&link->members, &link->inputs) &&
-           members_select(&link->members, &wanted);
+           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
 }
 
 static bool link_program(struct link *link)

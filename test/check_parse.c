@@ -347,6 +347,7 @@ static const struct {
     {"mov.b32 %r1, 1.5+2;", "'+' cannot be applied to floats"},
     {"mov.b32 %r1, 09;", "'09' is not a number"},
     {"ld.b32 %r1, [%rd1;", "',' was expected in the address"},
+    {"ld.b32 %r1, [%p1];", "'%p1' cannot hold an address"},
     {"ld.b32 %r1, [%rd1+1.5];", "An offset must be an integer"},
     {"mov.b64 %rd1, {%r1, {%r1, {{%r2, {{%r1}}}}}};", "Operand is nested too deeply"},
     {"mov.b32 %r1, ((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))));",

@@ -320,6 +320,19 @@ START_TEST(targets_follow_the_assemblers_rules)
 }
 END_TEST
 
+START_TEST(most_demanding_target_is_the_programs)
+{
+    struct program_source sources[] = {{"a", TEXT(".version 8.4 .target sm_80 .address_size 64")},
+                                       {"b", TEXT(".version 9.0 .target sm_100f .address_size 64")},
+                                       {"c", TEXT(".version 9.0 .target sm_103 .address_size 64")}};
+
+    request.arch = (struct arch){103, 'a'};
+    ck_assert(program_link(&program, sources, 3, &request));
+    ck_assert_uint_eq(program.target.sm, 103);
+    ck_assert_int_eq(program.target.suffix, 'f');
+}
+END_TEST
+
 START_TEST(newest_version_is_the_programs)
 {
     struct program_source sources[] = {
@@ -331,6 +344,7 @@ START_TEST(newest_version_is_the_programs)
     ck_assert_uint_eq(program.module_count, 3);
     ck_assert_uint_eq(program.version_major, 8);
     ck_assert_uint_eq(program.version_minor, 10);
+    ck_assert_uint_eq(program.target.sm, 90);
 }
 END_TEST
 
@@ -354,6 +368,7 @@ static Suite *suite(void)
     tcase_add_loop_test(cases, bodies_name_what_they_use, 0, COUNT(scan_cases));
     tcase_add_test(cases, variables_in_bodies_and_recursion_are_seen);
     tcase_add_loop_test(cases, targets_follow_the_assemblers_rules, 0, COUNT(target_cases));
+    tcase_add_test(cases, most_demanding_target_is_the_programs);
     tcase_add_test(cases, newest_version_is_the_programs);
     suite_add_tcase(all, cases);
     return all;

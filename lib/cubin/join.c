@@ -26,6 +26,19 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     return ok;
 }
 
+/* From sm_100 on cubins hold their code a second time, in a form of its own that is not joined. */
+static void warn_mercury(const struct cubin *const *cubins, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t s = 1; s < cubins[i]->section_count; s++)
+            if (cubins[i]->sections[s].flags & SHF_CUDA_MERCURY) {
+                diag_warning("Mercury sections of '%s' and other inputs are not carried over; the "
+                             "output runs on its own target only",
+                             cubins[i]->name);
+                return;
+            }
+}
+
 /* e_flags name the section of the note .note.nv.cuinfo. */
 static void set_flags(struct cubin *joined)
 {
@@ -62,6 +75,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
     if (count == 0 || !check_inputs(cubins, count))
         return false;
+    warn_mercury(cubins, count);
     memcpy(joined->ident, cubins[0]->ident, sizeof joined->ident);
     joined->flags = cubins[0]->flags;
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);

@@ -207,19 +207,42 @@ struct token lexer_peek(const struct lexer *lexer)
     return lexer_next(&copy);
 }
 
-/* Behind what stands at `at`, a quote or a slash. */
-static size_t skip_quoted(const struct lexer *lexer, size_t at)
+size_t lexer_quoted_end(struct text text, size_t at)
 {
-    size_t end;
+    struct lexer lexer = {text, at};
+    size_t end = at;
 
-    if (lexer->text.data[at] == '"') {
-        end = string_end(lexer, at);
-        return end ? end : at + 1;
-    }
-    end = comment_end(lexer, at);
+    if (text.data[at] == '"')
+        end = string_end(&lexer, at);
+    else if (text.data[at] == '/')
+        end = comment_end(&lexer, at);
     if (end == SIZE_MAX)
-        return lexer->text.size;
+        return text.size;
     return end > at ? end : at + 1;
+}
+
+#define REPEAT(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Not 0 when one of eight bytes is zero. */
+static inline uint64_t zero_byte(uint64_t bytes)
+{
+    return (bytes - REPEAT(0x01)) & ~bytes & REPEAT(0x80);
+}
+
+/* The first byte from `at` on that may be a brace, a quote or a slash, or the end. Eight at a time:
+ * `{` and `}` differ in bits 1 and 2 only; what else shares their other bits stops the search too.
+ */
+static size_t find_stop(const char *data, size_t at, size_t size)
+{
+    for (; size - at >= 8; at += 8) {
+        uint64_t bytes;
+
+        memcpy(&bytes, data + at, sizeof bytes);
+        if (zero_byte((bytes & REPEAT(0xf9)) ^ REPEAT(0x79)) | zero_byte(bytes ^ REPEAT('"')) |
+            zero_byte(bytes ^ REPEAT('/')))
+            break;
+    }
+    return at;
 }
 
 bool lexer_skip_braces(struct lexer *lexer)
@@ -230,8 +253,11 @@ bool lexer_skip_braces(struct lexer *lexer)
     size_t depth = 1;
 
     while (depth > 0) {
-        while (at < size && !stops[(uint8_t)data[at]])
+        at = find_stop(data, at, size);
+        for (size_t end = size - at < 8 ? size : at + 8; at < end && !stops[(uint8_t)data[at]];)
             at++;
+        if (at < size && !stops[(uint8_t)data[at]])
+            continue;
         if (at >= size) {
             lexer->at = size;
             return false;
@@ -241,7 +267,7 @@ bool lexer_skip_braces(struct lexer *lexer)
         else if (data[at] == '}')
             depth--;
         else {
-            at = skip_quoted(lexer, at);
+            at = lexer_quoted_end(lexer->text, at);
             continue;
         }
         at++;

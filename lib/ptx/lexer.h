@@ -64,6 +64,9 @@ static inline bool lexer_is(const struct lexer *lexer, struct token token, struc
  * text, when there is none. */
 bool lexer_skip_braces(struct lexer *lexer);
 
+/* The place behind the string or comment that begins at `at`; at + 1 when none does. */
+size_t lexer_quoted_end(struct text text, size_t at);
+
 /* The number of line ends in text[from, to): lines are counted only where somebody asks. */
 uint32_t lexer_count_lines(struct text text, size_t from, size_t to);
 

@@ -7,8 +7,8 @@
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 
-/* resolve.c: makes every module's entries and the program's symbols from its items. */
-bool resolve_symbols(struct program *program);
+/* symbols.c: makes every module's entries and the program's symbols from its items. */
+bool symbols_resolve(struct program *program);
 
 /* check.c: after liveness: prototypes of what is used, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);

@@ -75,6 +75,16 @@ static bool check_target(const struct ptx_module *module, struct arch arch)
     return true;
 }
 
+/* The program needs what its newest module needs; a suffix says that features are needed which the
+ * number alone does not have. All fit the link's architecture, so at most one chip has an `a`. */
+static void raise_target(struct arch *target, struct arch module)
+{
+    if (module.sm > target->sm)
+        target->sm = module.sm;
+    if (module.suffix == 'a' || target->suffix == 0)
+        target->suffix = module.suffix;
+}
+
 static bool check_modules(struct program *program, struct arch arch)
 {
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
@@ -90,6 +100,7 @@ static bool check_modules(struct program *program, struct arch arch)
             program->version_major = module->version_major;
             program->version_minor = module->version_minor;
         }
+        raise_target(&program->target, module->target);
         is_good &= check_target(module, arch);
         if (module->address_size != first->address_size) {
             diag_error("Address size doesn't match in '%s', first specified in '%s'", module->file,
@@ -109,7 +120,7 @@ bool program_link(struct program *program, const struct program_source *sources,
                   const struct program_request *request)
 {
     if (!parse_sources(program, sources, count) || !check_modules(program, request->arch) ||
-        !resolve_symbols(program))
+        !symbols_resolve(program))
         return false;
     names_make_unique(program);
     liveness_mark(program, request);

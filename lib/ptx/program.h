@@ -39,6 +39,7 @@ struct program {
     size_t symbol_count;
     uint16_t version_major; /* of the newest module: what every chunk's .version says */
     uint16_t version_minor;
+    struct arch target; /* the most demanding .target of the modules: what every chunk's says */
     const struct program_file *files; /* the program's .file table, rising numbers */
     size_t file_count;
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */

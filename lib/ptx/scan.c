@@ -9,6 +9,31 @@
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 
+/* What a byte may begin. Bytes of no class (blanks, brackets, commas) say nothing. */
+enum scan_class {
+    SCAN_NOTHING,
+    SCAN_WORD,
+    SCAN_REGISTER, /* % */
+    SCAN_DOT,
+    SCAN_DIGIT,
+    SCAN_MARK,   /* ( ) ; @ { } */
+    SCAN_QUOTED, /* " and / */
+};
+
+static const uint8_t classes[256] = {
+    ['A' ... 'Z'] = SCAN_WORD,  ['a' ... 'z'] = SCAN_WORD, ['_'] = SCAN_WORD,
+    ['$'] = SCAN_WORD,          ['%'] = SCAN_REGISTER,     ['.'] = SCAN_DOT,
+    ['0' ... '9'] = SCAN_DIGIT, ['('] = SCAN_MARK,         [')'] = SCAN_MARK,
+    [';'] = SCAN_MARK,          ['@'] = SCAN_MARK,         ['{'] = SCAN_MARK,
+    ['}'] = SCAN_MARK,          ['"'] = SCAN_QUOTED,       ['/'] = SCAN_QUOTED,
+};
+
+/* Bytes that go on a word (1) and those that go on an opcode with its modifiers (1 and 2). */
+static const uint8_t continues[256] = {
+    ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['_'] = 1,
+    ['$'] = 1,         ['.'] = 2,         [':'] = 2,
+};
+
 /* Where in a statement the scanner is. */
 struct statement {
     bool at_start; /* the next word is an opcode or label */
@@ -33,6 +58,7 @@ void scan_filter_add(struct program_module *module, struct text name)
     unsigned bit = filter_bit(name);
 
     module->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
+    module->has_percent |= name.data[0] == '%';
 }
 
 static struct program_entry *find_entry(const struct scan *scan, struct text name)
@@ -189,14 +215,27 @@ static void rename_label(struct scan *scan, struct text word)
         add_edit(scan, word, text_of(arena_printf(arena, "%.*s$mll", TEXT_ARG(word))));
 }
 
-/* Returns true when the word is a label that must be renamed. */
-static bool scan_word(struct scan *scan, struct statement *statement, const struct lexer *lexer,
+/* True when a colon follows, but not two. */
+static bool is_label(struct text body, size_t at)
+{
+    while (at < body.size && (body.data[at] == ' ' || body.data[at] == '\t'))
+        at++;
+    if (at < body.size && (body.data[at] == '/' || (unsigned char)body.data[at] < ' ')) {
+        struct lexer lexer = lexer_at(body, at);
+
+        return lexer_peek(&lexer).mark == ':';
+    }
+    return at < body.size && body.data[at] == ':';
+}
+
+/* Returns true when the word, which ends at `end` of the body, is a label that must be renamed. */
+static bool scan_word(struct scan *scan, struct statement *statement, struct text body, size_t end,
                       struct text word, struct program_symbol *symbols)
 {
     bool is_target;
 
     if (statement->at_start && !statement->in_guard) {
-        if (lexer_peek(lexer).mark == ':') {
+        if (is_label(body, end)) {
             rename_label(scan, word);
             return !scan->labels && is_label_clash(scan, word);
         }
@@ -236,24 +275,70 @@ static int compare_edits(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* One pass over a body; labels that must be renamed are added to *clashes. */
+static size_t run_end(struct text body, size_t at, uint8_t most)
+{
+    while (at < body.size && (uint8_t)(continues[(uint8_t)body.data[at]] - 1) < most)
+        at++;
+    return at;
+}
+
+/* What begins at `at` and is neither word nor blank; returns where it ends. */
+static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
+                               size_t at, struct program_symbol *symbols)
+{
+    struct lexer lexer;
+    struct token token;
+
+    switch (classes[(uint8_t)body.data[at]]) {
+    case SCAN_MARK:
+        scan_mark(statement, body.data[at]);
+        return at + 1;
+    case SCAN_QUOTED:
+        return lexer_quoted_end(body, at);
+    case SCAN_DOT:
+        if (!statement->at_start)
+            return run_end(body, at, 2);
+        lexer = lexer_at(body, at);
+        token = lexer_next(&lexer);
+        if (token.kind == TOKEN_DOT)
+            scan_dot(scan, statement, &lexer, lexer_text(&lexer, token), symbols);
+        return lexer.at;
+    case SCAN_DIGIT:
+        return run_end(body, at, 1);
+    default:
+        return at + 1;
+    }
+}
+
+/* One pass over a body; labels that must be renamed are added to *clashes. This does what a loop
+ * over the lexer's tokens would do, but sees registers and modifiers as the nothings that they are
+ * here: linking and splitting costs little more than this loop. */
 static void scan_statements(struct scan *scan, struct text body, struct table *clashes,
                             struct program_symbol *symbols)
 {
-    struct lexer lexer = lexer_at(body, 0);
+    bool has_percent = scan->program->details[scan->module].has_percent;
     struct statement statement = {.at_start = true};
-    struct token token;
+    size_t at = 0;
 
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
-        if (token.kind == TOKEN_WORD) {
-            struct text word = lexer_text(&lexer, token);
+    while (at < body.size) {
+        enum scan_class class = classes[(uint8_t)body.data[at]];
+        size_t start = at;
 
-            if (scan_word(scan, &statement, &lexer, word, symbols))
+        if (class == SCAN_NOTHING) {
+            at++;
+        } else if (class == SCAN_REGISTER && !has_percent && !statement.at_start) {
+            at = run_end(body, at + 1, 1);
+        } else if (class == SCAN_WORD || class == SCAN_REGISTER) {
+            struct text word;
+
+            at = run_end(body, at + 1, 1);
+            word = (struct text){body.data + start, at - start};
+            if (scan_word(scan, &statement, body, at, word, symbols))
                 table_add(clashes, word, 0);
-        } else if (token.kind == TOKEN_DOT) {
-            scan_dot(scan, &statement, &lexer, lexer_text(&lexer, token), symbols);
-        } else if (token.kind == TOKEN_MARK) {
-            scan_mark(&statement, token.mark);
+            if (!statement.at_start && at < body.size && body.data[at] == '.')
+                at = run_end(body, at, 2);
+        } else {
+            at = scan_other_bytes(scan, &statement, body, at, symbols);
         }
     }
 }

@@ -69,6 +69,7 @@ struct program_module {
     struct program_entry *entries;
     size_t entry_count;
     bool has_replacements;             /* some entry has one */
+    bool has_percent;                  /* some name begins with % */
     bool renumbers_files;              /* some file has another number in the program */
     struct program_file_number *files; /* rising `own` */
     size_t file_count;

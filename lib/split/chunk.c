@@ -74,7 +74,7 @@ static void write_header(struct chunk_context *context)
     char name[ARCH_NAME_SIZE];
 
     writer_printf(writer, ".version %u.%u\n", program->version_major, program->version_minor);
-    writer_printf(writer, ".target %s%s\n", arch_name(context->plan->request->arch, name),
+    writer_printf(writer, ".target %s%s\n", arch_name(program->target, name),
                   first && first->texmode_independent ? ", texmode_independent" : "");
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
@@ -344,8 +344,7 @@ static bool is_unchanged(const struct plan *plan)
 {
     const struct program *program = plan->program;
 
-    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0 ||
-        !arch_equal(program->modules[0]->target, plan->request->arch))
+    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0)
         return false;
     for (size_t i = 0; i < program->symbol_count; i++)
         if (!program->symbols[i].is_live || program->symbols[i].edit_count)

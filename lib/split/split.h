@@ -55,7 +55,8 @@ struct chunks {
 struct split_request {
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = the default, 64 KiB */
-    struct arch arch;       /* printed in .target */
+    struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
+                               not know this one */
 };
 
 /* Never fails on a linked program: what cannot be split comes out as one chunk. A module with full

@@ -244,7 +244,12 @@ static bool parse_base(struct parser *parser, struct operand *operand)
         if (parser->body->symbols[index].is_function)
             parser->body->symbols[index].is_address_taken = true;
     } else {
+        uint8_t class = parser->body->registers[index].class;
+
         operand->reg = index;
+        if (class != REGISTER_32 && class != REGISTER_64)
+            return parse_error(parser, word.offset, "'%.*s' cannot hold an address",
+                               TEXT_ARG(name));
     }
     return parse_offset(parser, &operand->value);
 }

@@ -1,4 +1,4 @@
-/* resolve.c: which definition each name of each module means.
+/* symbols.c: which definition each name of each module means.
  *
  * The rules and words are nvlink's (measured on 13.0): of two weak definitions the first is taken,
  * a strong one beats weak and common ones, of common ones the largest is taken; two strong ones are
@@ -333,7 +333,7 @@ static bool connect_aliases(struct program *program)
     return is_good;
 }
 
-bool resolve_symbols(struct program *program)
+bool symbols_resolve(struct program *program)
 {
     struct resolver resolver = {.program = program};
 
