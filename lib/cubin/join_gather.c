@@ -6,7 +6,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "cubin/format.h"
+
+/* Indirect calls times candidates may grow out of all bounds. */
+#define MOST_CANDIDATES ((size_t)1 << 20)
 
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -91,6 +95,14 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
     }
 }
 
+static int compare_texts(struct text a, struct text b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size ? memcmp(a.data, b.data, size) : 0;
+
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 static int by_caller(const void *a, const void *b)
 {
     const struct join_pair *x = a;
@@ -101,18 +113,41 @@ static int by_caller(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-static void sort_calls(struct join_pairs *pairs)
+/* Program order: the function's, then its aliases' by name; undefined ones last, by name. */
+static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
 {
-    if (pairs->count)
-        qsort(pairs->list, pairs->count, sizeof *pairs->list, by_caller);
+    uint32_t x = position_of(join, a);
+    uint32_t y = position_of(join, b);
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    return a == b ? 0 : compare_texts(join->entities[a].name, join->entities[b].name);
 }
 
-static int compare_texts(struct text a, struct text b)
+static int by_caller_and_callee(const void *a, const void *b, void *argument)
 {
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size ? memcmp(a.data, b.data, size) : 0;
+    const struct join_pair *x = a;
+    const struct join_pair *y = b;
+    int order;
 
-    return order ? order : (a.size > b.size) - (a.size < b.size);
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    order = compare_entities(argument, x->first, y->first);
+    return order ? order : compare_entities(argument, x->second, y->second);
+}
+
+/* Brings calls into an order that does not depend on chunks, each once. */
+static void sort_calls(struct join *join, struct join_pairs *pairs)
+{
+    size_t count = 0;
+
+    if (pairs->count)
+        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_caller_and_callee, join);
+    for (size_t i = 0; i < pairs->count; i++)
+        if (i == 0 || pairs->list[i].first != pairs->list[count - 1].first ||
+            pairs->list[i].second != pairs->list[count - 1].second)
+            pairs->list[count++] = pairs->list[i];
+    pairs->count = count;
 }
 
 /* Functions in program order, undefined ones behind them by name. */
@@ -160,6 +195,60 @@ static void drop_prototypes(struct join *join)
     free(has_address);
 }
 
+/* Entity of the function that an alias stands for; of any other, itself. A chunk that has an alias
+ * declared only does not know, so its calls are completed here. */
+static uint32_t aliased(const struct join *join, uint32_t entity)
+{
+    const struct join_entity *e = &join->entities[entity];
+    const struct cubin *cubin = join->inputs[e->cubin].cubin;
+    uint32_t function;
+
+    if (position_of(join, entity) == JOIN_NONE)
+        return entity;
+    function = cubin_section_function(cubin, cubin->symbols[e->symbol].section);
+    return function ? join_entity_of(join, e->cubin, function) : entity;
+}
+
+static void complete_calls(struct join *join)
+{
+    size_t count = join->calls.count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct join_pair pair = join->calls.list[i];
+        uint32_t function = aliased(join, pair.second);
+
+        if (function == JOIN_NONE || function == pair.second || function == pair.first)
+            continue;
+        pair.second = function;
+        add(&join->calls, &pair);
+    }
+}
+
+/* Adds to the functions whose address a function takes those that its indirect calls may reach: all
+ * with the prototype whose address is taken anywhere in the program. One chunk knows some of them
+ * only. `addresses` are sorted. */
+static void complete_takers(struct join *join)
+{
+    uint32_t *next = memory_alloc(join->addresses.count + 1, sizeof *next);
+    struct table first = {0};
+
+    for (size_t i = join->addresses.count; i-- > 0;) {
+        next[i] = table_find(&first, join->addresses.list[i].prototype);
+        table_set(&first, join->addresses.list[i].prototype, (uint32_t)i);
+    }
+    for (size_t i = 0; i < join->indirect.count; i++) {
+        struct join_pair pair = join->indirect.list[i];
+        uint32_t at = pair.prototype.size ? table_find(&first, pair.prototype) : TABLE_NONE;
+
+        for (; at != TABLE_NONE && join->takers.count < MOST_CANDIDATES; at = next[at]) {
+            pair.second = join->addresses.list[at].first;
+            add(&join->takers, &pair);
+        }
+    }
+    table_free(&first);
+    free(next);
+}
+
 void join_gather(struct join *join)
 {
     for (uint32_t c = 0; c < join->count; c++) {
@@ -172,10 +261,13 @@ void join_gather(struct join *join)
                 gather_prototypes(join, c, cubin->sections[i].data);
         }
     }
-    sort_calls(&join->calls);
-    sort_calls(&join->indirect);
-    sort_calls(&join->takers);
     sort_functions(join, &join->addresses);
+    if (join->indirect.count)
+        qsort(join->indirect.list, join->indirect.count, sizeof *join->indirect.list, by_caller);
+    complete_calls(join);
+    complete_takers(join);
+    sort_calls(join, &join->calls);
+    sort_calls(join, &join->takers);
     sort_functions(join, &join->prototypes);
     drop_prototypes(join);
 }

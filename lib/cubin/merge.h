@@ -14,23 +14,23 @@
 
 struct merge_request {
     struct arch arch;
-    bool debug;                   /* -g: nothing is dead, all debug sections are kept */
-    bool relocatable;             /* -r */
-    bool suppress_stack_warning;  /* -suppress-stack-size-warning */
-    const char *output_name;      /* base name of the output, for the tool note under -g */
-    const char *version;          /* minilink's version, for the tool note */
+    bool debug;                  /* -g: nothing is dead, all debug sections are kept */
+    bool relocatable;            /* -r */
+    bool suppress_stack_warning; /* -suppress-stack-size-warning */
+    const char *output_name;     /* base name of the output, for the tool note under -g */
+    const char *version;         /* minilink's version, for the tool note */
 };
 
 /* What the link made, for -v and reports. */
 struct kernel_report {
     struct text name;
-    bool is_kernel;         /* else a device function */
+    bool is_kernel; /* else a device function */
     uint32_t registers;
     uint32_t barriers;
-    uint32_t stack;         /* bytes; UINT32_MAX = cannot be determined */
-    uint32_t shared;        /* bytes, with the driver's reserve */
-    uint32_t constant0;     /* bytes of bank 0 */
-    uint32_t local;         /* bytes */
+    uint32_t stack;     /* bytes; UINT32_MAX = cannot be determined */
+    uint32_t shared;    /* bytes, with the driver's reserve */
+    uint32_t constant0; /* bytes of bank 0 */
+    uint32_t local;     /* bytes */
 };
 
 /* Start with {0}. */
@@ -44,9 +44,9 @@ struct merge_report {
     const char **dead_names;
 };
 
-/* Merges `count` cubins, in that order, into *image and lays it out. Errors and warnings in nvlink's
- * words; all errors of a step are reported before it fails. `report` may be NULL. The image has views
- * into the cubins. */
+/* Merges `count` cubins, in that order, into *image and lays it out. Errors and warnings in
+ * nvlink's words; all errors of a step are reported before it fails. `report` may be NULL. The
+ * image has views into the cubins. */
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report);
 

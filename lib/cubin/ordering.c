@@ -1,0 +1,72 @@
+/* ordering.c: by class, and within a class in the order of their making. Only the sections without
+ * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
+ * on nvlink 13.0). */
+#include "cubin/ordering.h"
+
+#include "base/diag.h"
+
+static void take(struct merging *m, uint32_t section)
+{
+    if (section == MERGE_NONE || m->sections[section].index)
+        return;
+    m->sections[section].index = (uint32_t)(ORDERING_FIRST + m->order_count);
+    m->order[m->order_count++] = section;
+}
+
+static void take_class(struct merging *m, enum merged_class class)
+{
+    for (uint32_t i = 0; i < m->section_count; i++)
+        if (m->sections[i].class == class)
+            take(m, i);
+}
+
+/* The section of `.extern .shared` arrays stands before the first kernel that sees one, or behind
+ * it when the linker made that kernel's section (measured). */
+static void take_shared(struct merging *m, uint32_t kernel)
+{
+    if (m->sees_extern[kernel] && m->is_shared_given[kernel])
+        take(m, m->debug_shared);
+    take(m, m->shared_of[kernel]);
+    if (m->sees_extern[kernel])
+        take(m, m->debug_shared);
+}
+
+/* Shared memory of this cubin's kernels in the order of their code, then the cubin's variables. */
+static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (; *kernel < m->kernel_count && m->symbols[m->kernels[*kernel]].file == file; ++*kernel)
+        take_shared(m, m->kernels[*kernel]);
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
+            take(m, m->places[m->section_base[file] + i].section);
+}
+
+/* From sm_100 on constants are loaded by a segment of their own, behind everything else. */
+static bool is_constant(enum merged_class class)
+{
+    return class == CLASS_CONSTANT || class == CLASS_FUNCTION_CONSTANT;
+}
+
+bool ordering_sections(struct merging *m)
+{
+    size_t kernel = 0;
+
+    m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
+    for (enum merged_class class = 0; class < CLASS_SHARED; class ++)
+        if (!is_constant(class) || !merging_is_mercury(m))
+            take_class(m, class);
+    if (!m->request->relocatable)
+        for (size_t file = 0; file < m->count; file++)
+            take_without_bytes(m, file, &kernel);
+    for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
+        take_class(m, class);
+    take_class(m, CLASS_CONSTANT);
+    take_class(m, CLASS_FUNCTION_CONSTANT);
+    if (ORDERING_FIRST + m->order_count < SHN_LORESERVE)
+        return true;
+    diag_error("The output needs %zu sections, %d are possible", ORDERING_FIRST + m->order_count,
+               SHN_LORESERVE - 1);
+    return false;
+}

@@ -1,0 +1,303 @@
+/* resolve.c: symbol resolution.
+ *
+ * Global and weak symbols of all cubins meet by name: the first definition counts, but a strong one
+ * replaces a weak one whatever their order, and two strong ones are an error. COMMON symbols take
+ * the largest size and the first alignment, until a real definition turns up. Local symbols meet
+ * nobody: several cubins may each bring their own `$str` or `__cuda_sm20_div_u64`.
+ * All rules were measured on nvlink 13.0. */
+#include "cubin/resolve.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+
+/* nvlink writes code and notes first, the driver's names after the first cubin's functions, then
+ * everything else; each cubin's symbols are therefore walked once per pass. */
+enum pass { PASS_CODE, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
+
+/* Functions that the driver brings: no definition is looked for (measured). */
+static bool is_syscall(struct text name)
+{
+    static const char *const names[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, text_of(names[i])))
+            return true;
+    return text_starts(name, TEXT("__cuda_syscall_"));
+}
+
+bool resolve_is_unified_table(struct text name)
+{
+    return text_starts(name, TEXT("__UFT")) || text_starts(name, TEXT("__UDT"));
+}
+
+bool resolve_is_reserved(struct text name)
+{
+    return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
+}
+
+static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    if (symbol->type == STT_FUNC)
+        return PASS_CODE;
+    if (symbol->type == STT_SECTION) {
+        struct text name = cubin->sections[symbol->section].name;
+
+        return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
+                       text_starts(name, TEXT(".nv.shared."))
+                   ? PASS_CODE
+                   : PASS_OTHER;
+    }
+    return symbol->binding != STB_LOCAL && resolve_is_reserved(symbol->name) ? PASS_RESERVED
+                                                                             : PASS_OTHER;
+}
+
+static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
+{
+    ARRAY_PUSH(m->symbols, m->symbol_count, m->symbol_capacity) = (struct merged_symbol){
+        .name = input->name,
+        .size = input->size,
+        .type = input->type,
+        .binding = input->binding,
+        .other = input->other,
+        .first_file = (uint32_t)file,
+        .file = MERGE_NONE,
+        .alias = MERGE_NONE,
+        .section = MERGE_NONE,
+    };
+    return (uint32_t)(m->symbol_count - 1);
+}
+
+static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
+{
+    ARRAY_PUSH(m->locals, m->local_count, m->local_capacity) =
+        (struct merged_local){is_section, (uint32_t)file, index};
+}
+
+static void define(struct merging *m, struct merged_symbol *symbol, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+
+    symbol->file = (uint32_t)file;
+    symbol->input = (uint32_t)index;
+    symbol->type = input->type;
+    symbol->binding = input->binding;
+    symbol->other = input->other;
+    symbol->size = input->size;
+    symbol->value = input->value;
+    symbol->input_section = input->section;
+}
+
+/* Data must agree with what earlier cubins said about it. */
+static void check_data(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                       const struct cubin_symbol *input)
+{
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->type != STT_CUDA_OBJECT ||
+        (symbol->first_file == file && symbol->file == MERGE_NONE))
+        return;
+    if ((input->other & STO_CUDA_SPACE) != (symbol->other & STO_CUDA_SPACE)) {
+        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+        m->failed = true;
+    } else if (input->size && symbol->size && input->size != symbol->size &&
+               input->section != SHN_CUDA_COMMON && !symbol->common_alignment) {
+        diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+        m->failed = true;
+    }
+}
+
+static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
+{
+    struct merged_symbol *symbol = &m->symbols[id];
+
+    if (symbol->file != MERGE_NONE)
+        return;
+    if (!symbol->common_alignment) {
+        symbol->common_alignment = input->value ? input->value : 1;
+        ARRAY_PUSH(m->commons, m->common_count, m->common_capacity) = id;
+    }
+    if (input->size > symbol->size)
+        symbol->size = input->size;
+    symbol->type = input->type;
+    symbol->other = input->other;
+}
+
+/* What the driver provides is global, and from sm_100 on data whose value says where (measured). */
+static void declare_reserved(const struct merging *m, struct merged_symbol *symbol,
+                             const struct cubin_symbol *input)
+{
+    symbol->binding = STB_GLOBAL;
+    symbol->value = input->value;
+    if (merging_is_mercury(m) && !resolve_is_unified_table(input->name))
+        symbol->type = STT_CUDA_OBJECT;
+}
+
+/* Brings a global or weak symbol of cubin `file` together with its namesakes. */
+static void merge_global(struct merging *m, struct table *names, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t id = table_add(names, input->name, (uint32_t)m->symbol_count);
+    struct merged_symbol *symbol;
+
+    if (id == m->symbol_count) {
+        add_symbol(m, file, input);
+        if (resolve_is_reserved(input->name))
+            declare_reserved(m, &m->symbols[id], input);
+        if (m->symbols[id].binding == STB_WEAK)
+            add_local(m, false, file, id);
+        else
+            ARRAY_PUSH(m->globals, m->global_count, m->global_capacity) = id;
+    }
+    m->symbol_of[m->symbol_base[file] + index] = id;
+    symbol = &m->symbols[id];
+    check_data(m, symbol, file, input);
+    if (input->section == SHN_UNDEF)
+        return;
+    if (input->section == SHN_CUDA_COMMON) {
+        merge_common(m, id, input);
+    } else if (symbol->file == MERGE_NONE ||
+               (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL)) {
+        define(m, symbol, file, index);
+    } else if (symbol->binding == STB_GLOBAL && input->binding == STB_GLOBAL) {
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
+        m->failed = true;
+    }
+}
+
+static void resolve_one(struct merging *m, struct table *names, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t id;
+
+    if (input->type == STT_SECTION) {
+        add_local(m, true, file, (uint32_t)index);
+    } else if (input->binding != STB_LOCAL) {
+        merge_global(m, names, file, index);
+    } else if (input->name.size > 0 || input->type == STT_FUNC) {
+        id = add_symbol(m, file, input);
+        define(m, &m->symbols[id], file, index);
+        m->symbol_of[m->symbol_base[file] + index] = id;
+        add_local(m, false, file, id);
+    }
+}
+
+static void resolve_cubin(struct merging *m, struct table *names, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
+        for (size_t i = 1; i < cubin->symbol_count; i++)
+            if (pass_of(cubin, &cubin->symbols[i]) == pass)
+                resolve_one(m, names, file, i);
+}
+
+/* Functions on one section: all but the one that its sh_info names are aliases. */
+static void find_aliases(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *input = &cubin->symbols[i];
+        uint32_t id = merging_symbol(m, file, (uint32_t)i);
+        uint32_t owner;
+
+        if (input->type != STT_FUNC || id == MERGE_NONE || input->section == SHN_UNDEF ||
+            input->section >= cubin->section_count)
+            continue;
+        owner = merging_owner(m, file, input->section);
+        if (owner != MERGE_NONE && owner != id && m->symbols[id].file == file)
+            m->symbols[id].alias = owner;
+    }
+}
+
+static void find_owners(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        uint32_t function = cubin_section_function(cubin, (uint32_t)i);
+
+        if (function)
+            m->owner_of[m->section_base[file] + i] = merging_symbol(m, file, function);
+    }
+}
+
+static void count_inputs(struct merging *m)
+{
+    size_t symbols = 0;
+    size_t sections = 0;
+
+    m->symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
+    m->section_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->section_base);
+    for (size_t file = 0; file <= m->count; file++) {
+        m->symbol_base[file] = symbols;
+        m->section_base[file] = sections;
+        if (file == m->count)
+            break;
+        symbols += m->cubins[file]->symbol_count;
+        sections += m->cubins[file]->section_count;
+    }
+    m->symbol_of = arena_alloc(&m->arena, symbols, sizeof *m->symbol_of);
+    m->owner_of = arena_alloc(&m->arena, sections, sizeof *m->owner_of);
+    memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
+    memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
+}
+
+/* Commons that got a real definition later are none. */
+static void drop_defined_commons(struct merging *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->common_count; i++)
+        if (m->symbols[m->commons[i]].file == MERGE_NONE)
+            m->commons[kept++] = m->commons[i];
+    m->common_count = kept;
+}
+
+bool resolve_symbols(struct merging *m)
+{
+    struct table names = {0};
+
+    count_inputs(m);
+    for (size_t file = 0; file < m->count; file++)
+        resolve_cubin(m, &names, file);
+    table_free(&names);
+    for (size_t file = 0; file < m->count; file++)
+        find_owners(m, file);
+    for (size_t file = 0; file < m->count; file++)
+        find_aliases(m, file);
+    drop_defined_commons(m);
+    return !m->failed;
+}
+
+static bool is_missing(const struct merged_symbol *symbol)
+{
+    if (symbol->file != MERGE_NONE || symbol->common_alignment)
+        return false;
+    if (symbol->type == STT_FUNC)
+        return symbol->is_live && !is_syscall(symbol->name);
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
+           symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
+}
+
+bool resolve_check_undefined(const struct merging *m)
+{
+    bool complete = true;
+
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+
+        if (!is_missing(symbol))
+            continue;
+        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
+                   m->cubins[symbol->first_file]->name);
+        complete = false;
+    }
+    return complete;
+}

@@ -1,0 +1,111 @@
+/* tool_merge: the merger alone, for comparisons with nvlink.
+ *
+ *     tool_merge [-r] [-g] [-v] -o OUT IN.cubin...
+ *
+ * The target is that of the first input. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "cubin/merge.h"
+
+static bool map_file(const char *path, struct bytes *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *data = MAP_FAILED;
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
+        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (data == MAP_FAILED) {
+        diag_fatal("Could not open input file '%s'", path);
+        return false;
+    }
+    *bytes = (struct bytes){data, (size_t)status.st_size};
+    return true;
+}
+
+static void print_report(const struct merge_report *report)
+{
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        const struct kernel_report *kernel = &report->kernels[i];
+
+        printf("%s %.*s: %u registers, %u barriers, %u bytes stack, %u bytes smem, %u bytes "
+               "cmem[0], %u bytes lmem\n",
+               kernel->is_kernel ? "kernel" : "function", TEXT_ARG(kernel->name), kernel->registers,
+               kernel->barriers, kernel->stack, kernel->shared, kernel->constant0, kernel->local);
+    }
+    printf("%llu bytes gmem, %llu bytes cmem[3]\n", (unsigned long long)report->global_bytes,
+           (unsigned long long)report->constant3_bytes);
+    for (size_t i = 0; i < report->dead_functions; i++)
+        printf("dead %s\n", report->dead_names[i]);
+}
+
+static bool merge_files(char **paths, size_t count, struct merge_request *request,
+                        const char *output, bool is_verbose)
+{
+    struct cubin *cubins = memory_zalloc(count, sizeof *cubins);
+    const struct cubin **list = memory_zalloc(count, sizeof *list);
+    struct merge_report report = {0};
+    struct image image = {0};
+    struct bytes bytes;
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *slash = strrchr(paths[i], '/');
+
+        list[i] = &cubins[i];
+        ok = ok && map_file(paths[i], &bytes) &&
+             cubin_read(&cubins[i], slash ? slash + 1 : paths[i], bytes);
+    }
+    if (ok && count > 0)
+        request->arch.sm = CUBIN_FLAGS_SM(cubins[0].flags);
+    ok = ok && merge_cubins(&image, list, count, request, &report) && image_write(&image, output);
+    if (ok && is_verbose)
+        print_report(&report);
+    image_free(&image);
+    merge_report_free(&report);
+    for (size_t i = 0; i < count; i++)
+        cubin_free(&cubins[i]);
+    free(cubins);
+    free(list);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct merge_request request = {.version = "test", .output_name = ""};
+    const char *output = "a.out";
+    bool is_verbose = false;
+    int option;
+
+    while ((option = getopt(argc, argv, "rgvo:")) != -1) {
+        switch (option) {
+        case 'r':
+            request.relocatable = true;
+            break;
+        case 'g':
+            request.debug = true;
+            break;
+        case 'v':
+            is_verbose = true;
+            break;
+        case 'o':
+            output = optarg;
+            break;
+        default:
+            return 2;
+        }
+    }
+    return merge_files(argv + optind, (size_t)(argc - optind), &request, output, is_verbose) ? 0
+                                                                                             : 1;
+}
