@@ -73,6 +73,9 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 /* True for a section of machine code. */
 bool cubin_is_text(const struct cubin_section *section);
 
+/* True for a section of Mercury's, which from sm_100 on holds code and records a second time. */
+bool cubin_is_mercury(const struct cubin_section *section);
+
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
  * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to
  * none. */

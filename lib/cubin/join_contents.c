@@ -31,13 +31,14 @@ static bool is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
 }
 
 /* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
- * defines, and vanishes when none is left. */
+ * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
 static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
                        const struct info_record *record)
 {
     size_t words = info_symbol_words(record);
     size_t start = to->size;
     uint16_t size = 0;
+    bool is_lost = false;
     uint8_t head[4] = {record->format, record->attribute, (uint8_t)record->value,
                        (uint8_t)(record->value >> 8)};
 
@@ -46,15 +47,17 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
         return;
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
+        uint32_t joined = join_symbol(join, cubin, symbol);
 
+        is_lost = is_lost || joined == 0;
         if (record->attribute != EIATTR_EXTERNS || !is_bound(join, cubin, symbol))
-            buffer_u32(to, join_symbol(join, cubin, symbol));
+            buffer_u32(to, joined);
     }
     buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
     size = (uint16_t)(to->size - start - sizeof head);
     to->data[start + 2] = (char)(size & 0xff);
     to->data[start + 3] = (char)(size >> 8);
-    if (record->attribute == EIATTR_EXTERNS && size == 0)
+    if (is_lost || (record->attribute == EIATTR_EXTERNS && size == 0))
         to->size = start;
 }
 
@@ -185,6 +188,9 @@ static void add_pairs(struct buffer *to, const struct join *join, const struct j
     for (size_t i = 0; i < pairs->count; i++) {
         const struct join_pair *pair = &pairs->list[i];
 
+        if (join->entities[pair->first].index == 0 ||
+            (pair->second != JOIN_NONE && join->entities[pair->second].index == 0))
+            continue; /* for a symbol that was dropped */
         buffer_u32(to, join->entities[pair->first].index);
         buffer_u32(to, pair->second != JOIN_NONE ? join->entities[pair->second].index
                                                  : image_string(strings, pair->prototype));

@@ -28,7 +28,7 @@ static bool is_merged_type(const struct cubin_section *section)
     case SHT_CUDA_RELOCINFO:
         return false;
     default:
-        return (section->flags & SHF_CUDA_MERCURY) == 0;
+        return !cubin_is_mercury(section);
     }
 }
 

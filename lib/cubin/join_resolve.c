@@ -148,7 +148,7 @@ static uint32_t owner_of(const struct cubin *cubin, uint32_t section)
 
         if (cubin_is_text(s))
             return section;
-        if ((s->flags & SHF_CUDA_MERCURY) ||
+        if (cubin_is_mercury(s) ||
             !((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
             s->info >= cubin->section_count)
             return 0;

@@ -194,8 +194,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
             const struct cubin_section *section = &input->cubin->sections[i];
             uint32_t known;
 
-            if (section->type != type || input->sections[i].text ||
-                (section->flags & SHF_CUDA_MERCURY))
+            if (section->type != type || input->sections[i].text || cubin_is_mercury(section))
                 continue;
             known = table_find(&names, section->name);
             if (known == TABLE_NONE) {
@@ -265,6 +264,8 @@ static void link_sections(struct join *join)
         if ((section->flags & SHF_INFO_LINK) || section->type == SHT_REL ||
             section->type == SHT_RELA)
             section->info = sections[section->info].joined;
+        if (section->info == 0)
+            section->flags &= ~(uint64_t)SHF_INFO_LINK;
     }
 }
 

@@ -23,11 +23,13 @@ static void join(const struct cubin *cubin, size_t count)
 
     if (join_cubins(&joined, list, count, symbols, sizeof symbols / sizeof *symbols)) {
         struct buffer bytes = {0};
-        struct cubin again;
+        struct cubin again = {0};
 
+        /* What was joined must be a cubin that others can read. */
         if (cubin_image(&image, &joined) && image_bytes(&image, &bytes) &&
-            cubin_read(&again, "joined", buffer_bytes(&bytes)))
-            cubin_free(&again);
+            !cubin_read(&again, "joined", buffer_bytes(&bytes)))
+            __builtin_trap();
+        cubin_free(&again);
         image_free(&image);
         buffer_free(&bytes);
     }
