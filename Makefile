@@ -21,6 +21,9 @@ CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 PROGRAMS = minilink minifat minidump
 LIB_SOURCES = $(sort $(wildcard lib/*.c lib/*/*.c lib/assembler/builtin/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
+TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
+BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
+FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(patsubst test/%.c,%,$(sort $(wildcard test/check_*.c)))
 HEADERS = $(sort $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h cmd/*/*.h test/*.h))
 SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c))
@@ -28,7 +31,7 @@ SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c))
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 
-.PHONY: all check demo bench lint asan tsan install uninstall clean goldens fixtures
+.PHONY: all check demo bench fuzz lint asan tsan install uninstall clean goldens fixtures
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -43,7 +46,7 @@ $(BUILD)/.dependencies: test/install-dependencies
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so
-tests: programs $(UNIT_TESTS:%=$(BUILD)/%)
+tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
 
 define program
 $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
@@ -59,6 +62,12 @@ $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
 
 $(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+
+$(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
@@ -83,7 +92,15 @@ fixtures: all
 	$(Q)BUILD=$(BUILD) fixtures/remake
 
 bench: all
+	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
 	$(Q)BUILD=$(BUILD) test/bench/run
+
+# Fuzzers, by clang's libFuzzer: run e.g. build/fuzz/fuzz_fatbin fixtures/fatbin.
+fuzz:
+	$(Q)mkdir -p $(BUILD)/fuzz
+	$(Q)for f in $(FUZZERS); do \
+	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Ilib -Ilib/include \
+	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $(LIB_SOURCES) $(LDLIBS) -pthread || exit 1; done
 
 lint: $(BUILD)/.dependencies
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
@@ -106,5 +123,6 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
 	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 
+# Developer targets below are not needed to use minilink.
 clean:
 	rm -rf $(BUILD)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "assembler/registry.h"
 #include "base/arch.h"
@@ -19,12 +20,17 @@ struct link_request {
     size_t library_path_count;
     const char *output;    /* path; NULL with dry_run */
     const char *keep;      /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
+    const char *time_file; /* -time: file for stage times, "-" = stdout; or NULL */
     struct arch arch;      /* sm = 0: from the inputs */
     struct option_request options;
     struct assembler_request assembler;
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
-    bool relocatable;            /* -r */
-    bool dry_run;                /* --dry-run: stop before assembling, say what would be done */
+    uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
+    uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
+    uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
+    int jobserver;                        /* enum jobserver_use (pool/jobserver.h) */
+    bool relocatable;                     /* -r */
+    bool dry_run; /* --dry-run: stop before assembling, say what would be done */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
 };

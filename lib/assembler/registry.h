@@ -15,9 +15,9 @@ struct assembler_request {
 /* An assembler and what must be let go of after use. Start with {0}. */
 struct assembler {
     struct minilink_assembler table;
-    void *library;     /* from dlopen, or NULL */
-    char *executable;  /* malloc'ed path of ptxas, or NULL */
-    char *version;     /* malloc'ed, or NULL */
+    void *library;    /* from dlopen, or NULL */
+    char *executable; /* malloc'ed path of ptxas, or NULL */
+    char *version;    /* malloc'ed, or NULL */
 };
 
 /* Opens the assembler. False, and a fatal diagnostic that says where it was looked for, when it is

@@ -9,9 +9,9 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-#define FIRST_BLOCK 4096u
+#define FIRST_BLOCK   4096u
 #define LARGEST_BLOCK (1u << 20)
-#define ALIGNMENT 16u
+#define ALIGNMENT     16u
 
 struct arena_block {
     struct arena_block *older;

@@ -32,7 +32,8 @@ char *arena_string(struct arena *arena, struct text text);
 struct text arena_text(struct arena *arena, struct text text);
 
 /* printf into the arena; NUL-terminated. */
-char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);

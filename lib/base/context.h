@@ -1,10 +1,12 @@
 /* context.h: what belongs to one thread: its diagnostics' state, its recovery point, its arena.
  *
  * Properties. Every thread that reports or allocates has one context, made on first use and found
- *   through a thread-specific key. The first 280 bytes have the layout of ptxas's own context (spec:
- *   ptxas-threading, TLS Context Layout), so that each field of that description has its place here.
- * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
- *   to the innermost one. Workers copy the link thread's flags with context_inherit().
+ * through a thread-specific key. Its 280 bytes have the layout of ptxas's own context (spec:
+ * ptxas-threading, TLS Context Layout), so that each field of that description has its place here.
+ *
+ * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds to
+ * the innermost one. Workers copy the link thread's flags with context_inherit().
+ *
  * Safety. A context is only touched by its own thread; the list of live ones is locked. */
 #ifndef MINILINK_BASE_CONTEXT_H
 #define MINILINK_BASE_CONTEXT_H
@@ -23,9 +25,9 @@ struct diag_sink;
  * without a known meaning there are left out. Codes from 64 on are ours. */
 enum link_code {
     LINK_OK = 0,
-    LINK_INTERNAL = 1,      /* internal error, or success with a warning */
-    LINK_FAILED = 5,        /* assembling failed */
-    LINK_NVVM_ERROR = 7,    /* libnvvm refused the program */
+    LINK_INTERNAL = 1,        /* internal error, or success with a warning */
+    LINK_FAILED = 5,          /* assembling failed */
+    LINK_NVVM_ERROR = 7,      /* libnvvm refused the program */
     LINK_NOT_RELOCATABLE = 8, /* the assembler's output is not a relocatable cubin */
     LINK_NO_MEMORY = 64,
     LINK_CANCELLED = 65, /* given up because another chunk failed or a signal came */
@@ -55,7 +57,7 @@ struct context {
     pthread_cond_t condition;
     pthread_mutex_t mutex;
     sem_t semaphore;
-    sem_t *exit_semaphore; /* posted when the thread's context is destroyed, or NULL */
+    sem_t *exit_semaphore;    /* posted when the thread's context is destroyed, or NULL */
     struct context *previous; /* in the list of live contexts, or of recycled ones */
     struct context *next;
     bool destroyed;

@@ -8,16 +8,16 @@
 #include "base/context.h"
 
 static const char *const severity_names[] = {
-    [DIAG_NOTE] = "note    ",    [DIAG_INFO] = "info    ", [DIAG_WARNING] = "warning ",
-    [DIAG_ERROR] = "error   ",   [DIAG_FATAL] = "fatal   ",
+    [DIAG_NOTE] = "note    ",  [DIAG_INFO] = "info    ",  [DIAG_WARNING] = "warning ",
+    [DIAG_ERROR] = "error   ", [DIAG_FATAL] = "fatal   ",
 };
 static const char *const gnu_names[] = {
-    [DIAG_NOTE] = "note", [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
+    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
     [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
 };
 /* spec: ptxas-threading, annotation flag: @E@, @W@, @O@, @I@. */
 static const char *const annotations[] = {
-    [DIAG_NOTE] = "@O@", [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
+    [DIAG_NOTE] = "@O@",  [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
     [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",
 };
 

@@ -1,8 +1,8 @@
 /* memory.h: allocation that does not fail.
  *
- * When memory runs out these functions do not return: they raise LINK_NO_MEMORY through the thread's
- * context (context.h), which unwinds to its recovery point, or ends the program when there is none.
- * Sizes are counts of elements times bytes; the product is checked. */
+ * When memory runs out these functions do not return: they raise LINK_NO_MEMORY through the
+ * thread's context (context.h), which unwinds to its recovery point, or ends the program when there
+ * is none. Sizes are counts of elements times bytes; the product is checked. */
 #ifndef MINILINK_BASE_MEMORY_H
 #define MINILINK_BASE_MEMORY_H
 

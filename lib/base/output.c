@@ -16,7 +16,8 @@
 /* A link has one output open at a time, and perhaps one more for a kept file. */
 #define SLOTS 8
 
-/* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap. */
+/* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap.
+ */
 static _Atomic(char *) temporaries[SLOTS];
 
 static int remember(char *temporary)

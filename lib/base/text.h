@@ -1,7 +1,7 @@
 /* text.h: views of bytes that somebody else owns.
  *
- * Everything that is parsed (files, fatbin payloads, PTX, symbol names) stays where it was mapped or
- * inflated; modules pass views, never copies, and never rely on a final NUL. */
+ * Everything that is parsed (files, fatbin payloads, PTX, symbol names) stays where it was mapped
+ * or inflated; modules pass views, never copies, and never rely on a final NUL. */
 #ifndef MINILINK_BASE_TEXT_H
 #define MINILINK_BASE_TEXT_H
 
@@ -43,12 +43,14 @@ static inline bool text_equal(struct text a, struct text b)
 /* True when `t` begins with `prefix`. */
 static inline bool text_starts(struct text t, struct text prefix)
 {
-    return t.size >= prefix.size && (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
+    return t.size >= prefix.size &&
+           (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
 }
 
 /* The bounds gate for foreign containers: the view of `size` bytes at `offset` inside `whole`.
  * Returns false, and leaves *part alone, when any of it lies outside; no arithmetic can wrap. */
-static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t size, struct bytes *part)
+static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t size,
+                               struct bytes *part)
 {
     if (offset > whole.size || size > whole.size - offset)
         return false;

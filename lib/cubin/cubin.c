@@ -17,18 +17,25 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
     return 0;
 }
 
+bool cubin_is_mercury(const struct cubin_section *section)
+{
+    return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||
+           section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
+           section->type == SHT_CUDA_MERC_SYMTAB;
+}
+
 bool cubin_is_text(const struct cubin_section *section)
 {
     return section->type == SHT_PROGBITS && (section->flags & SHF_EXECINSTR) != 0 &&
-           (section->flags & SHF_CUDA_MERCURY) == 0;
+           !cubin_is_mercury(section);
 }
 
 uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index)
 {
     const struct cubin_section *section = &cubin->sections[index];
 
-    if (!cubin_is_text(section) && (section->flags & SHF_INFO_LINK) &&
-        !(section->flags & SHF_CUDA_MERCURY) && section->info < cubin->section_count)
+    if (!cubin_is_text(section) && (section->flags & SHF_INFO_LINK) && !cubin_is_mercury(section) &&
+        section->info < cubin->section_count)
         section = &cubin->sections[section->info];
     /* The high byte is the register count of architectures before sm_90. */
     return cubin_is_text(section) ? section->info & 0xffffffu : 0;

@@ -1,7 +1,7 @@
 /* format.h: numbers of the EM_CUDA ELF format.
  *
- * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were measured
- * on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
+ * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
+ * measured on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
 #ifndef MINILINK_CUBIN_FORMAT_H
 #define MINILINK_CUBIN_FORMAT_H
 
@@ -19,6 +19,8 @@
 /* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
  * .note.nv.cuinfo. Two cubins may be merged when the low 24 bits agree. */
 #define CUBIN_FLAGS_SM(flags)   (((flags) >> 8) & 0xffu)
+#define CUBIN_FLAGS_SM_MASK     0x0000ff00u
+#define CUBIN_FLAGS_SM_SHIFT    8
 #define CUBIN_FLAGS_MERGEABLE   0x00ffffffu
 #define CUBIN_FLAGS_NOTE_SHIFT  24
 #define CUBIN_FLAGS_CLASS_SM90  0x04u
@@ -81,7 +83,7 @@ enum cubin_relocation_type {
     R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
-    R_CUDA_YIELD_OPCODE9_0 = 0x44,      /* these two have no symbol (sm_75, -G) */
+    R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* these two have no symbol (sm_75, -G) */
     R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
     R_CUDA_UNUSED_CLEAR32 = 0x48,
     R_CUDA_UNUSED_CLEAR64 = 0x49,
@@ -118,6 +120,10 @@ enum info_attribute {
     EIATTR_INDIRECT_BRANCH_TARGETS = 0x34,
     EIATTR_SW_WAR = 0x36,
     EIATTR_CUDA_API_VERSION = 0x37,
+    EIATTR_CTA_PER_CLUSTER = 0x3d,
+    EIATTR_EXPLICIT_CLUSTER = 0x3e,
+    EIATTR_MAX_CLUSTER_RANK = 0x3f,
+    EIATTR_KPARAM_INFO_V2 = 0x45,
     EIATTR_NUM_BARRIERS = 0x4c,
     EIATTR_SPARSE_MMA_MASK = 0x50,
     EIATTR_MERCURY_ISA_VERSION = 0x5f,
@@ -132,10 +138,10 @@ enum compat_attribute {
 
 /* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */
 enum callgraph_part {
-    CALLGRAPH_DIRECT = -1,     /* caller, callee */
-    CALLGRAPH_ADDRESS = -2,    /* function whose address is taken, prototype string in .strtab */
-    CALLGRAPH_INDIRECT = -3,   /* caller, prototype string of its indirect call */
-    CALLGRAPH_CANDIDATE = -4,  /* caller, function that it may call */
+    CALLGRAPH_DIRECT = -1,    /* caller, callee */
+    CALLGRAPH_ADDRESS = -2,   /* function whose address is taken, prototype string in .strtab */
+    CALLGRAPH_INDIRECT = -3,  /* caller, prototype string of its indirect call */
+    CALLGRAPH_CANDIDATE = -4, /* function, one whose address its code takes */
 };
 
 /* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */

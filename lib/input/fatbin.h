@@ -5,7 +5,8 @@
  * entries, each a header of at least 64 bytes and a payload, both multiples of 8 long. No
  * terminator: the outer size ends the list. See struct fatbin_entry for an entry's fields.
  *
- * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number. */
+ * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number.
+ */
 #ifndef MINILINK_INPUT_FATBIN_H
 #define MINILINK_INPUT_FATBIN_H
 
@@ -39,14 +40,14 @@ enum fatbin_flag {
 
 /* One entry, checked: every view lies inside the container. */
 struct fatbin_entry {
-    uint16_t kind;     /* enum fatbin_kind, or an unknown number */
-    uint16_t version;  /* 0x0101 */
-    uint16_t major;    /* of the PTX ISA, the ELF ABI or the LTO-IR */
+    uint16_t kind;    /* enum fatbin_kind, or an unknown number */
+    uint16_t version; /* 0x0101 */
+    uint16_t major;   /* of the PTX ISA, the ELF ABI or the LTO-IR */
     uint16_t minor;
-    struct arch arch;  /* with the suffix from the flags */
-    uint64_t flags;    /* enum fatbin_flag */
-    size_t offset;     /* of the entry in the container's bytes */
-    unsigned number;   /* of the entry in the container, from 1 */
+    struct arch arch;           /* with the suffix from the flags */
+    uint64_t flags;             /* enum fatbin_flag */
+    size_t offset;              /* of the entry in the container's bytes */
+    unsigned number;            /* of the entry in the container, from 1 */
     struct bytes payload;       /* as stored; compressed ones without their padding */
     uint64_t uncompressed_size; /* bytes; 0 when stored */
     struct text options;        /* option string without its final NUL; empty = none */

@@ -13,8 +13,8 @@
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
-    FILE_HOST_OBJECT,   /* ELF for a CPU: ET_REL or an executable; may carry fatbins */
-    FILE_SHARED_OBJECT, /* ELF ET_DYN without fatbin sections, or a linker script for one */
+    FILE_HOST_OBJECT,   /* ELF for a CPU: ET_REL or an executable (PIE too); may carry fatbins */
+    FILE_SHARED_OBJECT, /* ELF ET_DYN that is no executable, or a linker script for one */
     FILE_ARCHIVE,       /* !<arch> */
     FILE_FATBIN,        /* begins with the fatbin magic 0xBA55ED50 */
     FILE_CUBIN,         /* ELF with e_machine EM_CUDA */

@@ -13,9 +13,14 @@
 /* Called for each fatbin section's contents, a view of the object. Returns false to stop. */
 typedef bool hostobj_visit(void *argument, const char *section, struct bytes data);
 
-/* Visits the fatbin sections of the ELF file `data`, __nv_relfatbin before .nv_fatbin. Sets *found to
- * their number. False when a visit returned false, or with an error when the ELF file is damaged. */
+/* Visits the fatbin sections of the ELF file `data`, __nv_relfatbin before .nv_fatbin. Sets *found
+ * to their number. False when a visit returned false, or with an error when the ELF file is
+ * damaged. */
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
                   unsigned *found);
+
+/* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
+ * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */
+bool hostobj_is_shared(struct bytes data);
 
 #endif

@@ -27,7 +27,8 @@ struct member {
     const char *file;        /* the operand that it came from: "lib.a" */
     const char *object_name; /* file or archive member without entry number: "lib.a(b.o)" */
     uint32_t group;          /* same number = same fatbin: one choice is made per group */
-    struct fatbin_entry entry; /* raw files: kind, arch, payload and flags are filled in */
+    struct fatbin_entry
+        entry; /* raw files: kind, arch, payload and flags are filled in; number 0 */
     enum member_role role;
     const char *reason; /* why it has this role: a phrase for -v and minidump */
 };
@@ -38,17 +39,17 @@ struct members {
     struct member *list; /* all candidates, in input order */
     size_t count;
     size_t capacity;
-    struct arch arch;       /* the target: given, or found by members_select */
-    bool has_lto;           /* some group has LTO-IR for the target */
-    bool has_lto_only;      /* some group has LTO-IR for the target, but no PTX beside it */
-    size_t cubin_count;     /* members whose role is MEMBER_CUBIN */
-    size_t ptx_count;       /* members whose role is MEMBER_PTX */
+    struct arch arch;   /* the target: given, or found by members_select */
+    bool has_lto;       /* some group has LTO-IR for the target */
+    bool has_lto_only;  /* ... and no PTX or SASS beside it that could be linked instead */
+    size_t cubin_count; /* members whose role is MEMBER_CUBIN */
+    size_t ptx_count;   /* members whose role is MEMBER_PTX */
 };
 
 struct member_request {
-    struct arch arch;            /* sm = 0: take it from the inputs when they agree on one */
-    bool prefer_ptx;             /* -lto or a split compile: PTX before SASS of the target */
-    bool suppress_arch_warning;  /* -suppress-arch-warning */
+    struct arch arch;           /* sm = 0: take it from the inputs when they agree on one */
+    bool prefer_ptx;            /* -lto or a split compile: PTX before SASS of the target */
+    bool suppress_arch_warning; /* -suppress-arch-warning */
 };
 
 /* Lists every candidate of every file. Damaged containers and objects are reported, all of them;
@@ -57,8 +58,9 @@ struct member_request {
 bool members_collect(struct members *members, const struct inputs *inputs);
 
 /* Settles the target and gives every member its role. A file with nothing for the target is warned
- * about in nvlink's words ("SM Arch ('sm_80') not found in 'a.o'") with a note of what it has. False,
- * and an error that lists the choice, when no target was asked for and the inputs leave several. */
+ * about in nvlink's words ("SM Arch ('sm_80') not found in 'a.o'") with a note of what it has.
+ * False, and an error that lists the choice, when no target was asked for and the inputs leave
+ * several. */
 bool members_select(struct members *members, const struct member_request *request);
 
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.

@@ -1,8 +1,9 @@
 /* consensus.h: bringing the options embedded in the members, and the command line, to one set.
  *
  * Each LTO member carries the options it was compiled with as text. They are combined by a state
- * machine per option (spec: nvlink-split-compilation, Value Consensus), each option with its own rule
- * for what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured to. */
+ * machine per option (spec: nvlink-split-compilation, Value Consensus), each option with its own
+ * rule for what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was
+ * measured to. */
 #ifndef MINILINK_OPTIONS_CONSENSUS_H
 #define MINILINK_OPTIONS_CONSENSUS_H
 
@@ -52,9 +53,9 @@ struct option_request {
     bool has_maxrregcount;
     int32_t maxrregcount;
     bool line_info;
-    bool debug;  /* -g */
-    bool strict; /* --consensus=strict: nvlink's fatal errors where we only warn */
-    bool lto;    /* -lto or -dlto */
+    bool debug;     /* -g */
+    bool strict;    /* --consensus=strict: nvlink's fatal errors where we only warn */
+    bool lto;       /* -lto or -dlto */
     bool has_xnvvm; /* some -Xnvvm was given: then the arithmetic options are forwarded too */
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
@@ -63,19 +64,29 @@ struct option_request {
 struct agreement {
     struct arena arena;
     struct consensus embedded[EMBEDDED_COUNT]; /* over all members, before the command line */
-    int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs */
+    int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs; 1 too when the
+                                       extended one wins. Members may declare any number. */
     int32_t split_compile_extended; /* value in force */
     int32_t maxrregcount;           /* 0 = no limit */
     bool line_info;
     bool debug;
-    const char **forwarded; /* what would be handed to libnvvm (spec: Option Forwarding) */
+    const char **forwarded; /* handed to libnvvm behind -arch, -link-lto and --device-c, which are
+                               the caller's (spec: Option Forwarding); in `arena` */
     size_t forwarded_count;
 };
 
 /* Combines the option strings of all members that have LTO-IR for the target with the command line.
- * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the clash
- * of the two split options. Prints nvlink's messages; a difference is followed by a note per member
- * that says who declared what. False when it is fatal. */
+ * What a difference means:
+ * - line info, maxreg: all are built with the value that some have; the command line's maxrregcount
+ *   beats them all. Two maxreg values: fatal among members whose LTO-IR is linked (-lto, no PTX
+ * beside it), else the smallest;
+ * - ftz, prec-div, prec-sqrt, fmad: two values are fatal among members whose LTO-IR is linked.
+ * Where PTX is linked, each member's code has its own value compiled in, and an info says so;
+ * - split-compile only steers threads: two values give a warning and the command line's value; with
+ *   `strict` or -Werror they are fatal. One value beats the command line.
+ * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the
+ * clash of the two split options. Prints nvlink's messages; a difference is followed by a note per
+ * member that says who declared what. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);
 

@@ -1,8 +1,10 @@
 /* embedded.h: reading one member's option string as nvlink 13.0 reads it.
  *
  * Measured: a substring search, the first match counts; `-split-compile ` and `-maxreg ` with one
- * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi reads
- * it, cut to 32 bits: "2x" is 2, "abc" is 0, "4294967298" is 2. `-generate-line-info` has no value. */
+ * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi
+ * reads it (white space, sign, digits), cut to 32 bits: "2x" is 2, "abc" is 0, "4294967298" is 2,
+ * and "99999999999999999999" is -1, the cut end of the 64-bit range. `-generate-line-info` has no
+ * value. A NUL in the string ends it. */
 #ifndef MINILINK_OPTIONS_EMBEDDED_H
 #define MINILINK_OPTIONS_EMBEDDED_H
 

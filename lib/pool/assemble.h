@@ -1,7 +1,8 @@
 /* assemble.h: chunks to cubins on the pool: Phase II of the link.
  *
- * spec: nvlink-split-compilation, Dispatch Paths. One chunk or one thread: no pool is made. Else one
- * work item per chunk, costliest first; the results stand in chunk order, whichever ended first. */
+ * spec: nvlink-split-compilation, Dispatch Paths. One chunk or one thread: no pool is made. Else
+ * one work item per chunk, costliest first; the results stand in chunk order, whichever ended
+ * first. */
 #ifndef MINILINK_POOL_ASSEMBLE_H
 #define MINILINK_POOL_ASSEMBLE_H
 
@@ -11,13 +12,16 @@
 
 #include "base/arch.h"
 #include "minilink/assembler.h"
+#include "pool/jobserver.h"
 #include "split/split.h"
 
 struct assemble_request {
     const struct minilink_assembler *assembler;
     struct arch arch;
-    uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started */
-    uint32_t mode;    /* enum minilink_mode */
+    uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started, nor more
+                         than JOBSERVER_MOST */
+    enum jobserver_use jobserver; /* a count that the user gave should turn it off */
+    uint32_t mode;                /* enum minilink_mode */
     bool debug;
     bool line_info;
     uint32_t maxrregcount;
@@ -37,9 +41,10 @@ struct cubins {
     uint32_t threads; /* that were really used */
 };
 
-/* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines mapped
- * back to the member they came from. The first failing chunk (in chunk order) fails the link with
- * its message; chunks that have not started by then are not started. Returns an enum link_code. */
+/* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines
+ * mapped back to the member they came from. The first failing chunk (in chunk order) fails the link
+ * with its message; chunks that have not started by then are not started. Returns an enum
+ * link_code. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 

@@ -1,12 +1,15 @@
 /* pool.h: a pool of worker threads.
  *
- * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of tasks
- *   ordered by (priority, sequence): the highest priority first, first come first served among equals.
- *   Sizes are those of the description (spec: nvlink-thread-pool): control block 184 bytes, task node
- *   24, queue 32. Unlike it: workers are joined, one worker is woken per task, thread creation may fail.
+ * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of
+ * tasks ordered by (priority, sequence): the highest priority first, first come first served among
+ * equals. Sizes are those of the description (spec: nvlink-thread-pool): control block 184 bytes,
+ * task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task, thread
+ * creation may fail.
+ *
  * Operation. create, submit any number, wait, destroy. Not reusable after destroy.
- * Safety. submit and wait are called by one thread, the owner. A task runs without the mutex held and
- *   may not call the pool. What it writes is visible to the owner after wait. */
+ *
+ * Safety. submit and wait are called by one thread, the owner. A task runs without the mutex held
+ * and may not call the pool. What it writes is visible to the owner after wait. */
 #ifndef MINILINK_POOL_POOL_H
 #define MINILINK_POOL_POOL_H
 
@@ -30,7 +33,8 @@ bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, ui
 /* Blocks until every submitted task has ended. */
 void pool_wait(struct pool *pool);
 
-/* Ends the pool: tasks that have not started are dropped, running ones are waited for. Accepts NULL. */
+/* Ends the pool: tasks that have not started are dropped, running ones are waited for. Accepts
+ * NULL. */
 void pool_destroy(struct pool *pool);
 
 /* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1. */

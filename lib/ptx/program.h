@@ -1,8 +1,9 @@
 /* program.h: all modules of the link as one program.
  *
- * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees everything.
- * Modules are parsed into items, symbols are resolved across modules, what no kernel can reach is
- * dropped, and symbols that would clash once they share a text get a name of their own. */
+ * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees
+ * everything. Modules are parsed into items, symbols are resolved across modules, what no kernel
+ * can reach is dropped, and symbols that would clash once they share a text get a name of their
+ * own. */
 #ifndef MINILINK_PTX_PROGRAM_H
 #define MINILINK_PTX_PROGRAM_H
 
@@ -23,8 +24,8 @@ struct program_source {
 };
 
 struct program_request {
-    struct arch arch;    /* the target of the link */
-    bool keep_dead;      /* -g or -r: keep functions that nothing reaches */
+    struct arch arch;     /* the target of the link */
+    bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later */
 };
 
@@ -32,11 +33,15 @@ struct program_request {
 struct program {
     struct arena arena;
     struct ptx_module **modules;
+    struct program_module *details; /* beside `modules`: what linking found out about each */
     size_t module_count;
     struct program_symbol *symbols; /* every function and variable, once; in definition order */
     size_t symbol_count;
     uint16_t version_major; /* of the newest module: what every chunk's .version says */
     uint16_t version_minor;
+    struct arch target; /* the most demanding .target of the modules: what every chunk's says */
+    const struct program_file *files; /* the program's .file table, rising numbers */
+    size_t file_count;
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
 };
 

@@ -2,7 +2,8 @@
  *
  * Each chunk is a complete PTX module: its functions, the variables whose home it is, copies of the
  * small internal functions that it calls, and declarations of everything else it needs. Internal
- * symbols that are needed by another chunk are promoted; `symbols` says how the merger undoes that. */
+ * symbols that are needed by another chunk are promoted; `symbols` says how the merger undoes that.
+ */
 #ifndef MINILINK_SPLIT_SPLIT_H
 #define MINILINK_SPLIT_SPLIT_H
 
@@ -16,10 +17,10 @@
 
 struct chunk {
     uint32_t index;
-    struct text text; /* PTX, followed by a NUL that is not counted */
-    uint64_t weight;  /* bytes of function text: the estimate of its cost */
-    uint32_t function_count; /* defined in it, replicas among them */
-    uint32_t replica_count;  /* of those, copies that other chunks have too */
+    struct text text;           /* PTX, followed by a NUL that is not counted */
+    uint64_t weight;            /* bytes of function text: the estimate of its cost */
+    uint32_t function_count;    /* defined in it, replicas among them */
+    uint32_t replica_count;     /* of those, copies that other chunks have too */
     const char *first_function; /* name of its costliest function, for messages and -v */
 };
 
@@ -28,13 +29,15 @@ enum chunk_binding { CHUNK_LOCAL, CHUNK_GLOBAL, CHUNK_WEAK };
 /* One function or variable of the program as the merger must see it; the array is in program order,
  * which is the order of symbols and sections in the joined cubin whatever the number of chunks. */
 struct chunk_symbol {
-    struct text name;     /* in the chunks; unique in the program */
-    struct text own_name; /* what the user called it */
+    struct text name;           /* in the chunks; unique in the program */
+    struct text own_name;       /* what the user called it */
     enum chunk_binding binding; /* before promotion */
     bool is_function;
     bool is_common;
     uint32_t alignment; /* of a variable, in bytes; 0 for functions */
 };
+
+struct chunk_origins;
 
 /* Start with {0}. */
 struct chunks {
@@ -43,16 +46,23 @@ struct chunks {
     size_t count; /* at least 1 */
     struct chunk_symbol *symbols;
     size_t symbol_count;
-    const char *single_reason; /* why there is only one chunk, or NULL */
+    struct chunk_origins *origins; /* beside `list`: where lines came from, for chunk_origin */
+    const char *single_reason;     /* why there is only one chunk, or NULL */
 };
+
+#define SPLIT_MOST_CHUNKS 1024u
 
 struct split_request {
-    uint32_t wanted;        /* most chunks to make; 1 = do not split */
+    uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = the default, 64 KiB */
-    struct arch arch;       /* printed in .target */
+    struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
+                               not know this one */
 };
 
-/* Never fails on a linked program: what cannot be split comes out as one chunk. */
+/* Never fails on a linked program: what cannot be split comes out as one chunk. A module with full
+ * debug sections (-G) is always a chunk of its own, as it stands, weak definitions that lost among
+ * it: its sections describe all of its text, and two of them cannot share one. With several such
+ * modules there are more chunks than wanted. */
 bool split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request);
 

@@ -8,16 +8,16 @@
 #include "assembler/builtin/body.h"
 
 struct allocation {
-    uint32_t register_count;  /* general registers in use, the ABI's reserved ones among them */
+    uint32_t register_count; /* general registers in use, the ABI's reserved ones among them */
     uint32_t predicate_count;
-    uint32_t spill_bytes;     /* of local frame used for spilled registers */
+    uint32_t spill_bytes; /* of local frame used for spilled registers */
 };
 
-/* Gives every register of the body a physical one: liveness over the control-flow graph, then linear
- * scan; 64-bit in aligned pairs, 128-bit in aligned quadruples. `budget` is the most general registers
- * that may be used (at most 255). Over budget, registers are spilled to `.local` memory: the body
- * gets the loads and stores. False, and an error, when even that does not fit. Deterministic, and
- * independent of other functions. */
+/* Gives every register of the body a physical one: liveness over the control-flow graph, then
+ * linear scan; 64-bit in aligned pairs, 128-bit in aligned quadruples. `budget` is the most general
+ * registers that may be used (at most 255). Over budget, registers are spilled to `.local` memory:
+ * the body gets the loads and stores. False, and an error, when even that does not fit.
+ * Deterministic, and independent of other functions. */
 bool allocate_registers(struct body *body, uint32_t budget, struct allocation *result);
 
 #endif

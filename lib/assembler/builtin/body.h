@@ -39,23 +39,28 @@ enum operand_kind {
     OPERAND_VECTOR,    /* {a, b, ...}: elements follow in `elements` */
     OPERAND_SINK,      /* _ */
     OPERAND_LIST,      /* (a, b): argument list of a call */
-    OPERAND_NAME,      /* any other name that an instruction takes: prototype label, .param of a call */
+    OPERAND_NAME,      /* an indirect call's prototype or target list: `label` is set */
 };
 
 struct operand {
     uint8_t kind;        /* enum operand_kind */
     bool is_negated;     /* -x */
     bool is_inverted;    /* !p */
-    uint8_t component;   /* 0 none; 1 + index of .x .y .z .w (or .b0 ...) behind a register */
-    uint8_t component_kind; /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector */
     uint8_t immediate_bits; /* width of a 0f/0d literal: 32 or 64; 0 = integer */
+    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector behind a register; '|' on a VECTOR
+     * of two that was written p|q; 'u' for .unified behind an ADDRESS */
+    uint8_t component_kind;
+    /* 0 none; 1 + index of .x .y .z .w (or .b0 .h1 ...); a selector of several digits (.b3210):
+     * number of digits << 12, digits in 3 bits each, the first in the highest */
+    uint16_t component;
     uint32_t reg;        /* REGISTER, ADDRESS with a register base: index in body.registers; else NO_INDEX */
     uint32_t symbol;     /* SYMBOL, ADDRESS with a symbol base: index in body.symbols; else NO_INDEX */
     uint32_t label;      /* LABEL: index in body.labels; SPECIAL: special register number */
     int64_t value;       /* IMMEDIATE bits; offset of SYMBOL and ADDRESS */
-    struct operand *elements; /* VECTOR, LIST, and ADDRESS of a tensor ([base, {x, y}]) */
+    /* VECTOR, LIST; of an ADDRESS what follows its base: [map, {x, y}] has one, a VECTOR */
+    struct operand *elements;
     uint32_t element_count;
-    struct text text;    /* as written, for messages and NAME */
+    struct text text;    /* as written (its first word), for messages and NAME */
 };
 
 #define INSTRUCTION_MODIFIERS 16
@@ -71,6 +76,13 @@ struct instruction {
     uint32_t loc;    /* index + 1 of the .loc in force, 0 = none */
     struct operand *operands;
     uint32_t address; /* bytes from the start of the function: set by the encoder */
+};
+
+/* A `.loc`: where in the source the instructions behind it come from. */
+struct source_location {
+    uint32_t file; /* number of a .file directive */
+    uint32_t line;
+    uint32_t column;
 };
 
 struct label {
@@ -98,6 +110,8 @@ struct body_symbol {
     uint64_t size;         /* bytes; 0 = unsized */
     uint64_t offset;       /* of .local, .param: in the frame or parameter area; set by the driver */
     struct text initialiser; /* of body variables; empty = none */
+    uint8_t type;            /* enum ptx_type (ptx/module.h) of one element of a body variable */
+    uint8_t lanes;           /* elements of a vector, else 1 */
 };
 
 struct body {
@@ -111,6 +125,8 @@ struct body {
     size_t label_count;
     struct body_symbol *symbols;
     size_t symbol_count;
+    struct source_location *locations; /* instruction.loc - 1 is an index here */
+    size_t location_count;
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* builtin.h: the built-in assembler: all of PTX to a cubin whose container is the real one and whose
- * instruction words are our own, so that everything works where CUDA is not installed.
+/* builtin.h: the built-in assembler: all of PTX to a cubin whose container is the real one and
+ * whose instruction words are our own, so that everything works where CUDA is not installed.
  *
  * Structure of the driver: spec, embedded-ptxas-driver. */
 #ifndef MINILINK_BUILTIN_BUILTIN_H

@@ -1,8 +1,8 @@
 /* encode.h: instructions to 16-byte words, and back to text.
  *
- * The encoding is minilink's own; minilink-cubin(5) describes it bit by bit. It loses nothing: opcode,
- * modifiers, guard, operands and immediates can be printed back. Relocated fields stand where sm_90's
- * do, so that one merger serves all assemblers. */
+ * The encoding is minilink's own; minilink-cubin(5) describes it bit by bit. It loses nothing:
+ * opcode, modifiers, guard, operands and immediates can be printed back. Relocated fields stand
+ * where sm_90's do, so that one merger serves all assemblers. */
 #ifndef MINILINK_BUILTIN_ENCODE_H
 #define MINILINK_BUILTIN_ENCODE_H
 
@@ -29,9 +29,9 @@ struct code_relocations {
     size_t capacity;
 };
 
-/* Appends the body's code to `code` and its relocations to `relocations` (rising offsets); sets each
- * instruction's address. Registers must have been allocated and symbol offsets set. False, with an
- * error at the instruction's line in `file`, for what cannot be encoded. */
+/* Appends the body's code to `code` and its relocations to `relocations` (rising offsets); sets
+ * each instruction's address. Registers must have been allocated and symbol offsets set. False,
+ * with an error at the instruction's line in `file`, for what cannot be encoded. */
 bool encode_body(struct body *body, const char *file, struct buffer *code,
                  struct code_relocations *relocations);
 

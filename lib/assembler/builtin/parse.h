@@ -11,13 +11,14 @@
 struct parse_scope {
     const char *file;  /* for messages */
     struct text whole; /* the chunk's text; the body is a view inside it, so places can be found */
+    uint32_t first_line; /* of the body's first byte in `whole`, from 1; 0 = count it here */
     bool (*lookup)(const void *argument, struct text name, bool *is_function, uint8_t *space);
     const void *argument;
 };
 
-/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters may
- * have been entered as symbols already). Errors are reported with their place, up to a limit; false
- * when there was one. */
+/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters
+ * may have been entered as symbols, or as registers, already). Errors are reported with their
+ * place, up to a limit; false when there was one. */
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);
 
 #endif

@@ -1,5 +1,5 @@
-/* minilink/assembler.h: the interface between minilink and an assembler; public, and the only header
- * that a plug-in needs. Nothing outside the headers in this folder is API.
+/* minilink/assembler.h: the interface between minilink and an assembler; public, and the only
+ * header that a plug-in needs. Nothing outside the headers in this folder is API.
  *
  * An assembler turns one chunk of PTX into one cubin (an ELF file, EM_CUDA, ET_REL). A plug-in is a
  * shared object that exports a variable `const struct minilink_assembler minilink_assembler`. See
@@ -34,24 +34,26 @@ enum minilink_code {
 
 /* A request. Borrowed: nothing in it may be kept after assemble() returns. */
 struct minilink_job {
-    size_t size;             /* sizeof this struct at the caller; it grows at the end */
-    const char *name;        /* for messages, e.g. "chunk 3"; never NULL */
-    const char *ptx;         /* ptx_size bytes, followed by a NUL */
-    size_t ptx_size;         /* in bytes, at least 1 */
-    const char *arch;        /* real architecture, e.g. "sm_90a" */
-    uint32_t sm;             /* its number, 90 */
-    uint8_t address64;       /* 64-bit addressing */
-    uint8_t machine64;       /* -m64 */
-    uint8_t debug;           /* -g */
-    uint8_t line_info;       /* -lineinfo */
-    uint32_t mode;           /* enum minilink_mode */
-    uint32_t maxrregcount;   /* 0 = no limit */
+    size_t size;                /* sizeof this struct at the caller; it grows at the end */
+    const char *name;           /* for messages, e.g. "chunk 3"; never NULL */
+    const char *ptx;            /* ptx_size bytes, followed by a NUL */
+    size_t ptx_size;            /* in bytes, at least 1 */
+    const char *arch;           /* real architecture, e.g. "sm_90a" */
+    uint32_t sm;                /* its number, 90 */
+    uint8_t address64;          /* 64-bit addressing */
+    uint8_t machine64;          /* -m64 */
+    uint8_t debug;              /* -g */
+    uint8_t line_info;          /* -lineinfo */
+    uint32_t mode;              /* enum minilink_mode */
+    uint32_t maxrregcount;      /* 0 = no limit */
     const char *const *options; /* further assembler options (-Xptxas), ends with NULL */
-    const volatile int *cancelled; /* becomes non-zero when the result is no longer wanted */
+    /* Becomes non-zero when the result is no longer wanted: then return MINILINK_CANCELLED soon.
+     * Another thread writes it; read it with __atomic_load_n(job->cancelled, __ATOMIC_RELAXED). */
+    const volatile int *cancelled;
 };
 
-/* An answer, zeroed by the caller. Both buffers come from malloc() in the assembler and are freed by
- * minilink with free(). */
+/* An answer, zeroed by the caller. Both buffers come from malloc() in the assembler and are freed
+ * by minilink with free(). */
 struct minilink_result {
     size_t size;       /* sizeof this struct at the caller */
     void *cubin;       /* a whole ELF file; set when the result is MINILINK_OK */

@@ -1,0 +1,246 @@
+/* dump.c: containers: archives, host objects, fatbins, and their entries. */
+#include "dump.h"
+
+#include <inttypes.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "input/archive.h"
+#include "input/fatbin.h"
+#include "input/hostobj.h"
+#include "input/inflate.h"
+#include "input/member.h"
+
+/* One container on its way through the visitors. */
+struct visit {
+    const struct dump *dump;
+    struct arena arena;
+    const char *name; /* of the file or archive member */
+};
+
+static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind);
+
+static const char *kind_name(uint16_t kind, char number[16])
+{
+    switch (kind) {
+    case FATBIN_PTX:
+        return "PTX";
+    case FATBIN_ELF:
+        return "ELF";
+    case FATBIN_NVVM:
+        return "NVVM";
+    default:
+        snprintf(number, 16, "kind %" PRIu16, kind);
+        return number;
+    }
+}
+
+static void print_flags(FILE *out, uint64_t flags)
+{
+    static const struct {
+        uint64_t bit;
+        const char *name;
+    } names[] = {
+        {FATBIN_64BIT, "64bit"},       {FATBIN_DEBUG, "debug"},
+        {FATBIN_LINUX, "linux"},       {FATBIN_LZ4, "lz4"},
+        {FATBIN_ZSTD, "zstd"},         {FATBIN_SCRAMBLED, "scrambled"},
+        {FATBIN_SUFFIX_A, "suffix-a"}, {FATBIN_SUFFIX_F, "suffix-f"},
+        {FATBIN_BLOB, "blob"},
+    };
+    uint64_t rest = flags;
+
+    fprintf(out, "    flags 0x%" PRIx64 ":", flags);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (flags & names[i].bit)
+            fprintf(out, " %s", names[i].name);
+        rest &= ~names[i].bit;
+    }
+    if (rest)
+        fprintf(out, " 0x%" PRIx64, rest);
+    fputc('\n', out);
+}
+
+static void print_entry(FILE *out, const struct fatbin_entry *entry)
+{
+    char arch[ARCH_NAME_SIZE], number[16];
+
+    fprintf(out, "  entry %u: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry->number,
+            kind_name(entry->kind, number), entry->major, entry->minor,
+            arch_name(entry->arch, arch));
+    print_flags(out, entry->flags);
+    if (entry->uncompressed_size)
+        fprintf(out, "    payload %zu bytes, %" PRIu64 " uncompressed\n", entry->payload.size,
+                entry->uncompressed_size);
+    else
+        fprintf(out, "    payload %zu bytes, stored\n", entry->payload.size);
+    if (entry->options.size)
+        fprintf(out, "    options \"%.*s\"\n", TEXT_ARG(entry->options));
+    if (entry->identity.size)
+        fprintf(out, "    identity \"%.*s\"\n", TEXT_ARG(entry->identity));
+}
+
+static void print_ptx(FILE *out, const char *name, struct bytes code)
+{
+    struct text text = {(const char *)code.data, code.size};
+
+    while (text.size && text.data[text.size - 1] == '\0')
+        text.size--;
+    fprintf(out, "PTX of %s:\n", name);
+    fwrite(text.data, 1, text.size, out);
+    if (text.size && text.data[text.size - 1] != '\n')
+        fputc('\n', out);
+}
+
+/* What is inside an entry: PTX text or a cubin. */
+static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
+{
+    const struct dump *dump = visit->dump;
+    const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
+    struct bytes code;
+
+    if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
+        if (!inflate_entry(entry, name, &visit->arena, &code))
+            return false;
+        print_ptx(dump->out, name, code);
+    } else if (entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)) {
+        return inflate_entry(entry, name, &visit->arena, &code) && dump_cubin(dump, name, code);
+    }
+    return true;
+}
+
+static bool dump_fatbins(struct visit *visit, struct bytes data)
+{
+    const struct dump *dump = visit->dump;
+    bool ok = true;
+
+    for (unsigned number = 1; data.size > 0; number++) {
+        struct fatbin fatbin;
+        struct fatbin_entry entry;
+        enum fatbin_result result;
+        size_t size;
+
+        if (!fatbin_open(&fatbin, visit->name, data, &size))
+            return false;
+        if (dump->parts & DUMP_FATBIN)
+            fprintf(dump->out, "fatbin %u of %s: %zu bytes\n", number, visit->name, size);
+        while ((result = fatbin_next(&fatbin, &entry)) == FATBIN_ENTRY) {
+            if (dump->parts & DUMP_FATBIN)
+                print_entry(dump->out, &entry);
+            ok &= dump_code_of(visit, &entry);
+        }
+        if (result == FATBIN_DAMAGED)
+            return false;
+        data = (struct bytes){data.data + size, data.size - size};
+    }
+    return ok;
+}
+
+static bool visit_section(void *argument, const char *section, struct bytes data)
+{
+    struct visit *visit = argument;
+
+    if (visit->dump->parts & DUMP_FATBIN)
+        fprintf(visit->dump->out, "host object %s: section %s, %zu bytes\n", visit->name, section,
+                data.size);
+    return dump_fatbins(visit, data);
+}
+
+static bool visit_member(void *argument, struct text name, struct bytes data)
+{
+    struct visit *outer = argument;
+    struct visit visit = {.dump = outer->dump};
+    enum file_kind kind = file_classify(data);
+    bool ok = true;
+
+    visit.name = arena_printf(&visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
+    if (kind != FILE_ARCHIVE)
+        ok = dump_bytes(&visit, data, kind);
+    arena_free(&visit.arena);
+    return ok;
+}
+
+static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind)
+{
+    const struct dump *dump = visit->dump;
+    unsigned found;
+
+    switch (kind) {
+    case FILE_HOST_OBJECT:
+        return hostobj_walk(visit->name, data, visit_section, visit, &found);
+    case FILE_ARCHIVE:
+        if (dump->parts & DUMP_FATBIN)
+            fprintf(dump->out, "archive %s\n", visit->name);
+        return archive_walk(visit->name, data, visit_member, visit);
+    case FILE_FATBIN:
+        return dump_fatbins(visit, data);
+    case FILE_CUBIN:
+        return !(dump->parts & DUMP_CUBIN) || dump_cubin(dump, visit->name, data);
+    case FILE_PTX:
+        if (dump->parts & DUMP_PTX)
+            print_ptx(dump->out, visit->name, data);
+        return true;
+    default:
+        fprintf(dump->out, "%s: %s\n", visit->name, file_kind_name(kind));
+        return true;
+    }
+}
+
+static void print_member(const struct dump *dump, const struct member *member, bool is_selected)
+{
+    static const char *const roles[] = {"not used", "options", "PTX", "cubin"};
+    char arch[ARCH_NAME_SIZE], number[16];
+
+    fprintf(dump->out, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
+            arch_name(member->entry.arch, arch));
+    if (is_selected)
+        fprintf(dump->out, ", %s (%s)", roles[member->role], member->reason ? member->reason : "");
+    fputc('\n', dump->out);
+}
+
+/* Roles can be told only for one target. Where none was asked for, the file may leave a choice: no
+ * fault of its own, so the members are listed without roles then. */
+static bool dump_members(const struct dump *dump, const struct inputs *inputs)
+{
+    struct members members = {0};
+    struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
+    struct context *context = context_get();
+    struct diag_sink sink = {0}, *outer = context->sink;
+    uint64_t errors = context->error_count;
+    char arch[ARCH_NAME_SIZE];
+    bool ok = members_collect(&members, inputs);
+    bool is_selected = false;
+
+    if (ok) {
+        context->sink = &sink;
+        is_selected = members_select(&members, &request);
+        context->sink = outer;
+        context->error_count = errors;
+    }
+    if (dump->arch.sm)
+        diag_replay(&sink);
+    diag_sink_free(&sink);
+    if (is_selected && members.arch.sm)
+        fprintf(dump->out, "members for %s:\n", arch_name(members.arch, arch));
+    else if (members.count)
+        fprintf(dump->out, "members:\n");
+    for (size_t i = 0; ok && i < members.count; i++)
+        print_member(dump, &members.list[i], is_selected);
+    members_free(&members);
+    return ok && (is_selected || dump->arch.sm == 0);
+}
+
+bool dump_file(const struct dump *dump, const struct inputs *inputs)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct visit visit = {.dump = dump, .name = inputs->files[i].path};
+
+        ok &= dump_bytes(&visit, inputs->files[i].data, inputs->files[i].kind);
+        arena_free(&visit.arena);
+    }
+    if (ok && (dump->parts & DUMP_MEMBERS))
+        ok = dump_members(dump, inputs);
+    return ok;
+}

@@ -1,0 +1,46 @@
+/* dump.h: what minidump prints, as text that is the same on every machine and every run.
+ *
+ * Names stand in place of indices, so that the text of two cubins differs only where they mean
+ * something else; file offsets are never printed. */
+#ifndef MINILINK_DUMP_DUMP_H
+#define MINILINK_DUMP_DUMP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/arch.h"
+#include "base/text.h"
+#include "cubin/cubin.h"
+#include "input/file.h"
+
+enum dump_part {
+    DUMP_FATBIN = 1,
+    DUMP_MEMBERS = 2,
+    DUMP_PTX = 4,
+    DUMP_SECTIONS = 8,
+    DUMP_SYMBOLS = 16,
+    DUMP_RELOCATIONS = 32,
+    DUMP_INFO = 64,
+    DUMP_CALLGRAPH = 128,
+    DUMP_DISASSEMBLY = 256,
+    DUMP_CUBIN = DUMP_SECTIONS | DUMP_SYMBOLS | DUMP_RELOCATIONS | DUMP_INFO | DUMP_CALLGRAPH |
+                 DUMP_DISASSEMBLY,
+    DUMP_ALL = 511,
+};
+
+struct dump {
+    FILE *out;
+    unsigned parts;   /* enum dump_part */
+    struct arch arch; /* for --members; sm = 0: what the file agrees on */
+};
+
+/* Prints one opened file. False when it is damaged (reported). */
+bool dump_file(const struct dump *dump, const struct inputs *inputs);
+
+/* Prints the cubin in `data`, which is called `name` in messages. */
+bool dump_cubin(const struct dump *dump, const char *name, struct bytes data);
+
+/* Prints the code of every function, when it is built-in code. */
+void dump_code(const struct dump *dump, const struct cubin *cubin);
+
+#endif

@@ -1,0 +1,227 @@
+/* dump_cubin.c: a cubin's sections, symbols, relocations, records and call graph. */
+#include "dump.h"
+
+#include <inttypes.h>
+
+#include "cubin/format.h"
+
+static const char *lookup(const char *name, uint32_t number, char text[16])
+{
+    if (name)
+        return name;
+    snprintf(text, 16, "0x%" PRIx32, number);
+    return text;
+}
+
+static struct text section_name(const struct cubin *cubin, uint32_t index)
+{
+    if (index == SHN_UNDEF)
+        return TEXT("UNDEF");
+    if (index == SHN_ABS)
+        return TEXT("ABS");
+    if (index == SHN_COMMON)
+        return TEXT("COMMON");
+    return index < cubin->section_count ? cubin->sections[index].name : TEXT("?");
+}
+
+static struct text symbol_name(const struct cubin *cubin, uint32_t index)
+{
+    if (index >= cubin->symbol_count)
+        return TEXT("?");
+    if (cubin->symbols[index].name.size == 0)
+        return index ? TEXT("(unnamed)") : TEXT("(none)");
+    return cubin->symbols[index].name;
+}
+
+static void print_header(const struct dump *dump, const struct cubin *cubin, const char *name)
+{
+    fprintf(dump->out,
+            "cubin %s: %s, sm_%" PRIu32 ", flags 0x%06" PRIx32 ", %zu sections, %zu symbols\n",
+            name, cubin->type == ET_REL ? "relocatable" : "executable",
+            CUBIN_FLAGS_SM(cubin->flags), cubin->flags & CUBIN_FLAGS_MERGEABLE,
+            cubin->section_count - 1, cubin->symbol_count ? cubin->symbol_count - 1 : 0);
+}
+
+static void print_sections(const struct dump *dump, const struct cubin *cubin)
+{
+    fprintf(dump->out, "sections:\n");
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        char text[16];
+
+        fprintf(dump->out, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
+                TEXT_ARG(section->name),
+                lookup(format_section_type_name(section->type), section->type, text),
+                section->flags, section->size, section->alignment);
+    }
+}
+
+static const char *symbol_type(uint8_t type, char text[16])
+{
+    switch (type) {
+    case STT_NOTYPE:
+        return "NOTYPE";
+    case STT_OBJECT:
+        return "OBJECT";
+    case STT_FUNC:
+        return "FUNC";
+    case STT_SECTION:
+        return "SECTION";
+    case STT_CUDA_TEXTURE:
+        return "TEXTURE";
+    case STT_CUDA_SURFACE:
+        return "SURFACE";
+    case STT_CUDA_OBJECT:
+        return "CUDA_OBJECT";
+    default:
+        return lookup(NULL, type, text);
+    }
+}
+
+static void print_symbols(const struct dump *dump, const struct cubin *cubin)
+{
+    static const char *const bindings[] = {"LOCAL", "GLOBAL", "WEAK"};
+
+    fprintf(dump->out, "symbols:\n");
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+        char text[16];
+
+        if (symbol->type == STT_SECTION)
+            continue;
+        fprintf(dump->out,
+                "  %.*s: %s %s, other 0x%02x, in %.*s, value %" PRIu64 ", size %" PRIu64 "\n",
+                TEXT_ARG(symbol_name(cubin, i)),
+                symbol->binding < 3 ? bindings[symbol->binding] : "?",
+                symbol_type(symbol->type, text), symbol->other,
+                TEXT_ARG(section_name(cubin, symbol->section)), symbol->value, symbol->size);
+    }
+}
+
+static void print_relocations(const struct dump *dump, const struct cubin *cubin)
+{
+    fprintf(dump->out, "relocations:\n");
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        for (size_t r = 0; r < section->relocation_count; r++) {
+            const struct cubin_relocation *relocation = &section->relocations[r];
+            char text[16];
+
+            fprintf(dump->out, "  %.*s+0x%" PRIx64 ": %s %.*s",
+                    TEXT_ARG(section_name(cubin, section->info)), relocation->offset,
+                    lookup(format_relocation_name(relocation->type), relocation->type, text),
+                    TEXT_ARG(symbol_name(cubin, relocation->symbol)));
+            if (section->type == SHT_RELA)
+                fprintf(dump->out, " %+" PRId64, relocation->addend);
+            fputc('\n', dump->out);
+        }
+    }
+}
+
+static void print_record(const struct dump *dump, const struct cubin *cubin,
+                         const struct info_record *record, bool is_compat)
+{
+    size_t words = record->payload.size / 4;
+    size_t symbols = is_compat ? 0 : info_symbol_words(record);
+    char text[16];
+
+    fprintf(dump->out, "    %s",
+            lookup(is_compat ? NULL : format_attribute_name(record->attribute), record->attribute,
+                   text));
+    if (record->format != EIFMT_SVAL) {
+        fprintf(dump->out, record->format == EIFMT_NVAL ? "\n" : " 0x%x\n", record->value);
+        return;
+    }
+    for (size_t i = 0; i < words; i++) {
+        uint32_t word = info_word(record->payload, i);
+
+        if (i < symbols)
+            fprintf(dump->out, " <%.*s>", TEXT_ARG(symbol_name(cubin, word)));
+        else
+            fprintf(dump->out, " 0x%" PRIx32, word);
+    }
+    for (size_t i = words * 4; i < record->payload.size; i++)
+        fprintf(dump->out, " %02x", record->payload.data[i]);
+    fputc('\n', dump->out);
+}
+
+static void print_info(const struct dump *dump, const struct cubin *cubin)
+{
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        struct bytes rest = section->data;
+        struct info_record record;
+
+        if (section->type != SHT_CUDA_INFO && section->type != SHT_CUDA_COMPAT)
+            continue;
+        fprintf(dump->out, "info %.*s:\n", TEXT_ARG(section->name));
+        while (info_next(&rest, &record))
+            print_record(dump, cubin, &record, section->type == SHT_CUDA_COMPAT);
+    }
+}
+
+static void print_prototypes(const struct dump *dump, const struct cubin *cubin)
+{
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        for (size_t at = 0; section->type == SHT_CUDA_PROTOTYPE && at + 8 <= section->data.size;
+             at += 8)
+            fprintf(dump->out, "  prototype %.*s: %.*s\n",
+                    TEXT_ARG(symbol_name(cubin, info_word(section->data, at / 4))),
+                    TEXT_ARG(cubin_string(cubin, info_word(section->data, at / 4 + 1))));
+    }
+}
+
+static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
+{
+    uint32_t index = cubin_section_find(cubin, TEXT(".nv.callgraph"));
+    struct bytes data = index ? cubin->sections[index].data : (struct bytes){0};
+    int32_t part = CALLGRAPH_DIRECT;
+
+    fprintf(dump->out, "callgraph:\n");
+    for (size_t at = 0; at + 8 <= data.size; at += 8) {
+        uint32_t first = info_word(data, at / 4), second = info_word(data, at / 4 + 1);
+
+        if (first == 0 && (int32_t)second < 0) {
+            part = (int32_t)second;
+            continue;
+        }
+        fprintf(dump->out, "  %s %.*s",
+                part == CALLGRAPH_DIRECT     ? "call"
+                : part == CALLGRAPH_ADDRESS  ? "address of"
+                : part == CALLGRAPH_INDIRECT ? "indirect call in"
+                                             : "candidate",
+                TEXT_ARG(symbol_name(cubin, first)));
+        if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
+            fprintf(dump->out, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, second)));
+        else
+            fprintf(dump->out, ": %.*s\n", TEXT_ARG(cubin_string(cubin, second)));
+    }
+    print_prototypes(dump, cubin);
+}
+
+bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
+{
+    struct cubin cubin = {0};
+    bool ok = cubin_read(&cubin, name, data);
+
+    if (ok) {
+        print_header(dump, &cubin, name);
+        if (dump->parts & DUMP_SECTIONS)
+            print_sections(dump, &cubin);
+        if (dump->parts & DUMP_SYMBOLS)
+            print_symbols(dump, &cubin);
+        if (dump->parts & DUMP_RELOCATIONS)
+            print_relocations(dump, &cubin);
+        if (dump->parts & DUMP_INFO)
+            print_info(dump, &cubin);
+        if (dump->parts & DUMP_CALLGRAPH)
+            print_callgraph(dump, &cubin);
+        if (dump->parts & DUMP_DISASSEMBLY)
+            dump_code(dump, &cubin);
+    }
+    cubin_free(&cubin);
+    return ok;
+}

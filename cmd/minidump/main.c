@@ -1,0 +1,125 @@
+/* main.c: command line -> files -> text. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "dump.h"
+#include "link.h"
+
+struct command {
+    int argc;
+    char **argv;
+    struct dump dump;
+    enum link_status status;
+};
+
+enum { OPTION_ARCH = 1024, OPTION_HELP, OPTION_VERSION };
+
+static const struct {
+    struct option option;
+    const char *help;
+} table[] = {
+    {{"fatbin", no_argument, NULL, DUMP_FATBIN}, "containers and the headers of their entries"},
+    {{"members", no_argument, NULL, DUMP_MEMBERS}, "what would take part in a link, and why"},
+    {{"ptx", no_argument, NULL, DUMP_PTX}, "PTX texts"},
+    {{"sections", no_argument, NULL, DUMP_SECTIONS}, "sections of cubins"},
+    {{"symbols", no_argument, NULL, DUMP_SYMBOLS}, "symbols of cubins"},
+    {{"relocs", no_argument, NULL, DUMP_RELOCATIONS}, "relocations of cubins"},
+    {{"info", no_argument, NULL, DUMP_INFO}, "attribute records of cubins"},
+    {{"callgraph", no_argument, NULL, DUMP_CALLGRAPH}, "call graph and prototypes of cubins"},
+    {{"disasm", no_argument, NULL, DUMP_DISASSEMBLY}, "built-in code as text"},
+    {{"arch", required_argument, NULL, OPTION_ARCH}, "target for --members, e.g. --arch=sm_90"},
+    {{"help", no_argument, NULL, OPTION_HELP}, "this help"},
+    {{"version", no_argument, NULL, OPTION_VERSION}, "the version"},
+};
+#define ROWS (sizeof table / sizeof *table)
+
+static void print_help(void)
+{
+    puts("Usage: minidump [options] FILE...\n\n"
+         "Shows host objects, archives, fatbins and cubins as text; everything by default.\n");
+    for (size_t i = 0; i < ROWS; i++)
+        printf("  --%-12s %s\n", table[i].option.name, table[i].help);
+}
+
+static bool read_arch(struct dump *dump, const char *text)
+{
+    if (arch_parse(text_of(text), "sm_", &dump->arch))
+        return true;
+    diag_fatal("Value '%s' is not defined for option 'arch'", text);
+    return false;
+}
+
+/* False when there is nothing more to do; command->status says how it ended. */
+static bool read_options(struct command *command)
+{
+    struct option list[ROWS + 1] = {0};
+    int code;
+
+    for (size_t i = 0; i < ROWS; i++)
+        list[i] = table[i].option;
+    opterr = 0;
+    command->status = LINK_STATUS_USAGE;
+    while ((code = getopt_long(command->argc, command->argv, "", list, NULL)) != -1) {
+        if (code == OPTION_HELP || code == OPTION_VERSION) {
+            if (code == OPTION_HELP)
+                print_help();
+            else
+                puts("minidump " MINILINK_VERSION);
+            command->status = LINK_STATUS_OK;
+            return false;
+        }
+        if (code == '?') {
+            diag_fatal("Unknown option '%s'", command->argv[optind - 1]);
+            return false;
+        }
+        if (code == OPTION_ARCH) {
+            if (!read_arch(&command->dump, optarg))
+                return false;
+        } else {
+            command->dump.parts |= (unsigned)code;
+        }
+    }
+    if (optind == command->argc)
+        diag_fatal("No input files specified; use option --help for more information");
+    return optind < command->argc;
+}
+
+static enum link_code run(void *argument)
+{
+    struct command *command = argument;
+    bool ok = true;
+
+    if (!read_options(command))
+        return LINK_OK;
+    if (command->dump.parts == 0)
+        command->dump.parts = DUMP_ALL;
+    for (int i = optind; i < command->argc; i++) {
+        struct input_operand operand = {.name = command->argv[i]};
+        struct inputs inputs = {0};
+
+        ok &= inputs_open(&inputs, &operand, 1, NULL, 0) && dump_file(&command->dump, &inputs);
+        inputs_close(&inputs);
+    }
+    command->status = ok ? LINK_STATUS_OK : LINK_STATUS_ERROR;
+    return LINK_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct command command = {.argc = argc, .argv = argv, .dump = {.out = stdout}};
+
+    context_get()->program = "minidump";
+    if (context_run(run, &command) == LINK_NO_MEMORY) {
+        diag_fatal("out of memory");
+        command.status = LINK_STATUS_ENVIRONMENT;
+    }
+    if (fflush(stdout)) {
+        diag_fatal("Could not write to the standard output");
+        command.status = LINK_STATUS_ENVIRONMENT;
+    }
+    context_shutdown();
+    return (int)command.status;
+}

@@ -1,0 +1,271 @@
+/* hostobj.c: the device half of what nvcc makes of a source file.
+ *
+ * Measured on nvcc 13.0: the fatbin section (symbol fatbinData), a 24-byte wrapper in
+ * .nvFatBinSegment that points to it, and __nv_module_id, a string. In relocatable objects the
+ * wrapper is the global
+ * __fatbinwrap<module id>, and registration goes through __cudaRegisterLinkedBinary<module id>,
+ * which the host link defines; in whole-program objects both are local matters. The host code that
+ * nvcc puts beside them (stubs, registration) is not made. */
+#include "hostobj.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/diag.h"
+
+#define WRAPPER_MAGIC   0x466243B1u
+#define WRAPPER_VERSION 1u
+#define WRAPPER_SIZE    24u
+#define WRAPPER_DATA    8u /* offset of the pointer to the fatbin */
+
+/* What nvcc writes when nothing needs to be told apart. */
+#define WHOLE_PROGRAM_ID "__NV_MODULE_ID"
+
+enum {
+    SECTION_MODULE_ID = 1,
+    SECTION_FATBIN,
+    SECTION_WRAPPER,
+    SECTION_RELOCATIONS,
+    SECTION_NOTE_STACK,
+    SECTION_SYMBOLS,
+    SECTION_STRINGS,
+    SECTION_NAMES,
+};
+
+/* All contents of the object, which libelf only borrows until it has written them. */
+struct contents {
+    bool is_relocatable;
+    struct buffer module_id; /* with its NUL */
+    struct buffer wrapper;
+    struct buffer strings; /* .strtab */
+    struct buffer names;   /* .shstrtab */
+    Elf64_Rela relocation;
+    Elf64_Sym symbols[10];
+    size_t symbol_count;
+    size_t local_count;
+};
+
+/* Adds a NUL-terminated string to a string table; its offset. */
+static Elf64_Word put_string(struct buffer *table, const char *string)
+{
+    size_t offset;
+
+    if (table->size == 0)
+        buffer_char(table, '\0');
+    offset = table->size;
+    buffer_append(table, string, strlen(string) + 1);
+    return (Elf64_Word)offset;
+}
+
+/* "_<hash>_<length>_<file>_<hash>", as nvcc's, with the file's base name made an identifier. */
+static void make_module_id(struct contents *contents, struct bytes fatbin, const char *source)
+{
+    uint64_t hash = XXH3_64bits(fatbin.data, fatbin.size);
+    const char *slash = strrchr(source, '/');
+    const char *base = slash ? slash + 1 : source;
+
+    if (!contents->is_relocatable) {
+        buffer_string(&contents->module_id, WHOLE_PROGRAM_ID);
+    } else {
+        buffer_printf(&contents->module_id, "_%08x_%zu_", (unsigned)(hash >> 32), strlen(base));
+        for (; *base; base++)
+            buffer_char(&contents->module_id, isalnum((unsigned char)*base) ? *base : '_');
+        buffer_printf(&contents->module_id, "_%08x", (unsigned)(hash & 0xffffffff));
+    }
+    buffer_char(&contents->module_id, '\0');
+}
+
+static size_t put_symbol(struct contents *contents, const char *name, unsigned info,
+                         Elf64_Section section, size_t size)
+{
+    Elf64_Sym *symbol = &contents->symbols[contents->symbol_count];
+
+    *symbol = (Elf64_Sym){.st_info = (unsigned char)info, .st_shndx = section, .st_size = size};
+    if (name)
+        symbol->st_name = put_string(&contents->strings, name);
+    return contents->symbol_count++;
+}
+
+/* Locals first, as ELF wants it. */
+static void make_symbols(struct contents *contents)
+{
+    const unsigned section = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
+    const unsigned object = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT);
+    struct buffer name = {0};
+    size_t fatbin;
+
+    put_symbol(contents, NULL, 0, SHN_UNDEF, 0);
+    put_symbol(contents, NULL, section, SECTION_MODULE_ID, 0);
+    put_symbol(contents, "_ZL15__module_id_str", object, SECTION_MODULE_ID,
+               contents->module_id.size);
+    fatbin = put_symbol(contents, NULL, section, SECTION_FATBIN, 0);
+    put_symbol(contents, "fatbinData", ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), SECTION_FATBIN, 0);
+    put_symbol(contents, NULL, section, SECTION_WRAPPER, 0);
+    if (!contents->is_relocatable)
+        put_symbol(contents, "_ZL15__fatDeviceText", object, SECTION_WRAPPER, WRAPPER_SIZE);
+    contents->local_count = contents->symbol_count;
+    if (contents->is_relocatable) {
+        buffer_printf(&name, "__fatbinwrap%s%c", contents->module_id.data, '\0');
+        put_symbol(contents, name.data, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), SECTION_WRAPPER,
+                   WRAPPER_SIZE);
+        name.size = 0;
+        buffer_printf(&name, "__cudaRegisterLinkedBinary%s%c", contents->module_id.data, '\0');
+        put_symbol(contents, name.data, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF, 0);
+    }
+    contents->relocation = (Elf64_Rela){.r_offset = WRAPPER_DATA,
+                                        .r_info = ELF64_R_INFO((Elf64_Xword)fatbin, R_X86_64_64)};
+    buffer_free(&name);
+}
+
+static void make_contents(struct contents *contents, struct bytes fatbin, const char *source)
+{
+    make_module_id(contents, fatbin, source);
+    buffer_u32(&contents->wrapper, WRAPPER_MAGIC);
+    buffer_u32(&contents->wrapper, WRAPPER_VERSION);
+    buffer_zeros(&contents->wrapper, WRAPPER_SIZE - contents->wrapper.size);
+    make_symbols(contents);
+}
+
+static void free_contents(struct contents *contents)
+{
+    buffer_free(&contents->module_id);
+    buffer_free(&contents->wrapper);
+    buffer_free(&contents->strings);
+    buffer_free(&contents->names);
+}
+
+/* Adds a section whose header is `wanted`, but for the name unless that is set; `data` is borrowed.
+ */
+static bool add_section(Elf *elf, struct contents *contents, const char *name, Elf_Type data_type,
+                        Elf64_Shdr wanted, struct bytes data)
+{
+    Elf_Scn *section = elf_newscn(elf);
+    Elf64_Shdr *header = section ? elf64_getshdr(section) : NULL;
+    Elf_Data *contained = header ? elf_newdata(section) : NULL;
+
+    if (!contained)
+        return false;
+    if (wanted.sh_name == 0)
+        wanted.sh_name = put_string(&contents->names, name);
+    *header = wanted;
+    contained->d_type = data_type;
+    contained->d_version = EV_CURRENT;
+    contained->d_align = wanted.sh_addralign;
+    contained->d_size = data.size;
+    contained->d_buf = (void *)(uintptr_t)data.data; /* libelf only reads it */
+    return true;
+}
+
+static bool add_data_sections(Elf *elf, struct contents *contents, struct bytes fatbin,
+                              const char *section)
+{
+    const Elf64_Shdr constant = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8};
+    const Elf64_Shdr writable = {
+        .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_addralign = 8};
+    const Elf64_Shdr relocations = {.sh_type = SHT_RELA,
+                                    .sh_flags = SHF_INFO_LINK,
+                                    .sh_link = SECTION_SYMBOLS,
+                                    .sh_info = SECTION_WRAPPER,
+                                    .sh_entsize = sizeof(Elf64_Rela),
+                                    .sh_addralign = 8};
+    const Elf64_Shdr note = {.sh_type = SHT_PROGBITS, .sh_addralign = 1};
+
+    return add_section(elf, contents, "__nv_module_id", ELF_T_BYTE, constant,
+                       buffer_bytes(&contents->module_id)) &&
+           add_section(elf, contents, section, ELF_T_BYTE, constant, fatbin) &&
+           add_section(elf, contents, ".nvFatBinSegment", ELF_T_BYTE, writable,
+                       buffer_bytes(&contents->wrapper)) &&
+           add_section(elf, contents, ".rela.nvFatBinSegment", ELF_T_RELA, relocations,
+                       (struct bytes){(const uint8_t *)&contents->relocation,
+                                      sizeof contents->relocation}) &&
+           add_section(elf, contents, ".note.GNU-stack", ELF_T_BYTE, note, (struct bytes){NULL, 0});
+}
+
+static bool add_tables(Elf *elf, struct contents *contents)
+{
+    const Elf64_Shdr symbols = {.sh_type = SHT_SYMTAB,
+                                .sh_link = SECTION_STRINGS,
+                                .sh_info = (Elf64_Word)contents->local_count,
+                                .sh_entsize = sizeof(Elf64_Sym),
+                                .sh_addralign = 8};
+    const Elf64_Shdr strings = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
+    Elf64_Shdr names = strings;
+
+    if (!add_section(elf, contents, ".symtab", ELF_T_SYM, symbols,
+                     (struct bytes){(const uint8_t *)contents->symbols,
+                                    contents->symbol_count * sizeof *contents->symbols}) ||
+        !add_section(elf, contents, ".strtab", ELF_T_BYTE, strings,
+                     buffer_bytes(&contents->strings)))
+        return false;
+    /* This table's own name must be in it before it is handed over. */
+    names.sh_name = put_string(&contents->names, ".shstrtab");
+    return add_section(elf, contents, NULL, ELF_T_BYTE, names, buffer_bytes(&contents->names));
+}
+
+static bool write_elf(int fd, struct contents *contents, struct bytes fatbin, const char *section)
+{
+    Elf *elf = NULL;
+    Elf64_Ehdr *header = NULL;
+    bool ok = false;
+
+    if (elf_version(EV_CURRENT) != EV_NONE)
+        elf = elf_begin(fd, ELF_C_WRITE, NULL);
+    if (elf)
+        header = elf64_newehdr(elf);
+    if (header) {
+        header->e_ident[EI_DATA] = ELFDATA2LSB;
+        header->e_type = ET_REL;
+        header->e_machine = EM_X86_64;
+        header->e_version = EV_CURRENT;
+        header->e_shstrndx = SECTION_NAMES;
+        ok = add_data_sections(elf, contents, fatbin, section) && add_tables(elf, contents) &&
+             elf_update(elf, ELF_C_WRITE) >= 0;
+    }
+    if (!ok)
+        diag_fatal("libelf cannot build the host object: %s", elf_errmsg(-1));
+    elf_end(elf);
+    return ok;
+}
+
+static bool read_back(int fd, struct buffer *object)
+{
+    struct stat status;
+    void *bytes;
+
+    if (fstat(fd, &status) || status.st_size <= 0)
+        return false;
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    buffer_append(object, bytes, (size_t)status.st_size);
+    munmap(bytes, (size_t)status.st_size);
+    return true;
+}
+
+bool hostobj_build(struct buffer *object, struct bytes fatbin, const char *section,
+                   const char *source)
+{
+    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0};
+    int fd = memfd_create("host object", MFD_CLOEXEC);
+    bool ok;
+
+    if (fd < 0) {
+        diag_fatal("cannot make a file in memory: %s", strerror(errno));
+        return false;
+    }
+    make_contents(&contents, fatbin, source);
+    ok = write_elf(fd, &contents, fatbin, section);
+    if (ok && !read_back(fd, object)) {
+        diag_fatal("cannot read the host object back: %s", strerror(errno));
+        ok = false;
+    }
+    free_contents(&contents);
+    close(fd);
+    return ok;
+}

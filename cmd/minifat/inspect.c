@@ -1,0 +1,233 @@
+/* inspect.c: kind, version and architecture from the content of PTX, cubins and LTO-IR.
+ *
+ * fatbinary is told the architecture by nvcc; here it comes from the content where that says it:
+ * PTX in .target, cubins in e_flags and, for the suffix `a`, in .nv.compat. LTO-IR is opaque. */
+#include "inspect.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "cubin/cubin.h"
+#include "cubin/format.h"
+#include "reduce.h"
+
+/* First bytes of LTO-IR; its version is in the two bytes behind them. Without them, the version
+ * that nvcc 13.0 writes is taken. */
+#define LTOIR_MAGIC         "\xed\x43\x4e\x7f"
+#define LTOIR_DEFAULT_MAJOR 1
+#define LTOIR_DEFAULT_MINOR 65
+
+/* Real .nv.compat sections have 36 bytes. */
+#define MOST_COMPAT 4096
+
+static uint64_t little(struct bytes bytes, size_t offset, size_t size)
+{
+    uint64_t value = 0;
+
+    while (size-- > 0)
+        value = value << 8 | bytes.data[offset + size];
+    return value;
+}
+
+/* The text behind the first `directive`, up to the end of its line. */
+static struct text directive_value(struct text ptx, struct text directive)
+{
+    const char *found = memmem(ptx.data, ptx.size, directive.data, directive.size);
+    struct text value = {NULL, 0};
+
+    if (!found)
+        return value;
+    value.data = found + directive.size;
+    value.size = ptx.size - (size_t)(value.data - ptx.data);
+    while (value.size > 0 && (*value.data == ' ' || *value.data == '\t')) {
+        value.data++;
+        value.size--;
+    }
+    for (size_t i = 0; i < value.size; i++)
+        if (strchr(" \t\r\n,", value.data[i]))
+            value.size = i;
+    return value;
+}
+
+static bool read_version(struct text text, uint16_t *major, uint16_t *minor)
+{
+    unsigned parts[2] = {0, 0};
+    size_t at = 0;
+
+    for (int i = 0; i < 2; i++) {
+        size_t start = at;
+
+        for (; at < text.size && text.data[at] >= '0' && text.data[at] <= '9'; at++) {
+            parts[i] = parts[i] * 10 + (unsigned)(text.data[at] - '0');
+            if (parts[i] > UINT16_MAX)
+                return false;
+        }
+        if (at == start || (i == 0 && (at == text.size || text.data[at++] != '.')))
+            return false;
+    }
+    *major = (uint16_t)parts[0];
+    *minor = (uint16_t)parts[1];
+    return at == text.size;
+}
+
+static bool inspect_ptx(const struct input_file *file, const struct inspect_request *request,
+                        struct image *image)
+{
+    struct text ptx = {(const char *)file->data.data, file->data.size};
+    struct text target;
+
+    while (ptx.size > 0 && ptx.data[ptx.size - 1] == '\0')
+        ptx.size--;
+    if (ptx.size > 0 && memchr(ptx.data, '\0', ptx.size)) {
+        diag_error("'%s' has a NUL byte in its text, so it is no PTX", file->path);
+        return false;
+    }
+    reduce_ptx(ptx, &image->text);
+    ptx = buffer_view(&image->text);
+    if (!read_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor)) {
+        diag_error("could not find ptx version in '%s'", file->path);
+        return false;
+    }
+    target = directive_value(ptx, TEXT(".target"));
+    if (request->arch.sm == 0 && !arch_parse(target, "sm_", &image->arch)) {
+        diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);
+        return false;
+    }
+    buffer_char(&image->text, '\0');
+    image->code = buffer_bytes(&image->text);
+    return true;
+}
+
+/* Contents of .nv.compat in a cubin, or nothing; its section table is checked on the way. */
+static bool find_compat(struct bytes elf, struct bytes *compat)
+{
+    uint64_t offset = little(elf, offsetof(Elf64_Ehdr, e_shoff), 8);
+    uint64_t size = little(elf, offsetof(Elf64_Ehdr, e_shentsize), 2);
+    uint64_t count = little(elf, offsetof(Elf64_Ehdr, e_shnum), 2);
+    struct bytes headers;
+
+    if (count == 0)
+        return true;
+    if (size != sizeof(Elf64_Shdr) || !bytes_slice(elf, offset, size * count, &headers))
+        return false;
+    for (size_t at = 0; at < headers.size; at += sizeof(Elf64_Shdr)) {
+        if (little(headers, at + offsetof(Elf64_Shdr, sh_type), 4) != SHT_CUDA_COMPAT)
+            continue;
+        return bytes_slice(elf, little(headers, at + offsetof(Elf64_Shdr, sh_offset), 8),
+                           little(headers, at + offsetof(Elf64_Shdr, sh_size), 8), compat);
+    }
+    return true;
+}
+
+static char compat_suffix(struct bytes compat)
+{
+    struct info_record record;
+
+    while (info_next(&compat, &record))
+        if (record.attribute == COMPAT_SUFFIX_A && record.value == 1)
+            return 'a';
+    return 0;
+}
+
+static bool inspect_cubin(const struct input_file *file, const struct inspect_request *request,
+                          struct image *image)
+{
+    struct bytes elf = file->data;
+    struct bytes compat = {NULL, 0};
+
+    if (elf.size < sizeof(Elf64_Ehdr) || memcmp(elf.data, ELFMAG, SELFMAG) != 0 ||
+        elf.data[EI_CLASS] != ELFCLASS64 || elf.data[EI_DATA] != ELFDATA2LSB ||
+        little(elf, offsetof(Elf64_Ehdr, e_machine), 2) != EM_CUDA) {
+        diag_error("'%s' is not a 64-bit cubin", file->path);
+        return false;
+    }
+    if (request->is_32bit) {
+        diag_error("'%s' is a 64-bit cubin, which option --32 excludes", file->path);
+        return false;
+    }
+    if (!find_compat(elf, &compat) || compat.size > MOST_COMPAT) {
+        diag_error("the section table of '%s' is damaged", file->path);
+        return false;
+    }
+    image->arch.sm = (unsigned)CUBIN_FLAGS_SM(little(elf, offsetof(Elf64_Ehdr, e_flags), 4));
+    image->arch.suffix = compat_suffix(compat);
+    if (image->arch.sm >= 100)
+        image->compat = compat;
+    image->major = elf.data[EI_VERSION];
+    image->minor = elf.data[EI_ABIVERSION];
+    image->code = elf;
+    if (request->arch.sm != 0 && request->arch.sm != image->arch.sm) {
+        diag_error("elf arch sm_%u of '%s' does not match user-specified arch sm_%u",
+                   image->arch.sm, file->path, request->arch.sm);
+        return false;
+    }
+    return true;
+}
+
+static bool inspect_ltoir(const struct input_file *file, const struct inspect_request *request,
+                          struct image *image)
+{
+    struct bytes code = file->data;
+
+    image->major = LTOIR_DEFAULT_MAJOR;
+    image->minor = LTOIR_DEFAULT_MINOR;
+    if (code.size >= 6 && memcmp(code.data, LTOIR_MAGIC, 4) == 0) {
+        image->major = code.data[4];
+        image->minor = code.data[5];
+    }
+    image->code = code;
+    if (request->arch.sm == 0)
+        diag_error("no architecture is known for '%s'; use option --arch", file->path);
+    return request->arch.sm != 0;
+}
+
+static bool find_kind(const struct input_file *file, const struct inspect_request *request,
+                      struct image *image)
+{
+    image->kind = request->kind;
+    if (image->kind)
+        return true;
+    switch (file->kind) {
+    case FILE_PTX:
+        image->kind = FATBIN_PTX;
+        return true;
+    case FILE_CUBIN:
+        image->kind = FATBIN_ELF;
+        return true;
+    case FILE_LTOIR:
+        image->kind = FATBIN_NVVM;
+        return true;
+    default:
+        diag_error("'%s' is neither PTX, a cubin nor LTO-IR: %s; use option --kind", file->path,
+                   file_kind_name(file->kind));
+        return false;
+    }
+}
+
+bool inspect_file(const struct input_file *file, const struct inspect_request *request,
+                  struct image *image)
+{
+    bool ok;
+
+    if (file->data.size == 0) {
+        diag_error("empty input '%s'", file->path);
+        return false;
+    }
+    if (!find_kind(file, request, image))
+        return false;
+    if (image->kind == FATBIN_PTX)
+        ok = inspect_ptx(file, request, image);
+    else if (image->kind == FATBIN_ELF)
+        ok = inspect_cubin(file, request, image);
+    else
+        ok = inspect_ltoir(file, request, image);
+    if (request->arch.sm != 0)
+        image->arch = request->arch;
+    return ok;
+}
+
+void inspect_free(struct image *image)
+{
+    buffer_free(&image->text);
+    *image = (struct image){0};
+}

@@ -1,0 +1,118 @@
+/* main.c: command line -> inputs -> container -> file. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "hostobj.h"
+#include "link.h"
+#include "options.h"
+
+struct command {
+    int argc;
+    char **argv;
+    struct options options;
+    struct inputs inputs;
+    struct buffer container;
+    struct buffer object;
+    enum link_status status;
+};
+
+/* The temporary goes first, then the signal does what it would have done. */
+static void on_signal(int number)
+{
+    output_remove_temporaries();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static bool open_inputs(struct command *command)
+{
+    const struct options *options = &command->options;
+    struct input_operand *operands = memory_zalloc(options->input_count, sizeof *operands);
+    bool ok;
+
+    for (size_t i = 0; i < options->input_count; i++)
+        operands[i].name = options->inputs[i].path;
+    ok = inputs_open(&command->inputs, operands, options->input_count, NULL, 0);
+    free(operands);
+    return ok;
+}
+
+/* All inputs are looked at, so that all errors are told. */
+static bool pack_inputs(struct command *command)
+{
+    const struct options *options = &command->options;
+    bool ok = true;
+
+    pack_begin(&command->container);
+    for (size_t i = 0; i < options->input_count; i++) {
+        const struct options_input *input = &options->inputs[i];
+        struct image image = {0};
+
+        ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
+              pack_entry(&command->container, &image, input->options, &options->pack, input->path);
+        inspect_free(&image);
+    }
+    pack_end(&command->container);
+    return ok;
+}
+
+static void pack(struct command *command)
+{
+    const struct options *options = &command->options;
+    struct buffer *result = &command->container;
+
+    command->status = LINK_STATUS_ERROR;
+    if (!open_inputs(command) || !pack_inputs(command))
+        return;
+    command->status = LINK_STATUS_ENVIRONMENT;
+    if (options->format == FORMAT_OBJECT) {
+        if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->section,
+                           options->inputs[0].path))
+            return;
+        result = &command->object;
+    }
+    if (output_write_file(options->output, buffer_bytes(result), false))
+        command->status = LINK_STATUS_OK;
+}
+
+static enum link_code run(void *argument)
+{
+    struct command *command = argument;
+    enum options_action action = options_read(&command->options, command->argc, command->argv);
+
+    if (action == OPTIONS_PACK)
+        pack(command);
+    else if (action == OPTIONS_HELP)
+        options_help(stdout);
+    else if (action == OPTIONS_VERSION)
+        puts("minifat " MINILINK_VERSION);
+    if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
+        command->status = fflush(stdout) ? LINK_STATUS_ENVIRONMENT : LINK_STATUS_OK;
+    return LINK_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signal(signals[i], on_signal) == SIG_IGN)
+            signal(signals[i], SIG_IGN);
+    context_get()->program = "minifat";
+    if (context_run(run, &command) == LINK_NO_MEMORY) {
+        diag_fatal("out of memory");
+        command.status = LINK_STATUS_ENVIRONMENT;
+    }
+    buffer_free(&command.object);
+    buffer_free(&command.container);
+    inputs_close(&command.inputs);
+    options_free(&command.options);
+    context_shutdown();
+    return (int)command.status;
+}

@@ -1,0 +1,265 @@
+/* options.c: one table row per option; getopt's list and the help are made from the table.
+ *
+ * Operands are taken in their place among the options, since --arch, --kind and --options hold for
+ * the inputs behind them. */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "hostobj.h"
+
+enum option_id {
+    OPTION_ARCH = 256,
+    OPTION_KIND,
+    OPTION_OPTIONS,
+    OPTION_IDENT,
+    OPTION_DEBUG,
+    OPTION_32,
+    OPTION_COMPRESS,
+    OPTION_OUTPUT,
+    OPTION_FORMAT,
+    OPTION_SECTION,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+struct option_row {
+    const char *name;
+    char letter;          /* short name, or 0 */
+    const char *argument; /* what the help calls it; NULL = none */
+    enum option_id id;
+    const char *help;
+};
+
+/* clang-format off */
+static const struct option_row table[] = {
+    {"output", 'o', "FILE", OPTION_OUTPUT,
+     "what to write; the suffix .fatbin or .o decides the format"},
+    {"format", 0, "fatbin|object", OPTION_FORMAT,
+     "a bare container, or a host object that carries one"},
+    {"section", 0, "NAME", OPTION_SECTION,
+     "host objects: " HOSTOBJ_RELOCATABLE " (default) or " HOSTOBJ_WHOLE_PROGRAM},
+    {"arch", 0, "sm_NN[a|f]", OPTION_ARCH,
+     "architecture of the inputs behind it; PTX and cubins say it themselves"},
+    {"kind", 0, "ptx|elf|nvvm", OPTION_KIND,
+     "what the inputs behind it are; by default their content tells"},
+    {"options", 0, "STRING", OPTION_OPTIONS,
+     "option string of the PTX and NVVM entries behind it"},
+    {"ident", 0, "STRING", OPTION_IDENT, "source file name in every entry"},
+    {"debug", 'g', NULL, OPTION_DEBUG, "mark the entries as compiled for debugging"},
+    {"32", 0, NULL, OPTION_32, "mark the entries as 32-bit code"},
+    {"compress", 0, "none|lz4|zstd", OPTION_COMPRESS,
+     "compress PTX and cubins; by default PTX by zstd, cubins only with --debug"},
+    {"help", 'h', NULL, OPTION_HELP, "this help"},
+    {"version", 'V', NULL, OPTION_VERSION, "the version"},
+};
+/* clang-format on */
+#define ROWS (sizeof table / sizeof *table)
+
+void options_help(FILE *out)
+{
+    fputs(
+        "Usage: minifat [options] [--arch=sm_NN] FILE... -o OUTPUT\n\n"
+        "Packs PTX, cubins and LTO-IR into a fatbin or a host object, one entry for each FILE.\n\n",
+        out);
+    for (size_t i = 0; i < ROWS; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s%s%s", table[i].name, table[i].argument ? "=" : "",
+                 table[i].argument ? table[i].argument : "");
+        fprintf(out, "  %c%c%c --%-22s %s\n", table[i].letter ? '-' : ' ',
+                table[i].letter ? table[i].letter : ' ', table[i].letter ? ',' : ' ', name,
+                table[i].help);
+    }
+}
+
+/* Index of `value` in a list of words that ends with NULL; -1, and an error, when it is not there.
+ */
+static int choose(const char *option, const char *value, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], value) == 0)
+            return i;
+    diag_fatal("Value '%s' is not defined for option '%s'", value, option);
+    return -1;
+}
+
+static bool take_arch(struct options *options, const char *value)
+{
+    if (arch_parse(text_of(value), "sm_", &options->next.request.arch))
+        return true;
+    diag_fatal("Value '%s' is not defined for option 'arch'", value);
+    return false;
+}
+
+static bool take_choice(struct options *options, enum option_id id, const char *value)
+{
+    static const char *const kinds[] = {"ptx", "elf", "nvvm", NULL};
+    static const enum fatbin_kind kind_numbers[] = {FATBIN_PTX, FATBIN_ELF, FATBIN_NVVM};
+    static const char *const compressions[] = {"none", "lz4", "zstd", NULL};
+    static const enum pack_compression compression_numbers[] = {PACK_STORED, PACK_LZ4, PACK_ZSTD};
+    static const char *const formats[] = {"fatbin", "object", NULL};
+    static const char *const sections[] = {HOSTOBJ_RELOCATABLE, HOSTOBJ_WHOLE_PROGRAM, NULL};
+    int choice;
+
+    if (id == OPTION_KIND) {
+        choice = choose("kind", value, kinds);
+        options->next.request.kind = choice < 0 ? 0 : kind_numbers[choice];
+    } else if (id == OPTION_COMPRESS) {
+        choice = choose("compress", value, compressions);
+        options->pack.compression = choice < 0 ? 0 : compression_numbers[choice];
+    } else if (id == OPTION_FORMAT) {
+        choice = choose("format", value, formats);
+        options->format = choice == 0 ? FORMAT_FATBIN : FORMAT_OBJECT;
+    } else {
+        choice = choose("section", value, sections);
+        options->section = choice < 0 ? NULL : sections[choice];
+    }
+    return choice >= 0;
+}
+
+static bool take(struct options *options, enum option_id id, const char *value)
+{
+    switch (id) {
+    case OPTION_ARCH:
+        return take_arch(options, value);
+    case OPTION_OPTIONS:
+        options->next.options = text_of(value);
+        return true;
+    case OPTION_IDENT:
+        options->pack.identity = text_of(value);
+        return true;
+    case OPTION_DEBUG:
+        options->pack.debug = true;
+        return true;
+    case OPTION_32:
+        options->pack.is_32bit = true;
+        return true;
+    case OPTION_OUTPUT:
+        options->output = value;
+        return true;
+    default:
+        return take_choice(options, id, value);
+    }
+}
+
+static void add_input(struct options *options, const char *path)
+{
+    options->next.path = path;
+    ARRAY_PUSH(options->inputs, options->input_count, options->input_capacity) = options->next;
+}
+
+static bool ends_with(const char *string, const char *suffix)
+{
+    size_t length = strlen(string), suffix_length = strlen(suffix);
+
+    return length > suffix_length && strcmp(string + length - suffix_length, suffix) == 0;
+}
+
+/* What one option says about another. */
+static enum options_action settle(struct options *options)
+{
+    if (options->input_count == 0) {
+        diag_fatal("No input files specified; use option --help for more information");
+        return OPTIONS_WRONG;
+    }
+    if (!options->output) {
+        diag_fatal("Must specify output file with -o option");
+        return OPTIONS_WRONG;
+    }
+    if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".fatbin"))
+        options->format = FORMAT_FATBIN;
+    else if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".o"))
+        options->format = FORMAT_OBJECT;
+    if (options->format == FORMAT_BY_SUFFIX) {
+        diag_fatal("the suffix of '%s' is neither .fatbin nor .o; use option --format",
+                   options->output);
+        return OPTIONS_WRONG;
+    }
+    if (options->section && options->format == FORMAT_FATBIN) {
+        diag_fatal("option '--section' is for host objects, not for fatbins");
+        return OPTIONS_WRONG;
+    }
+    if (!options->section)
+        options->section = HOSTOBJ_RELOCATABLE;
+    for (size_t i = 0; i < options->input_count; i++)
+        options->inputs[i].request.is_32bit = options->pack.is_32bit;
+    return OPTIONS_PACK;
+}
+
+/* `code` is ':' or '?', as getopt returns it for a missing argument or anything else wrong. */
+static enum options_action report_wrong(int code, const char *word)
+{
+    if (code == ':')
+        diag_fatal("Missing argument for option '%s'", word);
+    else if (optopt >= OPTION_ARCH)
+        diag_fatal("Option '%.*s' takes no argument", (int)strcspn(word, "="), word);
+    else if (optopt > 0)
+        diag_fatal("Unknown option '-%c'", optopt);
+    else
+        diag_fatal("Unknown option '%.*s'", (int)strcspn(word, "="), word);
+    return OPTIONS_WRONG;
+}
+
+/* A long option's code is its id, a short one's its letter. */
+static enum option_id id_of(int code)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (table[i].letter == code)
+            return table[i].id;
+    return (enum option_id)code;
+}
+
+/* "-" in front: operands are returned in their place, as code 1; ":": no messages. */
+static void make_getopt_lists(struct option *list, char *letters)
+{
+    *letters++ = '-';
+    *letters++ = ':';
+    for (size_t i = 0; i < ROWS; i++) {
+        list[i] =
+            (struct option){table[i].name, table[i].argument ? required_argument : no_argument,
+                            NULL, (int)table[i].id};
+        if (table[i].letter)
+            *letters++ = table[i].letter;
+        if (table[i].letter && table[i].argument)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+}
+
+enum options_action options_read(struct options *options, int argc, char **argv)
+{
+    struct option list[ROWS + 1] = {0};
+    char letters[2 * ROWS + 3];
+    int code;
+
+    make_getopt_lists(list, letters);
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, letters, list, NULL)) != -1) {
+        enum option_id id = id_of(code);
+
+        if (code == ':' || code == '?')
+            return report_wrong(code, argv[optind - 1]);
+        if (id == OPTION_HELP)
+            return OPTIONS_HELP;
+        if (id == OPTION_VERSION)
+            return OPTIONS_VERSION;
+        if (code == 1)
+            add_input(options, optarg);
+        else if (!take(options, id, optarg))
+            return OPTIONS_WRONG;
+    }
+    while (optind < argc)
+        add_input(options, argv[optind++]);
+    return settle(options);
+}
+
+void options_free(struct options *options)
+{
+    free(options->inputs);
+    *options = (struct options){0};
+}

@@ -1,0 +1,184 @@
+/* pack.c: entries as fatbinary 13.0 lays them out.
+ *
+ *     64-byte header | identity, NUL, padding | option descriptor, string, padding | payload,
+ * padding
+ *
+ * Every part is a multiple of 8 bytes long. The descriptor is {u32 offset of the string in the
+ * entry, u32 its length}. PTX and LTO-IR always have one; cubins only from sm_100 on, where the
+ * "string" is .nv.compat with one zero byte in front that the length does not count. */
+#include "pack.h"
+
+#include <lz4.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+
+#define ENTRY_VERSION     0x0101
+#define ENTRY_HEADER_SIZE 64
+#define DESCRIPTOR_SIZE   8
+/* The level at which fatbinary's frames come out, byte for byte, with libzstd 1.5. */
+#define ZSTD_LEVEL 5
+
+static size_t align8(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+static void put_u16(struct buffer *buffer, unsigned value)
+{
+    buffer_char(buffer, (char)(value & 0xff));
+    buffer_char(buffer, (char)(value >> 8 & 0xff));
+}
+
+void pack_begin(struct buffer *container)
+{
+    buffer_u32(container, FATBIN_MAGIC);
+    put_u16(container, 1);
+    put_u16(container, FATBIN_HEADER_SIZE);
+    buffer_u64(container, 0);
+}
+
+void pack_end(struct buffer *container)
+{
+    uint64_t size = container->size - FATBIN_HEADER_SIZE;
+
+    for (int i = 0; i < 8; i++)
+        container->data[8 + i] = (char)(size >> (8 * i) & 0xff);
+}
+
+static enum pack_compression choose_compression(const struct image *image,
+                                                const struct pack_request *request)
+{
+    if (image->kind == FATBIN_NVVM)
+        return PACK_STORED;
+    if (request->compression != PACK_DEFAULT)
+        return request->compression;
+    return image->kind == FATBIN_PTX || request->debug ? PACK_ZSTD : PACK_STORED;
+}
+
+/* Compresses `code` into a malloc'ed *payload. False when the library refuses. */
+static bool compress_code(struct bytes code, enum pack_compression compression, uint8_t **payload,
+                          size_t *size)
+{
+    size_t room;
+
+    if (compression == PACK_ZSTD) {
+        room = ZSTD_compressBound(code.size);
+        *payload = memory_alloc(room, 1);
+        *size = ZSTD_compress(*payload, room, code.data, code.size, ZSTD_LEVEL);
+        return !ZSTD_isError(*size) && *size <= UINT32_MAX;
+    }
+    if (code.size > LZ4_MAX_INPUT_SIZE)
+        return false;
+    room = (size_t)LZ4_compressBound((int)code.size);
+    *payload = memory_alloc(room, 1);
+    *size = (size_t)LZ4_compress_default((const char *)code.data, (char *)*payload, (int)code.size,
+                                         (int)room);
+    return *size > 0;
+}
+
+/* Sizes and offsets of an entry's parts. */
+struct layout {
+    size_t identity_size;     /* padded; 0 = none */
+    size_t descriptor_offset; /* from the entry; 0 = none */
+    struct text string;       /* behind the descriptor */
+    size_t string_size;       /* padded, with the NUL or the zero byte in front */
+    size_t header_size;
+    uint64_t flags;
+};
+
+static struct layout lay_out(const struct image *image, struct text options,
+                             const struct pack_request *request, enum pack_compression compression)
+{
+    struct layout layout = {.flags = FATBIN_LINUX, .header_size = ENTRY_HEADER_SIZE};
+    bool is_blob = image->compat.size > 0;
+
+    if (!request->is_32bit)
+        layout.flags |= FATBIN_64BIT;
+    if (request->debug)
+        layout.flags |= FATBIN_DEBUG;
+    if (image->arch.suffix)
+        layout.flags |= image->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
+    if (compression != PACK_STORED)
+        layout.flags |= compression == PACK_LZ4 ? FATBIN_LZ4 : FATBIN_ZSTD;
+    if (is_blob)
+        layout.flags |= FATBIN_BLOB;
+    if (request->identity.size > 0)
+        layout.identity_size = align8(request->identity.size + 1);
+    layout.header_size += layout.identity_size;
+    if (image->kind == FATBIN_ELF && !is_blob)
+        return layout;
+    layout.string = options;
+    if (is_blob)
+        layout.string = (struct text){(const char *)image->compat.data, image->compat.size};
+    layout.string_size = align8(layout.string.size + 1);
+    layout.descriptor_offset = layout.header_size;
+    layout.header_size += DESCRIPTOR_SIZE + layout.string_size;
+    return layout;
+}
+
+/* `compressed` is 0 for a stored entry. */
+static void put_header(struct buffer *container, const struct image *image,
+                       const struct layout *layout, struct text identity, size_t payload_size,
+                       size_t compressed)
+{
+    put_u16(container, image->kind);
+    put_u16(container, ENTRY_VERSION);
+    buffer_u32(container, (uint32_t)layout->header_size);
+    buffer_u64(container, align8(payload_size));
+    buffer_u32(container, (uint32_t)compressed);
+    buffer_u32(container, (uint32_t)layout->descriptor_offset);
+    put_u16(container, image->minor);
+    put_u16(container, image->major);
+    buffer_u32(container, image->arch.sm);
+    buffer_u32(container, layout->identity_size > 0 ? ENTRY_HEADER_SIZE : 0);
+    buffer_u32(container, (uint32_t)identity.size);
+    buffer_u64(container, layout->flags);
+    buffer_u64(container, 0); /* the key of scrambled LTO-IR */
+    buffer_u64(container, compressed > 0 ? image->code.size : 0);
+}
+
+static void put_strings(struct buffer *container, const struct image *image,
+                        const struct layout *layout, struct text identity)
+{
+    if (layout->identity_size > 0) {
+        buffer_text(container, identity);
+        buffer_zeros(container, layout->identity_size - identity.size);
+    }
+    if (layout->descriptor_offset == 0)
+        return;
+    buffer_u32(container, (uint32_t)(layout->descriptor_offset + DESCRIPTOR_SIZE));
+    buffer_u32(container, (uint32_t)layout->string.size);
+    if (image->compat.size > 0)
+        buffer_zeros(container, 1);
+    buffer_text(container, layout->string);
+    buffer_zeros(container,
+                 layout->string_size - layout->string.size - (image->compat.size > 0 ? 1 : 0));
+}
+
+bool pack_entry(struct buffer *container, const struct image *image, struct text options,
+                const struct pack_request *request, const char *name)
+{
+    enum pack_compression compression = choose_compression(image, request);
+    struct layout layout = lay_out(image, options, request, compression);
+    struct bytes payload = image->code;
+    uint8_t *compressed = NULL;
+
+    if (compression != PACK_STORED) {
+        if (!compress_code(image->code, compression, &compressed, &payload.size)) {
+            diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
+            free(compressed);
+            return false;
+        }
+        payload.data = compressed;
+    }
+    put_header(container, image, &layout, request->identity, payload.size,
+               compressed ? payload.size : 0);
+    put_strings(container, image, &layout, request->identity);
+    buffer_append(container, payload.data, payload.size);
+    buffer_zeros(container, align8(payload.size) - payload.size);
+    free(compressed);
+    return true;
+}

@@ -1,0 +1,36 @@
+/* pack.h: writing the fatbin container, the counterpart of input/fatbin.h. */
+#ifndef MINIFAT_PACK_H
+#define MINIFAT_PACK_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "inspect.h"
+
+enum pack_compression {
+    PACK_DEFAULT, /* PTX, and cubins with debug information, by zstd; the rest stored */
+    PACK_STORED,
+    PACK_LZ4,
+    PACK_ZSTD,
+};
+
+/* What all entries of a container have in common. */
+struct pack_request {
+    enum pack_compression compression;
+    struct text identity; /* source file name; empty = none */
+    bool debug;
+    bool is_32bit;
+};
+
+/* Appends the container's header; pack_end() fills in the size. */
+void pack_begin(struct buffer *container);
+
+/* Appends one entry with the option string `options` (cubins have none). LTO-IR is always stored.
+ * False, and an error that names `name`, when the code cannot be compressed. */
+bool pack_entry(struct buffer *container, const struct image *image, struct text options,
+                const struct pack_request *request, const char *name);
+
+void pack_end(struct buffer *container);
+
+#endif

@@ -1,0 +1,13 @@
+/* reduce.h: PTX text as it stands in fatbins. */
+#ifndef MINIFAT_REDUCE_H
+#define MINIFAT_REDUCE_H
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+/* Appends `ptx` without comments and needless blanks, as fatbinary 13.0 does it: comments vanish, a
+ * run of blanks and tabs is cut to its first character, or to nothing at the start of a line; line
+ * ends and strings stay. No NUL is added. */
+void reduce_ptx(struct text ptx, struct buffer *reduced);
+
+#endif

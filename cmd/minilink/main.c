@@ -1,0 +1,104 @@
+/* main.c: command line -> link request -> exit status. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "assembler/exec.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/output.h"
+#include "options.h"
+#include "pool/jobserver.h"
+
+/* SIGINT, SIGTERM, SIGHUP: children, temporaries and jobserver tokens go first, then the signal
+ * does what it would have done. Everything called here is async-signal-safe. */
+static void on_signal(int number)
+{
+    exec_kill_all();
+    output_remove_temporaries();
+    jobserver_return_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old;
+
+        /* nohup and background jobs have them ignored: leave that so. */
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    /* Inherited as ignored, it would lose the exit status of ptxas. */
+    signal(SIGCHLD, SIG_DFL);
+}
+
+static void set_reporting(const struct options *options)
+{
+    static char target[ARCH_NAME_SIZE + sizeof " (target: )"];
+    struct context *context = context_get();
+    char name[ARCH_NAME_SIZE];
+
+    context->suppress_infos = options->disable_infos;
+    context->suppress_warnings = options->disable_warnings;
+    context->warnings_are_errors = options->warnings_are_errors;
+    context->verbose = options->verbose;
+    context->gnu_format = options->gnu_format;
+    if (options->report_arch && options->link.arch.sm) {
+        snprintf(target, sizeof target, " (target: %s)", arch_name(options->link.arch, name));
+        context->report_arch = target;
+    }
+    for (size_t i = 0; i < options->ignored_count; i++)
+        diag_verbose("option '%s' has no effect", options->ignored[i]);
+}
+
+static void print_version(void)
+{
+    puts("minilink " MINILINK_VERSION ", an open device linker for CUDA code");
+    fputs("assemblers:", stdout);
+    for (const char *const *name = assembler_names(); *name; name++)
+        printf(" %s", *name);
+    puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
+}
+
+static enum link_code run(void *argument)
+{
+    struct options *options = argument;
+    enum link_status status = LINK_STATUS_USAGE;
+    enum options_action action = options_read(options);
+
+    set_reporting(options);
+    if (action == OPTIONS_LINK)
+        status = link_run(&options->link);
+    else if (action == OPTIONS_HELP)
+        options_help(stdout);
+    else if (action == OPTIONS_VERSION)
+        print_version();
+    if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
+        status = fflush(stdout) ? LINK_STATUS_ENVIRONMENT : LINK_STATUS_OK;
+    options->status = status;
+    return LINK_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.argc = argc, .argv = argv};
+    enum link_code code;
+
+    catch_signals();
+    code = context_run(run, &options);
+    if (code == LINK_NO_MEMORY) {
+        diag_fatal("out of memory");
+        options.status = LINK_STATUS_ENVIRONMENT;
+    }
+    options_free(&options);
+    context_shutdown();
+    return (int)options.status;
+}

@@ -1,0 +1,422 @@
+/* options.c: words to getopt, getopt to the request. */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "option_table.h"
+#include "plain.h"
+#include "pool/jobserver.h"
+#include "words.h"
+
+/* Rows are numbered in arrays of the table's size; this bounds them. */
+#define MOST_ROWS 96
+
+/* What the reader carries along. */
+struct reader {
+    struct options *options;
+    struct words raw;            /* as typed, response files expanded */
+    struct words plain;          /* "--name=value" and operands */
+    const char *seen[MOST_ROWS]; /* last value of each row, for redefinitions */
+};
+
+/* nvlink reads decimal, octal and hexadecimal numbers, and nothing as 0. */
+static bool read_number(const char *text, int32_t *number)
+{
+    char *end;
+    intmax_t value;
+
+    errno = 0;
+    value = strtoimax(text, &end, 0);
+    if (*end)
+        return USAGE("'%s': expected a number", text);
+    if (errno || value > INT32_MAX || value < INT32_MIN)
+        return USAGE("32-bit integer value (%s) out of range", text);
+    *number = (int32_t)value;
+    return true;
+}
+
+static bool read_count(const char *option, const char *text, int32_t most, int32_t *number)
+{
+    if (!read_number(text, number))
+        return false;
+    if (*number < 0 || *number > most)
+        return USAGE("Invalid argument for option '-%s'", option);
+    return true;
+}
+
+/* One of `words`, a list that ends with NULL; its index in *choice. */
+static bool read_choice(const struct option_row *row, const char *text, const char *const *words,
+                        int *choice)
+{
+    for (*choice = 0; words[*choice]; ++*choice)
+        if (strcmp(words[*choice], text) == 0)
+            return true;
+    diag_fatal("Value '%s' is not defined for option '%s'", text, row->name);
+    return false;
+}
+
+static bool read_arch(struct options *options, const char *text)
+{
+    struct arch arch;
+
+    options->arch_text = text;
+    if (arch_parse(text_of(text), "lto_", &arch) || arch_parse(text_of(text), "compute_", &arch))
+        return USAGE("Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target "
+                     "instead",
+                     text);
+    if (!arch_parse(text_of(text), "sm_", &arch) || !arch_is_known(arch)) {
+        diag_fatal("Value '%s' is not defined for option 'arch'", text);
+        return false;
+    }
+    options->link.arch = arch;
+    return true;
+}
+
+static void add_operand(struct options *options, const char *name, bool is_library)
+{
+    ARRAY_PUSH(options->operands, options->operand_count, options->operand_capacity) =
+        (struct input_operand){.name = name, .is_library = is_library};
+}
+
+/* Calls for each piece of a comma list. */
+static void add_list(struct options *options, enum option_id id, const char *list)
+{
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        const char *word = arena_string(&options->arena, (struct text){list, length});
+
+        if (id == OPTION_LIBRARY)
+            add_operand(options, word, true);
+        else if (id == OPTION_LIBRARY_PATH)
+            ARRAY_PUSH(options->library_paths, options->library_path_count,
+                       options->library_path_capacity) = word;
+        else
+            ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
+                       options->assembler_option_capacity) = word;
+        if (!list[length])
+            return;
+        list += length + 1;
+    }
+}
+
+static bool read_split(struct options *options, const struct option_row *row, const char *value)
+{
+    struct option_request *request = &options->link.options;
+
+    if (row->id == OPTION_SPLIT_COMPILE) {
+        request->has_split_compile = true;
+        return read_count(row->name, value, 999, &request->split_compile);
+    }
+    request->has_split_compile_extended = true;
+    return read_count(row->name, value, INT32_MAX, &request->split_compile_extended);
+}
+
+/* -nvvmpath names <toolkit>/nvvm. */
+static void read_nvvmpath(struct options *options, const char *value)
+{
+    struct text path = text_of(value);
+
+    while (path.size > 1 && path.data[path.size - 1] == '/')
+        path.size--;
+    if (path.size > 5 && memcmp(path.data + path.size - 5, "/nvvm", 5) == 0 &&
+        !options->link.assembler.cuda_path)
+        options->link.assembler.cuda_path =
+            arena_string(&options->arena, (struct text){path.data, path.size - 5});
+}
+
+/* Options that are minilink's own. */
+static bool take_own(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
+    static const char *const consensus_words[] = {"lenient", "strict", NULL};
+    static const char *const format_words[] = {"nvlink", "gnu", NULL};
+    struct link_request *link = &options->link;
+    int32_t number = 0;
+    int choice = 0;
+
+    switch (row->id) {
+    case OPTION_ASSEMBLER:
+        link->assembler.name = value;
+        return true;
+    case OPTION_PTXAS:
+        link->assembler.ptxas_path = value;
+        return true;
+    case OPTION_CUDA_PATH:
+        link->assembler.cuda_path = value;
+        return true;
+    case OPTION_CHUNKS:
+        if (!read_count("-chunks", value, 65536, &number))
+            return false;
+        link->chunk_count = (uint32_t)number;
+        return true;
+    case OPTION_MINIMUM_CHUNK:
+        if (!read_count("-minimum-chunk", value, INT32_MAX, &number))
+            return false;
+        link->minimum_chunk = (uint64_t)number;
+        return true;
+    case OPTION_THREADS:
+        if (!read_count("-threads", value, 65536, &number))
+            return false;
+        link->thread_limit = (uint32_t)number;
+        return true;
+    case OPTION_JOBSERVER:
+        if (!read_choice(row, value, jobserver_words, &choice))
+            return false;
+        link->jobserver = choice == 0 ? JOBSERVER_AUTO : choice == 1 ? JOBSERVER_ON : JOBSERVER_OFF;
+        return true;
+    case OPTION_CONSENSUS:
+        if (!read_choice(row, value, consensus_words, &choice))
+            return false;
+        link->options.strict = choice == 1;
+        return true;
+    case OPTION_FORMAT:
+        if (!read_choice(row, value, format_words, &choice))
+            return false;
+        options->gnu_format = choice == 1;
+        return true;
+    case OPTION_DRY_RUN:
+        link->dry_run = true;
+        return true;
+    default:
+        link->keep = value;
+        return true;
+    }
+}
+
+/* nvlink's options that have a value. */
+static bool take_valued(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const ofast_words[] = {"0", "min", "mid", "max", NULL};
+    struct option_request *request = &options->link.options;
+    int choice;
+
+    switch (row->id) {
+    case OPTION_ARCH:
+        return read_arch(options, value);
+    case OPTION_OUTPUT:
+        options->link.output = value;
+        return true;
+    case OPTION_LIBRARY:
+    case OPTION_LIBRARY_PATH:
+    case OPTION_XPTXAS:
+        add_list(options, row->id, value);
+        return true;
+    case OPTION_SPLIT_COMPILE:
+    case OPTION_SPLIT_COMPILE_EXTENDED:
+        return read_split(options, row, value);
+    case OPTION_MAXRREGCOUNT:
+        request->has_maxrregcount = true;
+        return read_count(row->name, value, 65535, &request->maxrregcount);
+    case OPTION_XNVVM:
+        request->has_xnvvm = true;
+        return true;
+    case OPTION_OFAST:
+        for (choice = 0; ofast_words[choice] && strcmp(ofast_words[choice], value); choice++)
+            ;
+        request->ofast_compile = value;
+        return ofast_words[choice] || USAGE("Invalid argument for option '--%s'", row->name);
+    case OPTION_MACHINE:
+        if (strcmp(value, "64") == 0)
+            return true;
+        diag_fatal("Value '%s' is not defined for option 'machine'", value);
+        return false;
+    case OPTION_TIME:
+        options->link.time_file = value;
+        return true;
+    case OPTION_NVVMPATH:
+        read_nvvmpath(options, value);
+        return true;
+    default:
+        return take_own(options, row, value);
+    }
+}
+
+static bool take(struct options *options, const struct option_row *row, const char *value)
+{
+    switch (row->id) {
+    case OPTION_LTO:
+        options->link.options.lto = true;
+        return true;
+    case OPTION_DEBUG:
+        options->link.options.debug = true;
+        return true;
+    case OPTION_LINE_INFO:
+        options->link.options.line_info = true;
+        return true;
+    case OPTION_RELOCATABLE:
+        options->link.relocatable = true;
+        return true;
+    case OPTION_VERBOSE:
+        options->verbose = true;
+        return true;
+    case OPTION_VERSION:
+        options->show_version = true;
+        return true;
+    case OPTION_HELP:
+        options->show_help = true;
+        return true;
+    case OPTION_NO_WARNINGS:
+        options->disable_warnings = true;
+        return true;
+    case OPTION_NO_INFOS:
+        options->disable_infos = true;
+        return true;
+    case OPTION_WERROR:
+        options->warnings_are_errors = true;
+        return true;
+    case OPTION_REPORT_ARCH:
+        options->report_arch = true;
+        return true;
+    case OPTION_SUPPRESS_ARCH:
+        options->link.suppress_arch_warning = true;
+        return true;
+    case OPTION_SUPPRESS_STACK:
+        options->link.suppress_stack_warning = true;
+        return true;
+    case OPTION_ACCEPTED:
+        ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;
+        return true;
+    case OPTION_REFUSED:
+        return USAGE("Option '%s' asks for a file that this version does not make", row->name);
+    default:
+        return take_valued(options, row, value);
+    }
+}
+
+/* nvlink's warning when a single-valued option comes again with another value. */
+static void note_redefinition(struct reader *reader, size_t row, const char *value)
+{
+    enum option_id id = option_table[row].id;
+
+    if (!value || id == OPTION_LIBRARY || id == OPTION_LIBRARY_PATH || id == OPTION_XPTXAS ||
+        id == OPTION_XNVVM || id == OPTION_ACCEPTED)
+        return;
+    if (reader->seen[row] && strcmp(reader->seen[row], value) != 0)
+        diag_warning("incompatible redefinition for option '%s', the last value of this option was "
+                     "used",
+                     option_table[row].name);
+    reader->seen[row] = value;
+}
+
+static bool run_getopt(struct reader *reader)
+{
+    static char program[] = "minilink";
+    struct option list[MOST_ROWS + 1] = {0};
+    int index = 0, code;
+
+    for (size_t i = 0; i < option_table_size; i++)
+        list[i] =
+            (struct option){option_table[i].name,
+                            option_table[i].argument ? required_argument : no_argument, NULL, 2};
+    ARRAY_RESERVE(reader->plain.list, reader->plain.capacity, reader->plain.count + 2);
+    memmove(reader->plain.list + 1, reader->plain.list,
+            reader->plain.count * sizeof *reader->plain.list);
+    reader->plain.list[0] = program;
+    reader->plain.list[reader->plain.count + 1] = NULL;
+    optind = 0;
+    /* The leading '-' keeps operands and libraries in their order. */
+    while ((code = getopt_long_only((int)reader->plain.count + 1, reader->plain.list, "-:", list,
+                                    &index)) != -1) {
+        if (code == 1) {
+            add_operand(reader->options, optarg, false);
+            continue;
+        }
+        if (code != 2)
+            return USAGE("Unknown option '%s'", reader->plain.list[optind - 1]);
+        note_redefinition(reader, (size_t)index, optarg);
+        if (!take(reader->options, &option_table[index], optarg))
+            return false;
+    }
+    return true;
+}
+
+/* Rules between options, and where the lists go. */
+static enum options_action finish(struct options *options)
+{
+    struct link_request *link = &options->link;
+
+    ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
+               options->assembler_option_capacity) = NULL;
+    link->assembler_options = options->assembler_options;
+    link->operands = options->operands;
+    link->operand_count = options->operand_count;
+    link->library_paths = options->library_paths;
+    link->library_path_count = options->library_path_count;
+    if (options->show_help)
+        return OPTIONS_HELP;
+    if (options->show_version)
+        return OPTIONS_VERSION;
+    if (link->operand_count == 0)
+        diag_fatal("No input files specified; use option --help for more information");
+    else if (!link->output && !link->dry_run)
+        diag_fatal("Must specify output file with -o option");
+    else
+        return OPTIONS_LINK;
+    return OPTIONS_WRONG;
+}
+
+enum options_action options_read(struct options *options)
+{
+    struct reader reader = {.options = options};
+    size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
+    bool ok;
+
+    options->link.options.split_compile = 1;
+    options->link.options.split_compile_extended = 1;
+    options->link.jobserver = JOBSERVER_AUTO;
+    options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
+    ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
+         plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
+    words_free(&reader.raw);
+    words_free(&reader.plain);
+    return ok ? finish(options) : OPTIONS_WRONG;
+}
+
+static void print_group(FILE *out, enum option_group group)
+{
+    for (size_t i = 0; i < option_table_size; i++) {
+        const struct option_row *row = &option_table[i];
+        char left[96];
+        int length;
+
+        if (row->group != group || !row->help)
+            continue;
+        length = snprintf(left, sizeof left, "%s-%s%s%s", group == GROUP_MINILINK ? "-" : "",
+                          row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
+        if (row->short_name)
+            snprintf(left + length, sizeof left - (size_t)length, ", -%s", row->short_name);
+        fprintf(out, "  %-34s %s\n", left, row->help);
+    }
+}
+
+void options_help(FILE *out)
+{
+    fputs("Usage: minilink [options] <inputs> -o <cubin>\n"
+          "\n"
+          "Links CUDA device code: host objects, archives, fatbins, cubins and PTX to one cubin.\n"
+          "\n"
+          "nvlink's options (one or two dashes; -name=value or -name value):\n",
+          out);
+    print_group(out, GROUP_NVLINK);
+    fputs("\nminilink's own options:\n", out);
+    print_group(out, GROUP_MINILINK);
+    fputs(
+        "\nExit status: 0 success, 1 link error, 2 wrong command line, 3 environment (no memory,\n"
+        "no space, no assembler).\n",
+        out);
+}
+
+void options_free(struct options *options)
+{
+    free(options->operands);
+    free(options->library_paths);
+    free(options->assembler_options);
+    free(options->ignored);
+    arena_free(&options->arena);
+}

@@ -1,0 +1,48 @@
+/* options.h: nvlink's command line, and minilink's own options, to a link request. */
+#ifndef MINILINK_COMMAND_OPTIONS_H
+#define MINILINK_COMMAND_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "link.h"
+
+enum options_action {
+    OPTIONS_LINK,    /* go on and link */
+    OPTIONS_HELP,    /* print the help and end */
+    OPTIONS_VERSION, /* print the version and end */
+    OPTIONS_WRONG,   /* a usage error has been reported */
+};
+
+/* Everything that the command line says. Start with {0}; free with options_free. */
+struct options {
+    struct arena arena; /* owns words of response files and all lists below */
+    int argc;           /* set by the caller */
+    char **argv;
+    enum link_status status; /* what the program will exit with */
+    struct link_request link;
+    struct input_operand *operands;
+    size_t operand_count, operand_capacity;
+    const char **library_paths;
+    size_t library_path_count, library_path_capacity;
+    const char **assembler_options;
+    size_t assembler_option_count, assembler_option_capacity;
+    const char **ignored; /* accepted options without effect, for -v */
+    size_t ignored_count, ignored_capacity;
+    const char *arch_text; /* as given, or NULL */
+    bool show_help, show_version;
+    bool disable_infos, disable_warnings, warnings_are_errors;
+    bool verbose, report_arch, gnu_format;
+};
+
+/* Reads the words of the command line (argc, argv), response files (@file, -optf) among them, in
+ * order. Usage errors are reported in nvlink's words. */
+enum options_action options_read(struct options *options);
+
+/* Writes the help, made from the option table, to `out`. */
+void options_help(FILE *out);
+
+void options_free(struct options *options);
+
+#endif

@@ -1,0 +1,18 @@
+/* budget.h: how many registers a function may use. */
+#ifndef MINILINK_BUILTIN_BUDGET_H
+#define MINILINK_BUILTIN_BUDGET_H
+
+#include <stdint.h>
+
+#include "ptx/module.h"
+
+#define BUDGET_MOST 255u
+
+/* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
+ * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */
+uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
+
+/* Threads of one block that the directives promise, 0 = none. */
+uint64_t budget_threads(const struct ptx_performance *performance);
+
+#endif

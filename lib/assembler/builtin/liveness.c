@@ -1,0 +1,296 @@
+/* liveness.c: backward data flow over the blocks, for 256 registers at a time.
+ *
+ * Most registers live within one block; reading the instructions once is enough for them. Only
+ * those that some block reads before it writes them need data flow ("crossing" registers). They are
+ * taken in slices of 256, one bit each, so memory is a few words per block whatever the number of
+ * registers, and time is near linear for the control flow that compilers make. For hostile control
+ * flow the work is bounded: what is left when the bound is reached counts as live everywhere, which
+ * is never wrong, only wasteful. */
+#include "assembler/builtin/liveness.h"
+
+#include "assembler/builtin/access.h"
+#include "assembler/builtin/flow.h"
+
+#define WORDS      4u
+#define SLICE      (64u * WORDS)
+#define WORK_LIMIT ((uint64_t)1 << 27) /* edges looked at in one body */
+
+/* A block reads a crossing register before it writes it, or writes it for certain. */
+struct event {
+    uint32_t block;
+    uint32_t crossing; /* number among the crossing registers */
+    bool is_write;
+};
+
+struct node_bits {
+    uint64_t read[WORDS];    /* read in the block before any write */
+    uint64_t written[WORDS]; /* written for certain before any read */
+    uint64_t in[WORDS];      /* live where the block begins */
+    uint64_t out[WORDS];     /* live where it ends */
+};
+
+struct liveness {
+    const struct body *body;
+    struct flow flow;
+    struct interval *intervals;
+    uint32_t *first_write; /* register -> its first write, in order of the text */
+    uint32_t *crossing_of; /* register -> its number among the crossing ones, or NO_INDEX */
+    uint32_t *registers;   /* the reverse */
+    uint32_t crossing_count;
+    struct event *events;   /* sorted by slice */
+    uint32_t *slice_start;  /* slice -> first event */
+    struct node_bits *bits; /* one for each node of the flow graph */
+    uint64_t work;
+};
+
+typedef void event_function(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write);
+
+static void extend(struct interval *interval, uint32_t position)
+{
+    if (position < interval->start)
+        interval->start = position;
+    if (position > interval->end)
+        interval->end = position;
+}
+
+/* Calls `function` for each register that a block reads before it writes it, and for each certain
+ * write that no read stands before; at most once each per block. Intervals are extended to every
+ * occurrence on the way. */
+static void scan(struct liveness *liveness, event_function *function)
+{
+    const struct body *body = liveness->body;
+    struct register_accesses accesses = {0};
+    uint32_t *seen_in = arena_alloc(body->arena, body->register_count, sizeof *seen_in);
+    memset(seen_in, 0xff, body->register_count * sizeof *seen_in);
+    for (uint32_t block = 0; block < liveness->flow.block_count; block++) {
+        uint32_t end = liveness->flow.blocks[block].end;
+        for (uint32_t i = liveness->flow.blocks[block].first; i < end; i++) {
+            access_collect(body, &body->instructions[i], &accesses);
+            for (int writes = 0; writes < 2; writes++) {
+                for (size_t k = 0; k < accesses.count; k++) {
+                    const struct register_access *access = &accesses.list[k];
+                    uint32_t reg = *access->reg;
+                    if (!(writes ? access->is_written : access->is_read))
+                        continue;
+                    extend(&liveness->intervals[reg], 2 * i + (uint32_t)writes);
+                    if (writes && liveness->first_write[reg] == NO_INDEX)
+                        liveness->first_write[reg] = i;
+                    if (seen_in[reg] != block)
+                        function(liveness, block, reg, writes);
+                    seen_in[reg] = block;
+                }
+            }
+        }
+    }
+}
+
+static void find_crossing(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
+{
+    (void)block;
+    if (is_write || liveness->crossing_of[reg] != NO_INDEX)
+        return;
+    liveness->registers[liveness->crossing_count] = reg;
+    liveness->crossing_of[reg] = liveness->crossing_count++;
+}
+
+static void count_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
+{
+    (void)block;
+    (void)is_write;
+    if (liveness->crossing_of[reg] != NO_INDEX)
+        liveness->slice_start[liveness->crossing_of[reg] / SLICE + 1]++;
+}
+
+static void store_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
+{
+    uint32_t crossing = liveness->crossing_of[reg];
+    if (crossing == NO_INDEX)
+        return;
+    liveness->events[liveness->slice_start[crossing / SLICE]++] =
+        (struct event){.block = block, .crossing = crossing, .is_write = is_write};
+}
+
+/* Finds the crossing registers and sorts their events by slice, counting first. */
+static void collect_events(struct liveness *liveness)
+{
+    struct arena *arena = liveness->body->arena;
+    size_t count = liveness->body->register_count;
+    liveness->crossing_of = arena_alloc(arena, count, sizeof *liveness->crossing_of);
+    liveness->registers = arena_alloc(arena, count, sizeof *liveness->registers);
+    liveness->first_write = arena_alloc(arena, count, sizeof *liveness->first_write);
+    memset(liveness->crossing_of, 0xff, count * sizeof *liveness->crossing_of);
+    memset(liveness->first_write, 0xff, count * sizeof *liveness->first_write);
+    scan(liveness, find_crossing);
+
+    uint32_t slices = (liveness->crossing_count + SLICE - 1) / SLICE;
+    liveness->slice_start = arena_zalloc(arena, (size_t)slices + 2, sizeof *liveness->slice_start);
+    scan(liveness, count_event);
+    for (uint32_t i = 0; i < slices; i++)
+        liveness->slice_start[i + 1] += liveness->slice_start[i];
+    liveness->events = arena_alloc(arena, liveness->slice_start[slices], sizeof *liveness->events);
+    scan(liveness, store_event);
+    /* Storing has moved each start to the next one. */
+    for (uint32_t i = slices; i > 0; i--)
+        liveness->slice_start[i] = liveness->slice_start[i - 1];
+    liveness->slice_start[0] = 0;
+}
+
+/* One node from its successors; true when more is live at its beginning than before. */
+static bool solve_node(struct liveness *liveness, uint32_t node)
+{
+    const struct flow *flow = &liveness->flow;
+    struct node_bits *bits = &liveness->bits[node];
+    uint64_t out[WORDS] = {0};
+    uint64_t news = 0;
+    for (uint32_t k = flow->successor_start[node]; k < flow->successor_start[node + 1]; k++)
+        for (unsigned w = 0; w < WORDS; w++)
+            out[w] |= liveness->bits[flow->successors[k]].in[w];
+    for (unsigned w = 0; w < WORDS; w++) {
+        uint64_t in = bits->read[w] | (out[w] & ~bits->written[w]);
+        news |= in ^ bits->in[w];
+        bits->in[w] = in;
+        bits->out[w] = out[w];
+    }
+    return news != 0;
+}
+
+/* Backwards over the nodes until nothing changes. False when the work limit is reached. */
+static bool solve(struct liveness *liveness)
+{
+    const struct flow *flow = &liveness->flow;
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        liveness->work += flow->successor_start[flow->node_count] + flow->node_count;
+        if (liveness->work > WORK_LIMIT)
+            return false;
+        for (uint32_t i = 0; i < flow->node_count; i++)
+            is_changed |= solve_node(liveness, flow->order[i]);
+    }
+    return true;
+}
+
+/* Extends the intervals of those registers of a word that `live` has and `seen` has not. */
+static void extend_new(struct liveness *liveness, const uint32_t *registers, uint64_t live,
+                       uint64_t *seen, uint32_t position)
+{
+    for (uint64_t news = live & ~*seen; news; news &= news - 1)
+        extend(&liveness->intervals[registers[__builtin_ctzll(news)]], position);
+    *seen |= live;
+}
+
+/* Extends the slice's intervals to the first block where each register is live at the beginning and
+ * to the last where it is live at the end. */
+static void extend_slice(struct liveness *liveness, const uint32_t *registers)
+{
+    const struct flow *flow = &liveness->flow;
+    uint64_t begun[WORDS] = {0};
+    uint64_t ended[WORDS] = {0};
+    for (uint32_t block = 0; block < flow->block_count; block++)
+        for (unsigned w = 0; w < WORDS; w++)
+            extend_new(liveness, registers + (size_t)64 * w, liveness->bits[block].in[w], &begun[w],
+                       2 * flow->blocks[block].first);
+    for (uint32_t block = flow->block_count; block-- > 0;)
+        for (unsigned w = 0; w < WORDS; w++)
+            extend_new(liveness, registers + (size_t)64 * w, liveness->bits[block].out[w],
+                       &ended[w], 2 * flow->blocks[block].end - 1);
+}
+
+static void solve_slice(struct liveness *liveness, uint32_t slice)
+{
+    const uint32_t *registers = liveness->registers + (size_t)slice * SLICE;
+    memset(liveness->bits, 0, liveness->flow.node_count * sizeof *liveness->bits);
+    for (uint32_t i = liveness->slice_start[slice]; i < liveness->slice_start[slice + 1]; i++) {
+        const struct event *event = &liveness->events[i];
+        uint32_t word = event->crossing % SLICE / 64;
+        uint64_t bit = (uint64_t)1 << event->crossing % 64;
+        if (event->is_write)
+            liveness->bits[event->block].written[word] |= bit;
+        else
+            liveness->bits[event->block].read[word] |= bit;
+    }
+    if (solve(liveness)) {
+        extend_slice(liveness, registers);
+        return;
+    }
+    for (uint32_t i = 0; i < SLICE && slice * SLICE + i < liveness->crossing_count; i++) {
+        extend(&liveness->intervals[registers[i]], 0);
+        extend(&liveness->intervals[registers[i]],
+               2 * (uint32_t)liveness->body->instruction_count - 1);
+    }
+}
+
+/* For each block, the first block in the text that can be executed once control has reached it; the
+ * block itself when nothing before it can. *is_repeated tells whether it can follow itself. */
+static uint32_t *find_loop_starts(const struct liveness *liveness, bool **is_repeated)
+{
+    const struct flow *flow = &liveness->flow;
+    uint32_t *lowest = arena_alloc(liveness->body->arena, flow->node_count, sizeof *lowest);
+    *is_repeated = arena_zalloc(liveness->body->arena, flow->block_count, sizeof **is_repeated);
+    uint32_t behind = NO_INDEX;
+    for (uint32_t node = flow->node_count; node-- > 0;) {
+        uint32_t target = NO_INDEX;
+        for (uint32_t k = flow->successor_start[node]; k < flow->successor_start[node + 1]; k++) {
+            uint32_t successor = flow->successors[k];
+            if (successor >= flow->block_count)
+                successor = lowest[successor];
+            if (successor < target)
+                target = successor;
+        }
+        if (node < flow->block_count) {
+            behind = target < behind ? target : behind;
+            target = behind;
+        }
+        lowest[node] = target;
+    }
+    for (uint32_t block = 0; block < flow->block_count; block++) {
+        (*is_repeated)[block] = lowest[block] <= block;
+        if (lowest[block] < block)
+            lowest[block] = lowest[lowest[block]];
+        else
+            lowest[block] = block;
+    }
+    return lowest;
+}
+
+/* A register that is written under a guard only is live, as far as data flow can tell, from the
+ * function's entry on. But before its first write it holds nothing: unless a loop leads back, its
+ * interval can begin there. */
+static void trim_starts(struct liveness *liveness)
+{
+    const struct flow *flow = &liveness->flow;
+    bool *is_repeated;
+    uint32_t *loop_starts = find_loop_starts(liveness, &is_repeated);
+    uint32_t *block_of =
+        arena_alloc(liveness->body->arena, liveness->body->instruction_count, sizeof *block_of);
+    for (uint32_t block = 0; block < flow->block_count; block++)
+        for (uint32_t i = flow->blocks[block].first; i < flow->blocks[block].end; i++)
+            block_of[i] = block;
+    for (uint32_t i = 0; i < liveness->crossing_count; i++) {
+        uint32_t reg = liveness->registers[i];
+        uint32_t write = liveness->first_write[reg];
+        if (write == NO_INDEX)
+            continue;
+        uint32_t block = block_of[write];
+        uint32_t start =
+            is_repeated[block] ? 2 * flow->blocks[loop_starts[block]].first : 2 * write + 1;
+        if (liveness->intervals[reg].start < start)
+            liveness->intervals[reg].start = start;
+    }
+}
+
+struct interval *liveness_intervals(const struct body *body)
+{
+    struct liveness liveness = {.body = body};
+    liveness.intervals = arena_alloc(body->arena, body->register_count, sizeof *liveness.intervals);
+    for (size_t i = 0; i < body->register_count; i++)
+        liveness.intervals[i] = (struct interval){.start = UINT32_MAX, .end = 0};
+    if (body->instruction_count == 0)
+        return liveness.intervals;
+    flow_make(&liveness.flow, body);
+    liveness.bits = arena_alloc(body->arena, liveness.flow.node_count, sizeof *liveness.bits);
+    collect_events(&liveness);
+    for (uint32_t slice = 0; slice * SLICE < liveness.crossing_count; slice++)
+        solve_slice(&liveness, slice);
+    trim_starts(&liveness);
+    return liveness.intervals;
+}

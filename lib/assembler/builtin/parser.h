@@ -1,0 +1,188 @@
+/* parser.h: the state that the files of the body parser share (parse*.c); nobody else includes it.
+ *
+ * parse.c takes statements apart, parse_operand.c operands, parse_constant.c constant expressions,
+ * parse_declare.c declarations; parse_names.c knows what a name means in the scope at hand, and
+ * parse_label.c resolves labels when the body is over. */
+#ifndef MINILINK_BUILTIN_PARSER_H
+#define MINILINK_BUILTIN_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assembler/builtin/parse.h"
+#include "base/table.h"
+#include "ptx/lexer.h"
+
+/* Errors in one body after which parsing stops. */
+#define PARSE_ERROR_LIMIT 20u
+
+/* Blocks in blocks: compilers nest two or three. */
+#define PARSE_DEEPEST_BLOCK 1000u
+
+enum declaration_kind { DECLARED_REGISTER, DECLARED_SYMBOL, DECLARED_RANGE };
+
+/* A name in a scope. Names of one scope are chained; an entry remembers the one that it hides. */
+struct declaration {
+    struct text name; /* of a range: its prefix */
+    uint32_t index;   /* in body.registers or body.symbols; of a range: in names.ranges */
+    uint32_t depth;   /* of the scope; 0 = outside the body's braces */
+    uint32_t hidden;  /* declaration with the same name in an outer scope, or NO_INDEX */
+    uint32_t next;    /* declared before it in the same scope, or NO_INDEX */
+    uint8_t kind;     /* enum declaration_kind */
+};
+
+/* `.reg .b32 %r<7>;`: a register comes into being when it is first named. */
+struct register_range {
+    uint32_t count;
+    uint8_t class; /* enum register_class */
+    uint8_t bits;
+};
+
+struct open_scope {
+    uint32_t declarations; /* newest of the scope, or NO_INDEX */
+    uint32_t range_depth;  /* innermost scope with a range, this one included; 0 = none */
+};
+
+struct names {
+    struct table words;  /* name -> declaration of a register or symbol */
+    struct table ranges; /* prefix -> declaration of a range */
+    struct declaration *declarations;
+    size_t declaration_count;
+    size_t declaration_capacity;
+    struct register_range *range_list;
+    size_t range_count;
+    size_t range_capacity;
+    struct open_scope *scopes; /* scopes[depth] */
+    size_t scope_count;
+    size_t scope_capacity;
+};
+
+enum label_event_kind { EVENT_OPEN, EVENT_CLOSE, EVENT_USE };
+
+/* What happened to labels, in the text's order, replayed when all are known. */
+struct label_event {
+    uint8_t kind;   /* enum label_event_kind */
+    uint32_t index; /* OPEN: newest label of the scope (filled in at its end); USE: a use */
+};
+
+struct label_use {
+    struct text name;
+    size_t offset;  /* in the text */
+    uint32_t label; /* found by the replay */
+};
+
+struct label_place {
+    size_t offset;   /* in the text */
+    uint32_t next;   /* label before it in the same scope, or NO_INDEX */
+    uint32_t hidden; /* used by the replay */
+    uint32_t scope;  /* number of its scope's OPEN event */
+};
+
+struct labels {
+    struct label_place *places; /* beside body.labels */
+    size_t place_count;
+    size_t place_capacity;
+    struct label_use *uses;
+    size_t use_count;
+    size_t use_capacity;
+    struct label_event *events;
+    size_t event_count;
+    size_t event_capacity;
+    uint32_t *open; /* stack of OPEN events */
+    size_t open_count;
+    size_t open_capacity;
+};
+
+struct parser {
+    struct body *body;
+    const struct parse_scope *scope;
+    struct lexer lexer; /* over `whole` up to the body's end: offsets count from whole.data */
+    struct token token; /* the one at hand */
+    size_t body_start;  /* offset of the body in `whole` */
+    uint32_t body_line; /* its line */
+    size_t line_offset; /* a place whose line is known: */
+    uint32_t line;
+    uint32_t location; /* instruction.loc of the next instruction */
+    unsigned errors;
+    struct names names;
+    struct labels labels;
+    struct operand *operands; /* stack of the operands being read */
+    size_t operand_count;
+    size_t operand_capacity;
+    /* room in the arrays of the body, which lie in its arena */
+    size_t register_capacity;
+    size_t instruction_capacity;
+    size_t label_capacity;
+    size_t symbol_capacity;
+    size_t location_capacity;
+};
+
+/* parse.c: tokens and messages. */
+
+/* Moves to the next token. */
+void parse_advance(struct parser *parser);
+/* True when the token at hand is this character. */
+bool parse_at(const struct parser *parser, char mark);
+/* Skips the character, or reports that it is missing. */
+bool parse_expect(struct parser *parser, char mark, const char *where);
+/* The view of the token at hand. */
+struct text parse_text(const struct parser *parser);
+/* Reports an error at `offset` of the text; always false. */
+bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The line of `offset`; cheap when called with rising offsets. */
+uint32_t parse_line(struct parser *parser, size_t offset);
+/* Makes room for one more element in an array of the body (in its arena) and returns the array. */
+void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size);
+
+/* parse_names.c */
+
+/* Begins with scope 0, into which the body's registers and symbols are entered. */
+void parse_names_begin(struct parser *parser);
+void parse_names_free(struct parser *parser);
+void parse_names_open(struct parser *parser);
+void parse_names_close(struct parser *parser);
+/* Declares a register, or a range when `count` is not NO_INDEX. False when the name is taken. */
+bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
+                          const struct virtual_register *model);
+/* Declares a variable of the body. False when the name is taken. */
+bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol);
+/* What `name` means here: a register or symbol and its index; module-level symbols are entered into
+ * the body when first met. False when it means nothing. */
+bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index);
+
+/* parse_label.c */
+
+void parse_label_free(struct parser *parser);
+void parse_label_open(struct parser *parser);
+void parse_label_close(struct parser *parser);
+/* Enters a label that stands before the next instruction; returns its index in body.labels. */
+uint32_t parse_label_define(struct parser *parser, struct text name, size_t offset);
+/* Notes a use; the number returned stands in operand.label until parse_label_resolve. */
+uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset);
+/* Replaces the numbers in all operands by indices of body.labels; reports labels that are not
+ * there and labels that are there twice. */
+void parse_label_resolve(struct parser *parser);
+
+/* parse_declare.c */
+
+/* A directive inside the body, from its dotted word to its end. */
+bool parse_declare(struct parser *parser);
+/* The directives that follow a label: .branchtargets, .calltargets, .callprototype. */
+bool parse_declare_table(struct parser *parser, uint32_t label);
+
+/* parse_constant.c */
+
+/* A constant expression with what is at hand as its first token. *bits is 32 or 64 for a float
+ * literal, else 0. */
+bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
+
+/* parse_operand.c */
+
+/* Reads comma-separated operands up to a `;` (not skipped) into the instruction. */
+bool parse_operands(struct parser *parser, struct instruction *instruction);
+/* Reads one operand in the role of a symbol or label for a target table. */
+bool parse_operand_target(struct parser *parser, struct operand *operand, bool is_label);
+
+#endif

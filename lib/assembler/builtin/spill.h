@@ -1,0 +1,24 @@
+/* spill.h: moving registers to memory. */
+#ifndef MINILINK_BUILTIN_SPILL_H
+#define MINILINK_BUILTIN_SPILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assembler/builtin/body.h"
+
+/* Where a body's spilled registers are kept: a body variable in `.local`. Start with {0}. */
+struct spill_area {
+    bool exists;
+    uint32_t symbol; /* index in body.symbols */
+    uint32_t size;   /* bytes */
+};
+
+/* Rewrites the body so that the registers marked in `is_spilled` (an array as long as
+ * body.registers) occur no more: each has a slot in `area`, is loaded into a new register before an
+ * instruction that reads it and stored behind one that writes it. Labels are moved along. The new
+ * registers stand at the end of body.registers. False, and an error, when the body gets too large.
+ */
+bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area);
+
+#endif

@@ -1,0 +1,38 @@
+/* unit.h: one chunk on its way through the assembler. */
+#ifndef MINILINK_BUILTIN_UNIT_H
+#define MINILINK_BUILTIN_UNIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assembler/builtin/compile.h"
+#include "assembler/builtin/data.h"
+#include "assembler/builtin/scope.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/table.h"
+#include "cubin/image.h"
+#include "minilink/assembler.h"
+#include "ptx/module.h"
+
+/* Everything that has to be let go of when the chunk is done, however that comes about. Start with
+ * {0}. */
+struct unit {
+    const struct minilink_job *job;
+    struct arena arena;   /* results */
+    struct arena scratch; /* of one function */
+    struct buffer code;   /* the same */
+    struct code_relocations relocations;
+    struct table signatures;
+    struct ptx_module module;
+    struct scope scope;
+    struct function_code *functions; /* in order of the text */
+    size_t function_count;
+    struct data data;
+    uint32_t parameter_base; /* of kernels, in constant bank 0 */
+    struct image image;
+    struct image_strings strings;
+    struct buffer cubin;
+};
+
+#endif

@@ -1,0 +1,118 @@
+/* registry.c: the table of assemblers, and their result codes in words. */
+#include "assembler/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assembler/builtin/builtin.h"
+#include "assembler/plugin.h"
+#include "assembler/ptxas.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/text.h"
+
+static bool open_builtin(struct assembler *assembler, const struct assembler_request *request,
+                         const char *argument)
+{
+    (void)request;
+    (void)argument;
+    assembler->table = builtin_assembler;
+    return true;
+}
+
+static bool open_ptxas(struct assembler *assembler, const struct assembler_request *request,
+                       const char *argument)
+{
+    (void)argument;
+    assembler->executable = ptxas_find(request);
+    if (!assembler->executable)
+        return false;
+    assembler->version = ptxas_version(assembler->executable);
+    if (!assembler->version)
+        return false;
+    assembler->table = (struct minilink_assembler){
+        .abi = MINILINK_ASSEMBLER_ABI,
+        .name = "ptxas",
+        .version = assembler->version,
+        .assemble = ptxas_assemble,
+        .state = assembler->executable,
+    };
+    return true;
+}
+
+static bool open_plugin(struct assembler *assembler, const struct assembler_request *request,
+                        const char *argument)
+{
+    (void)request;
+    return plugin_open(argument, &assembler->library, &assembler->table);
+}
+
+/* A name that ends with a colon takes what stands behind it as its argument. The order is that of
+ * `names`; the first is the default. */
+static const struct {
+    struct text name;
+    bool (*open)(struct assembler *assembler, const struct assembler_request *request,
+                 const char *argument);
+} known[] = {
+    {{"builtin", 7}, open_builtin},
+    {{"ptxas", 5}, open_ptxas},
+    {{"plugin:", 7}, open_plugin},
+};
+
+static const char *const names[] = {"builtin", "ptxas", "plugin:PATH", NULL};
+
+bool assembler_open(struct assembler *assembler, const struct assembler_request *request)
+{
+    struct text name = text_of(request->name ? request->name : names[0]);
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        bool has_argument = known[i].name.data[known[i].name.size - 1] == ':';
+
+        if (!(has_argument ? text_starts(name, known[i].name) && name.size > known[i].name.size
+                           : text_equal(name, known[i].name)))
+            continue;
+        if (known[i].open(assembler, request, name.data + known[i].name.size))
+            return true;
+        assembler_close(assembler);
+        return false;
+    }
+    diag_fatal("Unknown assembler '%s'; known are %s, %s and %s", name.data, names[0], names[1],
+               names[2]);
+    return false;
+}
+
+void assembler_close(struct assembler *assembler)
+{
+    plugin_close(assembler->library);
+    free(assembler->executable);
+    free(assembler->version);
+    *assembler = (struct assembler){0};
+}
+
+const char *const *assembler_names(void)
+{
+    return names;
+}
+
+/* nvlink's words where it has them. */
+const char *assembler_code_text(int code)
+{
+    switch (code) {
+    case LINK_OK:
+        return "no error";
+    case LINK_INTERNAL:
+        return "elfLink internal error";
+    case LINK_FAILED:
+        return "elfLink JIT compile failed";
+    case LINK_NVVM_ERROR:
+        return "elfLink nvvm error";
+    case LINK_NOT_RELOCATABLE:
+        return "elfLink error cubin not relocatable";
+    case LINK_NO_MEMORY:
+        return "elfLink memory error";
+    case LINK_CANCELLED:
+        return "cancelled";
+    default:
+        return "elfLink: unexpected error";
+    }
+}

@@ -1,0 +1,270 @@
+/* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
+#include "cubin/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "cubin/image.h"
+
+/* Hands a buffer's bytes to a joined section. */
+static void set_data(struct join *join, uint32_t section, struct buffer *buffer)
+{
+    uint8_t *data = arena_alloc(&join->out->arena, buffer->size, 1);
+
+    if (buffer->size)
+        memcpy(data, buffer->data, buffer->size);
+    join->out->sections[section].data = (struct bytes){data, buffer->size};
+    join->out->sections[section].size = buffer->size;
+    buffer_free(buffer);
+}
+
+/* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
+ * stay in it wherever they are defined. */
+static bool is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    uint32_t entity = join_entity_of(join, cubin, symbol);
+
+    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
+           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
+}
+
+/* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
+ * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
+static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
+                       const struct info_record *record)
+{
+    size_t words = info_symbol_words(record);
+    size_t start = to->size;
+    uint16_t size = 0;
+    bool is_lost = false;
+    uint8_t head[4] = {record->format, record->attribute, (uint8_t)record->value,
+                       (uint8_t)(record->value >> 8)};
+
+    buffer_append(to, head, sizeof head);
+    if (record->format != EIFMT_SVAL)
+        return;
+    for (size_t i = 0; i < words; i++) {
+        uint32_t symbol = info_word(record->payload, i);
+        uint32_t joined = join_symbol(join, cubin, symbol);
+
+        is_lost = is_lost || joined == 0;
+        if (record->attribute != EIATTR_EXTERNS || !is_bound(join, cubin, symbol))
+            buffer_u32(to, joined);
+    }
+    buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
+    size = (uint16_t)(to->size - start - sizeof head);
+    to->data[start + 2] = (char)(size & 0xff);
+    to->data[start + 3] = (char)(size >> 8);
+    if (is_lost || (record->attribute == EIATTR_EXTERNS && size == 0))
+        to->size = start;
+}
+
+static void add_records(struct buffer *to, const struct join *join, uint32_t cubin,
+                        struct bytes data)
+{
+    struct info_record record;
+
+    while (info_next(&data, &record))
+        add_record(to, join, cubin, &record);
+}
+
+static void fill_own_infos(struct join *join)
+{
+    for (uint32_t i = 1; i < join->out->section_count; i++) {
+        const struct join_made *made = &join->made[i];
+        struct buffer buffer = {0};
+
+        if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->info)
+            continue;
+        add_records(&buffer, join, made->cubin,
+                    join->inputs[made->cubin].cubin->sections[made->section].data);
+        set_data(join, i, &buffer);
+    }
+}
+
+/* Records that name no symbol, once each. Measured: ptxas gives the Mercury version only to modules
+ * without a kernel, which a chunk may be when the program is not. */
+static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
+{
+    struct table seen = {0};
+
+    for (uint32_t c = 0; c < join->count; c++) {
+        const struct join_input *input = &join->inputs[c];
+
+        for (size_t i = 0; i < input->record_count; i++) {
+            struct bytes raw = input->records[i].raw;
+            struct text key = {(const char *)raw.data, raw.size};
+
+            if (input->records[i].symbol ||
+                (has_kernel && raw.data[1] == EIATTR_MERCURY_ISA_VERSION) ||
+                table_find(&seen, key) != TABLE_NONE)
+                continue;
+            table_add(&seen, key, 0);
+            buffer_append(to, raw.data, raw.size);
+        }
+    }
+    table_free(&seen);
+}
+
+/* The module's records: those of the functions in reverse order, as ptxas has them. */
+static void fill_info(struct join *join)
+{
+    struct buffer buffer = {0};
+    bool has_kernel = false;
+
+    for (size_t f = join->function_count; f-- > 0;) {
+        const struct join_function *function = &join->functions[f];
+        const struct join_input *input = &join->inputs[function->cubin];
+
+        for (uint32_t i = input->sections[function->text].first_object; i;
+             i = input->next_object[i]) {
+            const struct join_entity *entity = &join->entities[input->entities[i]];
+
+            if (entity->cubin != function->cubin || entity->symbol != i)
+                continue;
+            has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
+            for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
+                add_records(&buffer, join, function->cubin, input->records[r].raw);
+        }
+    }
+    add_module_records(&buffer, join, has_kernel);
+    if (join->info)
+        set_data(join, join->info, &buffer);
+    else
+        buffer_free(&buffer);
+}
+
+static int compare_values(const struct info_record *a, const struct info_record *b)
+{
+    if (a->format != EIFMT_SVAL)
+        return (a->value > b->value) - (a->value < b->value);
+    if (a->payload.size != b->payload.size)
+        return a->payload.size > b->payload.size ? 1 : -1;
+    return a->payload.size ? memcmp(a->payload.data, b->payload.data, a->payload.size) : 0;
+}
+
+/* .nv.compat: each attribute's greatest value, in the first chunk's order. */
+static void fill_compat(struct join *join)
+{
+    struct info_record best[256];
+    uint8_t order[256];
+    size_t count = 0;
+    bool known[256] = {false};
+    struct buffer buffer = {0};
+
+    for (uint32_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++) {
+            struct bytes rest = join->inputs[c].cubin->sections[i].data;
+            struct info_record record;
+
+            if (join->inputs[c].cubin->sections[i].type != SHT_CUDA_COMPAT)
+                continue;
+            while (info_next(&rest, &record)) {
+                if (!known[record.attribute])
+                    order[count++] = record.attribute;
+                if (!known[record.attribute] ||
+                    compare_values(&record, &best[record.attribute]) > 0)
+                    best[record.attribute] = record;
+                known[record.attribute] = true;
+            }
+        }
+    for (size_t i = 0; i < count; i++) {
+        const struct info_record *record = &best[order[i]];
+        size_t value = record->format == EIFMT_SVAL ? record->payload.size : record->value;
+        uint8_t head[4] = {record->format, record->attribute, (uint8_t)value,
+                           (uint8_t)(value >> 8)};
+
+        buffer_append(&buffer, head, sizeof head);
+        buffer_append(&buffer, record->payload.data, record->payload.size);
+    }
+    set_data(join, join->compat, &buffer);
+}
+
+static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
+                      struct image_strings *strings)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct join_pair *pair = &pairs->list[i];
+
+        if (join->entities[pair->first].index == 0 ||
+            (pair->second != JOIN_NONE && join->entities[pair->second].index == 0))
+            continue; /* for a symbol that was dropped */
+        buffer_u32(to, join->entities[pair->first].index);
+        buffer_u32(to, pair->second != JOIN_NONE ? join->entities[pair->second].index
+                                                 : image_string(strings, pair->prototype));
+    }
+}
+
+static void begin_part(struct buffer *to, int32_t part)
+{
+    buffer_u32(to, 0);
+    buffer_u32(to, (uint32_t)part);
+}
+
+static void fill_callgraph(struct join *join, struct image_strings *strings)
+{
+    struct buffer buffer = {0};
+
+    begin_part(&buffer, CALLGRAPH_DIRECT);
+    add_pairs(&buffer, join, &join->calls, strings);
+    begin_part(&buffer, CALLGRAPH_ADDRESS);
+    add_pairs(&buffer, join, &join->addresses, strings);
+    begin_part(&buffer, CALLGRAPH_INDIRECT);
+    add_pairs(&buffer, join, &join->indirect, strings);
+    begin_part(&buffer, CALLGRAPH_CANDIDATE);
+    add_pairs(&buffer, join, &join->takers, strings);
+    set_data(join, join->callgraph, &buffer);
+}
+
+static void fill_prototypes(struct join *join, struct image_strings *strings)
+{
+    struct buffer buffer = {0};
+
+    add_pairs(&buffer, join, &join->prototypes, strings);
+    set_data(join, join->prototype, &buffer);
+}
+
+static void fill_strings(struct join *join, const struct image_strings *strings)
+{
+    struct cubin_section *section = &join->out->sections[join->out->sections[3].link];
+    size_t size = strings->bytes.size;
+    uint8_t *data = arena_alloc(&join->out->arena, size, 1);
+
+    memcpy(data, strings->bytes.data, size);
+    join->out->strings = (struct bytes){data, size};
+    section->data = join->out->strings;
+    section->size = size;
+}
+
+/* Each code section names its function. */
+static void name_functions(struct join *join)
+{
+    for (size_t f = 0; f < join->function_count; f++) {
+        const struct join_function *function = &join->functions[f];
+        uint32_t joined = join->inputs[function->cubin].sections[function->text].joined;
+        uint32_t *info = &join->out->sections[joined].info;
+
+        *info = (*info & 0xff000000u) | join->entities[function->entity].index;
+    }
+}
+
+void join_fill_sections(struct join *join)
+{
+    struct image_strings strings = {0};
+
+    image_string(&strings, (struct text){0});
+    name_functions(join);
+    join_relocations_fill(join);
+    fill_own_infos(join);
+    fill_info(join);
+    if (join->compat)
+        fill_compat(join);
+    if (join->callgraph)
+        fill_callgraph(join, &strings);
+    if (join->prototype)
+        fill_prototypes(join, &strings);
+    fill_strings(join, &strings);
+    image_strings_free(&strings);
+}

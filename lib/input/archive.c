@@ -1,0 +1,175 @@
+/* archive.c: ar archives, by libelf.
+ *
+ * An archive is "!<arch>\n" and then members: a 60-byte text header and the data, padded to 2
+ * bytes. libelf follows the headers and resolves long names, but it stops without a word where a
+ * header is damaged and shortens a member that the file cuts off. So each header is also checked
+ * here, and the walk must end exactly at the end of the file. */
+#include "input/archive.h"
+
+#include <ar.h>
+#include <libelf.h>
+
+#include "base/diag.h"
+
+struct walk {
+    const char *name;
+    struct bytes data;
+    size_t offset; /* of the header of the member to come */
+    archive_visit *visit;
+    void *argument;
+};
+
+static bool damaged(const struct walk *walk, const char *what)
+{
+    diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name, walk->offset,
+               what);
+    return false;
+}
+
+/* A decimal number, left-aligned and padded with blanks. */
+static bool read_number(const char *digits, size_t width, uint64_t *number)
+{
+    size_t at = 0;
+
+    for (*number = 0; at < width && digits[at] >= '0' && digits[at] <= '9'; at++)
+        *number = *number * 10 + (uint64_t)(digits[at] - '0');
+    if (at == 0)
+        return false;
+    while (at < width && digits[at] == ' ')
+        at++;
+    return at == width;
+}
+
+/* Reads the header at walk->offset by ourselves: sets *name to its name field and *member to the
+ * member's data. */
+static bool read_header(const struct walk *walk, struct text *name, struct bytes *member)
+{
+    struct bytes part;
+    struct ar_hdr header;
+    uint64_t size;
+
+    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part)) {
+        diag_error("Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
+                   "%zu are left",
+                   walk->name, walk->offset, walk->data.size - walk->offset);
+        return false;
+    }
+    memcpy(&header, part.data, sizeof header);
+    if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
+        return damaged(walk, "does not end with its mark");
+    if (!read_number(header.ar_size, sizeof header.ar_size, &size))
+        return damaged(walk, "has a size that is no number");
+    *name = (struct text){(const char *)part.data, sizeof header.ar_name};
+    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member)) {
+        diag_error(
+            "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
+            "left",
+            walk->name, walk->offset, (unsigned long long)size,
+            walk->data.size - walk->offset - sizeof header);
+        return false;
+    }
+    return true;
+}
+
+/* Symbol tables (GNU, GNU 64-bit, BSD) and the table of long names. */
+static bool is_table(struct text name)
+{
+    return text_equal(name, TEXT("/")) || text_equal(name, TEXT("//")) ||
+           text_equal(name, TEXT("/SYM64/")) || text_starts(name, TEXT("__.SYMDEF"));
+}
+
+/* BSD archives write "#1/20" and put the 20 bytes of the name in front of the data. */
+static bool take_bsd_name(struct text field, struct text *name, struct bytes *data)
+{
+    uint64_t size;
+    struct bytes part;
+
+    if (!read_number(field.data + 3, field.size - 3, &size) || !bytes_slice(*data, 0, size, &part))
+        return false;
+    *name = (struct text){(const char *)part.data, strnlen((const char *)part.data, part.size)};
+    *data = (struct bytes){data->data + size, data->size - (size_t)size};
+    return true;
+}
+
+/* Visits the member that libelf stands at and moves on. */
+static bool visit_member(struct walk *walk, Elf *member)
+{
+    Elf_Arhdr *header = elf_getarhdr(member);
+    struct bytes data;
+    struct text field, name;
+
+    if (!read_header(walk, &field, &data))
+        return false;
+    if (!header || !header->ar_name)
+        return damaged(walk, "has no valid name");
+    name = text_of(header->ar_name);
+    if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
+        return damaged(walk, "has no valid name");
+    if (!is_table(name) && !walk->visit(walk->argument, name, data))
+        return false;
+    walk->offset = (size_t)(data.data - walk->data.data) + data.size;
+    walk->offset += walk->offset % 2;
+    return true;
+}
+
+/* libelf stopped in front of the header at walk->offset. */
+static bool report_stop(const struct walk *walk)
+{
+    struct bytes data;
+    struct text field;
+
+    if (read_header(walk, &field, &data))
+        diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s", walk->name,
+                   walk->offset, elf_errmsg(-1));
+    return false;
+}
+
+static bool visit_members(struct walk *walk, Elf *archive)
+{
+    Elf_Cmd command = ELF_C_READ_MMAP;
+
+    while (walk->offset < walk->data.size) {
+        /* In this mode libelf takes members from the archive's memory, there being no descriptor.
+         */
+        Elf *member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, archive);
+        bool ok;
+
+        if (!member)
+            return report_stop(walk);
+        ok = visit_member(walk, member);
+        command = elf_next(member);
+        elf_end(member);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)
+{
+    struct walk walk = {name, data, SARMAG, visit, argument};
+    Elf *archive;
+    bool ok;
+
+    if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0) {
+        diag_error("Thin archive '%s' is not supported: it has only the names of its members; make "
+                   "it without ar's option T",
+                   name);
+        return false;
+    }
+    if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0) {
+        diag_error("Damaged archive '%s': it does not begin with its magic", name);
+        return false;
+    }
+    elf_version(EV_CURRENT);
+    /* libelf only reads a memory image that was opened like this. */
+    archive = elf_memory((char *)(uintptr_t)data.data, data.size);
+    if (!archive || elf_kind(archive) != ELF_K_AR) {
+        diag_error("Damaged archive '%s': %s", name, elf_errmsg(-1));
+        elf_end(archive);
+        return false;
+    }
+    ok = visit_members(&walk, archive);
+    elf_end(archive);
+    return ok;
+}

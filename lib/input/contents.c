@@ -1,0 +1,276 @@
+/* contents.c: a summary of the architectures in the inputs.
+ *
+ * An architecture is a cell in a small table (number by suffix), so that counting how many groups
+ * have it costs one step per entry. */
+#include "input/contents.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "input/select.h"
+#include "input/target.h"
+
+#define SM_LIMIT 1000u
+#define SUFFIXES 3u
+
+/* Lists in messages end after so many. */
+#define SHOWN_ENTRIES 12u
+#define SHOWN_FILES   20u
+
+static const char suffixes[SUFFIXES] = {0, 'a', 'f'};
+
+static size_t cell_of(struct arch arch)
+{
+    unsigned suffix = arch.suffix == 'a' ? 1 : arch.suffix == 'f' ? 2 : 0;
+
+    return (size_t)(arch.sm < SM_LIMIT ? arch.sm : 0) * SUFFIXES + suffix;
+}
+
+/* How many groups have code for an architecture. */
+struct tally {
+    uint32_t groups;
+    uint32_t last; /* the group counted last, plus 1 */
+};
+
+/* Counts every group's architectures; returns how many groups have any code. Raw LTO-IR does not
+ * say what it is for and binds nobody. */
+static uint32_t count_groups(const struct members *members, struct tally *tally)
+{
+    uint32_t groups = 0;
+    struct select_group group;
+
+    for (size_t at = 0; at < members->count; at = group.end) {
+        bool has_code = false;
+
+        group = select_group_at(members, at);
+        for (size_t i = group.begin; i < group.end; i++) {
+            const struct member *member = &members->list[i];
+            struct tally *cell = &tally[cell_of(member->entry.arch)];
+
+            if (member->entry.arch.sm == 0 || !select_is_usable(member))
+                continue;
+            has_code = true;
+            if (cell->last != member->group + 1)
+                cell->groups++;
+            cell->last = member->group + 1;
+        }
+        if (has_code)
+            groups++;
+    }
+    return groups;
+}
+
+/* "a.o(1)": "sm_80 (SASS)"; a raw file with unknown architecture has no number. */
+static void describe_entry(struct buffer *line, const struct member *member)
+{
+    const struct fatbin_entry *entry = &member->entry;
+    const char *prefix = entry->kind == FATBIN_ELF   ? "sm_"
+                         : entry->kind == FATBIN_PTX ? "compute_"
+                                                     : "lto_";
+    const char *kind = entry->kind == FATBIN_ELF   ? "SASS"
+                       : entry->kind == FATBIN_PTX ? "PTX"
+                                                   : "LTO-IR";
+
+    if (line->size)
+        buffer_string(line, ", ");
+    if (entry->arch.sm)
+        buffer_printf(line, "%s%u%.1s (%s)", prefix, entry->arch.sm,
+                      entry->arch.suffix ? &entry->arch.suffix : "", kind);
+    else
+        buffer_string(line, kind);
+}
+
+/* Notes what members [begin, end) hold, each kind and architecture once. */
+static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
+{
+    bool *seen = memory_zalloc(SM_LIMIT * SUFFIXES * 16, sizeof *seen);
+    struct buffer line = {0};
+    unsigned shown = 0;
+
+    for (size_t i = begin; i < end && shown <= SHOWN_ENTRIES; i++) {
+        const struct member *member = &members->list[i];
+        size_t cell = cell_of(member->entry.arch) * 16 + (member->entry.kind & 15u);
+
+        if (!select_is_known_kind(member) || seen[cell])
+            continue;
+        seen[cell] = true;
+        if (++shown <= SHOWN_ENTRIES)
+            describe_entry(&line, member);
+        else
+            buffer_string(&line, ", ...");
+    }
+    diag_note("'%s' has %.*s", name, TEXT_ARG(buffer_view(&line)));
+    buffer_free(&line);
+    free(seen);
+}
+
+/* The end of the run of members that share the string `name` (one pointer per file or object). */
+static size_t run_end(const struct members *members, size_t begin, bool by_file)
+{
+    const struct member *list = members->list;
+    size_t end = begin;
+
+    while (end < members->count && (by_file ? list[end].file == list[begin].file
+                                            : list[end].object_name == list[begin].object_name))
+        end++;
+    return end;
+}
+
+/* Lists the cells that `needed` groups or more have. Returns how many; the last one is in *arch. */
+static unsigned list_choice(const struct tally *tally, uint32_t needed, struct buffer *line,
+                            struct arch *arch)
+{
+    unsigned count = 0;
+
+    for (unsigned sm = 1; sm < SM_LIMIT; sm++) {
+        for (unsigned suffix = 0; suffix < SUFFIXES; suffix++) {
+            char name[ARCH_NAME_SIZE];
+
+            if (tally[sm * SUFFIXES + suffix].groups < needed)
+                continue;
+            *arch = (struct arch){sm, suffixes[suffix]};
+            buffer_printf(line, "%s%s", count++ ? ", " : "", arch_name(*arch, name));
+        }
+    }
+    return count;
+}
+
+static void ask_for_target(const struct members *members, const char *choice)
+{
+    unsigned shown = 0;
+
+    diag_error("-arch is needed: the inputs have code for %s", choice);
+    for (size_t at = 0, end; at < members->count; at = end) {
+        end = run_end(members, at, true);
+        if (shown++ < SHOWN_FILES)
+            note_contents(members, at, end, members->list[at].file);
+    }
+    if (shown > SHOWN_FILES)
+        diag_note("and %u more files", shown - SHOWN_FILES);
+}
+
+bool contents_find_target(struct members *members)
+{
+    struct tally *tally = memory_zalloc(SM_LIMIT * SUFFIXES, sizeof *tally);
+    uint32_t groups = count_groups(members, tally);
+    struct buffer line = {0};
+    struct arch arch = {0};
+    bool found = false;
+
+    if (groups == 0) {
+        diag_error("-arch is needed: the inputs have no device code that says what it is for");
+    } else {
+        unsigned count = list_choice(tally, groups, &line, &arch);
+
+        if (count == 0)
+            list_choice(tally, 1, &line, &arch);
+        found = count == 1;
+        buffer_char(&line, '\0');
+        if (found)
+            members->arch = arch;
+        else
+            ask_for_target(members, line.data);
+    }
+    buffer_free(&line);
+    free(tally);
+    return found;
+}
+
+/* What select_roles did with the groups of a file or object. */
+struct outcome {
+    bool has_taken;   /* some entry takes part */
+    bool has_missing; /* some group has code, but nothing for the target */
+    bool has_linked;  /* some group has nothing for the target but SASS that is linked already */
+};
+
+static bool has_linked_code(const struct members *members, struct select_group group)
+{
+    for (size_t i = group.begin; i < group.end; i++)
+        if (members->list[i].entry.kind == FATBIN_ELF &&
+            target_takes_sass(members->arch, members->list[i].entry.arch) &&
+            select_is_linked(&members->list[i]))
+            return true;
+    return false;
+}
+
+static struct outcome judge(const struct members *members, size_t begin, size_t end)
+{
+    struct outcome outcome = {0};
+    struct select_group group;
+
+    for (size_t at = begin; at < end; at = group.end) {
+        bool taken = false, code = false;
+
+        group = select_group_at(members, at);
+        for (size_t i = group.begin; i < group.end; i++) {
+            code = code || select_is_known_kind(&members->list[i]);
+            taken = taken || members->list[i].role != MEMBER_UNUSED;
+        }
+        if (taken)
+            outcome.has_taken = true;
+        else if (code && has_linked_code(members, group))
+            outcome.has_linked = true;
+        else if (code)
+            outcome.has_missing = true;
+    }
+    return outcome;
+}
+
+static void warn_missing(const struct members *members, size_t begin, size_t end, const char *name)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    diag_warning("SM Arch ('%s') not found in '%s'", arch_name(members->arch, arch), name);
+    note_contents(members, begin, end, name);
+}
+
+static void warn_linked(const struct members *members, const char *name)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    diag_warning(
+        "'%s' is ignored: its code for %s is linked already (ET_EXEC) and cannot be merged; "
+        "nvcc -dc makes relocatable code",
+        name, arch_name(members->arch, arch));
+}
+
+/* Single objects of an archive are there to be left out, so what is said of them is for -v. */
+static void report_object(const struct members *members, size_t begin, size_t end)
+{
+    const char *name = members->list[begin].object_name;
+    struct outcome outcome = judge(members, begin, end);
+    char arch[ARCH_NAME_SIZE];
+
+    if (outcome.has_missing)
+        diag_verbose("SM Arch ('%s') not found in '%s'", arch_name(members->arch, arch), name);
+    if (outcome.has_linked)
+        diag_verbose("'%s' has code that is linked already (ET_EXEC), which is ignored", name);
+}
+
+static void report_file(const struct members *members, size_t begin, size_t end, bool suppress)
+{
+    const struct member *first = &members->list[begin];
+    struct outcome outcome = judge(members, begin, end);
+
+    if (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing)) {
+        for (size_t at = begin, next; at < end; at = next) {
+            next = run_end(members, at, false);
+            report_object(members, at, next);
+        }
+        return;
+    }
+    if (outcome.has_missing && !suppress)
+        warn_missing(members, begin, end, first->file);
+    if (outcome.has_linked)
+        warn_linked(members, first->file);
+}
+
+void contents_report_missing(const struct members *members, bool suppress_arch_warning)
+{
+    for (size_t at = 0, end; at < members->count; at = end) {
+        end = run_end(members, at, true);
+        report_file(members, at, end, suppress_arch_warning);
+    }
+}

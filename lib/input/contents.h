@@ -1,0 +1,19 @@
+/* contents.h: what the inputs have code for: finding the target, and saying what is missing. */
+#ifndef MINILINK_INPUT_CONTENTS_H
+#define MINILINK_INPUT_CONTENTS_H
+
+#include <stdbool.h>
+
+#include "input/member.h"
+
+/* Sets members->arch to the one architecture for which every fatbin and raw file with code has
+ * SASS, PTX or LTO-IR of exactly that number and suffix. False, and an error that lists what there
+ * is, when there is none or several. */
+bool contents_find_target(struct members *members);
+
+/* After select_roles: warns about each file that has code, but nothing for the target, once; for
+ * archives only when no member has any, as nvlink is silent about single members of archives. Code
+ * that is linked already gets a warning of its own. */
+void contents_report_missing(const struct members *members, bool suppress_arch_warning);
+
+#endif

@@ -1,0 +1,258 @@
+/* fatbin.c: a cursor over the entries of one fatbin container.
+ *
+ * The container is a foreign file: a wrong size in it makes NVIDIA's own nvlink 13.0 crash or loop.
+ * Here every field is checked against the bytes that are really there before anything is looked up
+ * through it, and an entry that is handed out needs no further checks. */
+#include "input/fatbin.h"
+
+#include "base/diag.h"
+#include "input/little.h"
+
+#define ENTRY_HEADER_SIZE      64u
+#define ENTRY_VERSION          0x0101u
+#define OPTION_DESCRIPTOR_SIZE 8u
+
+/* Offsets of the fields in an entry's header. */
+enum entry_field {
+    FIELD_KIND = 0x00,
+    FIELD_VERSION = 0x02,
+    FIELD_HEADER_SIZE = 0x04,
+    FIELD_PAYLOAD_SIZE = 0x08,
+    FIELD_COMPRESSED_SIZE = 0x10,
+    FIELD_OPTIONS = 0x14,
+    FIELD_MINOR = 0x18,
+    FIELD_MAJOR = 0x1a,
+    FIELD_SM = 0x1c,
+    FIELD_IDENTITY = 0x20,
+    FIELD_IDENTITY_SIZE = 0x24,
+    FIELD_FLAGS = 0x28,
+    FIELD_UNCOMPRESSED_SIZE = 0x38,
+};
+
+bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, size_t *size)
+{
+    uint64_t follows, whole;
+
+    if (data.size < FATBIN_HEADER_SIZE) {
+        diag_error(
+            "Damaged fatbin '%s': the header at offset 0 has 16 bytes, but only %zu are there",
+            name, data.size);
+        return false;
+    }
+    if (little_u32(data.data) != FATBIN_MAGIC) {
+        diag_error("fatbin wrong format? '%s': magic at offset 0 is 0x%08x, expected 0x%08x", name,
+                   little_u32(data.data), FATBIN_MAGIC);
+        return false;
+    }
+    if (little_u16(data.data + 4) != 1) {
+        diag_error("Damaged fatbin '%s': version at offset 4 is %u, expected 1", name,
+                   little_u16(data.data + 4));
+        return false;
+    }
+    if (little_u16(data.data + 6) != FATBIN_HEADER_SIZE) {
+        diag_error("Damaged fatbin '%s': header size at offset 6 is %u, expected 16", name,
+                   little_u16(data.data + 6));
+        return false;
+    }
+    follows = little_u64(data.data + 8);
+    if (follows > data.size - FATBIN_HEADER_SIZE) {
+        diag_error("Damaged fatbin '%s': the header at offset 8 says that %llu bytes follow, but "
+                   "only %zu are there",
+                   name, (unsigned long long)follows, data.size - FATBIN_HEADER_SIZE);
+        return false;
+    }
+    whole = FATBIN_HEADER_SIZE + follows;
+    *fatbin = (struct fatbin){
+        .name = name, .bytes = {data.data, (size_t)whole}, .next = FATBIN_HEADER_SIZE};
+    whole = (whole + 7) & ~UINT64_C(7);
+    *size = whole < data.size ? (size_t)whole : data.size;
+    return true;
+}
+
+/* Where an error is: the entry's header and what is known of it. */
+struct entry_view {
+    const struct fatbin *fatbin;
+    const uint8_t *header; /* header_size bytes, at least ENTRY_HEADER_SIZE */
+    size_t header_size;
+    size_t payload_size;
+};
+
+/* Reports `format` about a field of the entry. */
+static bool damaged(const struct entry_view *view, enum entry_field field, const char *what,
+                    uint64_t found, const char *expected, uint64_t limit)
+{
+    diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
+               view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field,
+               (unsigned long long)found, expected, (unsigned long long)limit);
+    return false;
+}
+
+/* Header and payload must be multiples of 8 bytes that lie inside the container. */
+static bool find_extent(struct entry_view *view)
+{
+    const struct fatbin *fatbin = view->fatbin;
+    size_t rest = fatbin->bytes.size - fatbin->next;
+    uint64_t payload;
+    uint32_t header;
+
+    if (rest < ENTRY_HEADER_SIZE) {
+        diag_error("Damaged fatbin '%s', entry %u: the header at offset %zu has at least 64 bytes, "
+                   "but only %zu are left",
+                   fatbin->name, fatbin->number, fatbin->next, rest);
+        return false;
+    }
+    view->header = fatbin->bytes.data + fatbin->next;
+    header = little_u32(view->header + FIELD_HEADER_SIZE);
+    payload = little_u64(view->header + FIELD_PAYLOAD_SIZE);
+    if (header < ENTRY_HEADER_SIZE)
+        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "at least", 64);
+    if (header % 8)
+        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "a multiple of", 8);
+    if (header > rest)
+        return damaged(view, FIELD_HEADER_SIZE, "header size", header, "at most", rest);
+    if (payload % 8)
+        return damaged(view, FIELD_PAYLOAD_SIZE, "payload size", payload, "a multiple of", 8);
+    if (payload > rest - header)
+        return damaged(view, FIELD_PAYLOAD_SIZE, "payload size", payload, "at most", rest - header);
+    view->header_size = header;
+    view->payload_size = (size_t)payload;
+    return true;
+}
+
+static bool read_arch(const struct entry_view *view, struct fatbin_entry *entry)
+{
+    uint32_t sm = little_u32(view->header + FIELD_SM);
+
+    if (sm < 10)
+        return damaged(view, FIELD_SM, "SM number", sm, "at least", 10);
+    if (sm > 999)
+        return damaged(view, FIELD_SM, "SM number", sm, "at most", 999);
+    if ((entry->flags & FATBIN_SUFFIX_A) && (entry->flags & FATBIN_SUFFIX_F)) {
+        diag_error(
+            "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx, with both suffix "
+            "a and suffix f",
+            view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
+            (unsigned long long)entry->flags);
+        return false;
+    }
+    entry->arch.sm = sm;
+    if (entry->flags & FATBIN_SUFFIX_A)
+        entry->arch.suffix = 'a';
+    if (entry->flags & FATBIN_SUFFIX_F)
+        entry->arch.suffix = 'f';
+    return true;
+}
+
+static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry)
+{
+    uint64_t method = entry->flags & (FATBIN_LZ4 | FATBIN_ZSTD);
+    uint32_t compressed = little_u32(view->header + FIELD_COMPRESSED_SIZE);
+
+    if (compressed > view->payload_size)
+        return damaged(view, FIELD_COMPRESSED_SIZE, "compressed size", compressed, "at most",
+                       view->payload_size);
+    if (method == (FATBIN_LZ4 | FATBIN_ZSTD) || (method == 0 && compressed != 0)) {
+        diag_error("Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
+                   "size %u, expected one of LZ4 (0x2000) and zstd (0x8000)",
+                   view->fatbin->name, view->fatbin->number, view->fatbin->next + FIELD_FLAGS,
+                   (unsigned long long)entry->flags, compressed);
+        return false;
+    }
+    if (method == 0)
+        return true;
+    if (compressed == 0)
+        return damaged(view, FIELD_COMPRESSED_SIZE, "compressed size", 0, "at least", 1);
+    entry->payload.size = compressed;
+    entry->uncompressed_size = little_u64(view->header + FIELD_UNCOMPRESSED_SIZE);
+    if (entry->uncompressed_size == 0)
+        return damaged(view, FIELD_UNCOMPRESSED_SIZE, "uncompressed size", 0, "at least", 1);
+    return true;
+}
+
+/* A string in the variable part of the header, behind the fixed fields. */
+static bool read_string(const struct entry_view *view, enum entry_field field, const char *what,
+                        uint32_t offset, uint32_t size, struct text *string)
+{
+    struct bytes header = {view->header, view->header_size}, part;
+
+    if (offset < ENTRY_HEADER_SIZE)
+        return damaged(view, field, what, offset, "at least", ENTRY_HEADER_SIZE);
+    if (!bytes_slice(header, offset, size, &part)) {
+        diag_error(
+            "Damaged fatbin '%s', entry %u: %s at offset %zu is %u with length %u, beyond the "
+            "header's %zu bytes",
+            view->fatbin->name, view->fatbin->number, what, view->fatbin->next + field, offset,
+            size, view->header_size);
+        return false;
+    }
+    *string = (struct text){(const char *)part.data, part.size};
+    if (string->size && string->data[string->size - 1] == '\0')
+        string->size--;
+    return true;
+}
+
+static bool read_strings(const struct entry_view *view, struct fatbin_entry *entry)
+{
+    uint32_t descriptor = little_u32(view->header + FIELD_OPTIONS);
+    uint32_t identity = little_u32(view->header + FIELD_IDENTITY);
+    uint32_t identity_size = little_u32(view->header + FIELD_IDENTITY_SIZE);
+    struct text string;
+
+    if (identity && !read_string(view, FIELD_IDENTITY, "offset of the source name", identity,
+                                 identity_size, &entry->identity))
+        return false;
+    if (!descriptor)
+        return true;
+    if (!read_string(view, FIELD_OPTIONS, "offset of the option descriptor", descriptor,
+                     OPTION_DESCRIPTOR_SIZE, &string) ||
+        !read_string(view, FIELD_OPTIONS, "offset of the option string",
+                     little_u32(view->header + descriptor),
+                     little_u32(view->header + descriptor + 4), &string))
+        return false;
+    if (!(entry->flags & FATBIN_BLOB))
+        entry->options = string;
+    return true;
+}
+
+/* The fields that only mean something in entries of a kind and version that is known here. */
+static bool read_details(const struct entry_view *view, struct fatbin_entry *entry)
+{
+    return read_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
+}
+
+static bool is_known_kind(uint16_t kind)
+{
+    return kind == FATBIN_PTX || kind == FATBIN_ELF || kind == FATBIN_NVVM;
+}
+
+enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry)
+{
+    struct entry_view view = {.fatbin = fatbin};
+
+    if (fatbin->next >= fatbin->bytes.size)
+        return FATBIN_END;
+    fatbin->number++;
+    if (!find_extent(&view))
+        return FATBIN_DAMAGED;
+    *entry = (struct fatbin_entry){
+        .kind = little_u16(view.header + FIELD_KIND),
+        .version = little_u16(view.header + FIELD_VERSION),
+        .major = little_u16(view.header + FIELD_MAJOR),
+        .minor = little_u16(view.header + FIELD_MINOR),
+        .flags = little_u64(view.header + FIELD_FLAGS),
+        .offset = fatbin->next,
+        .number = fatbin->number,
+        .payload = {view.header + view.header_size, view.payload_size},
+    };
+    if (is_known_kind(entry->kind) && entry->version == ENTRY_VERSION) {
+        if (!read_details(&view, entry))
+            return FATBIN_DAMAGED;
+    } else {
+        /* Only kind, version and extent can be trusted; an SM number in range helps messages. */
+        uint32_t sm = little_u32(view.header + FIELD_SM);
+
+        entry->arch.sm = sm >= 10 && sm <= 999 ? sm : 0;
+    }
+    fatbin->next += view.header_size + view.payload_size;
+    return FATBIN_ENTRY;
+}

@@ -1,0 +1,315 @@
+/* file.c: finding, opening and mapping the operands, and telling what they are.
+ *
+ * Names say little: nvcc's objects end in .o as others do, a library may be a linker script, and a
+ * PTX text may be called anything. Every format here has a magic, except PTX and linker scripts,
+ * which are told by their first word behind blanks and comments. All operands are tried before the
+ * stage fails, so that one run names everything that is missing. A library is looked for as ld
+ * does: lib<name>.a in each -L path, or the exact file for -l:name. */
+#include "input/file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "input/fatbin.h"
+#include "input/hostobj.h"
+#include "input/little.h"
+
+/* Pipes and devices may never end. */
+#define STREAM_MAXIMUM (UINT64_C(1) << 31)
+#define STREAM_STEP    (1u << 16)
+
+#define ELF_MACHINE_CUDA 190
+#define LTOIR_MAGIC      0x7f4e43edu
+#define ELF_TYPE_OFFSET  16
+#define ELF_MINIMUM      20 /* up to and with e_machine */
+
+/* How much of a file is looked at to tell text from binary data. */
+#define TEXT_SAMPLE 4096
+
+static bool has_prefix(struct bytes data, const char *prefix)
+{
+    size_t size = strlen(prefix);
+
+    return data.size >= size && memcmp(data.data, prefix, size) == 0;
+}
+
+static enum file_kind classify_elf(struct bytes data)
+{
+    if (data.size < ELF_MINIMUM || data.data[EI_DATA] != ELFDATA2LSB)
+        return FILE_HOST_OBJECT;
+    if (little_u16(data.data + ELF_TYPE_OFFSET + 2) == ELF_MACHINE_CUDA)
+        return FILE_CUBIN;
+    return hostobj_is_shared(data) ? FILE_SHARED_OBJECT : FILE_HOST_OBJECT;
+}
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Where the first character behind blanks and comments is. */
+static struct bytes skip_comments(struct bytes data)
+{
+    const uint8_t *at = data.data, *end = data.data + data.size;
+
+    while (at < end) {
+        const uint8_t *close;
+
+        if (is_blank(*at)) {
+            at++;
+        } else if (end - at >= 2 && at[0] == '/' && at[1] == '/') {
+            close = memchr(at, '\n', (size_t)(end - at));
+            at = close ? close : end;
+        } else if (end - at >= 4 && at[0] == '/' && at[1] == '*') {
+            close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+            if (!close)
+                break;
+            at = close + 2;
+        } else {
+            break;
+        }
+    }
+    return (struct bytes){at, (size_t)(end - at)};
+}
+
+/* GNU ld scripts stand where a library is expected: GROUP ( /lib/libm.so.6 ). */
+static bool is_linker_script(struct bytes code)
+{
+    return has_prefix(code, "OUTPUT_FORMAT") || has_prefix(code, "GROUP") ||
+           has_prefix(code, "INPUT");
+}
+
+static bool is_text(struct bytes data)
+{
+    for (size_t i = 0; i < data.size && i < TEXT_SAMPLE; i++)
+        if ((data.data[i] < ' ' && !is_blank(data.data[i])) || data.data[i] == 127)
+            return false;
+    return true;
+}
+
+enum file_kind file_classify(struct bytes data)
+{
+    struct bytes code;
+
+    if (data.size == 0)
+        return FILE_EMPTY;
+    if (has_prefix(data, ELFMAG))
+        return classify_elf(data);
+    if (has_prefix(data, "!<arch>\n") || has_prefix(data, "!<thin>\n"))
+        return FILE_ARCHIVE;
+    if (data.size >= 4 && little_u32(data.data) == FATBIN_MAGIC)
+        return FILE_FATBIN;
+    if (data.size >= 4 && little_u32(data.data) == LTOIR_MAGIC)
+        return FILE_LTOIR;
+    code = skip_comments(data);
+    if (has_prefix(code, ".version") && code.size > 8 && is_blank(code.data[8]))
+        return FILE_PTX;
+    if (!is_text(data))
+        return FILE_UNKNOWN;
+    return is_linker_script(code) ? FILE_SHARED_OBJECT : FILE_TEXT;
+}
+
+const char *file_kind_name(enum file_kind kind)
+{
+    switch (kind) {
+    case FILE_EMPTY:
+        return "empty file";
+    case FILE_HOST_OBJECT:
+        return "host object";
+    case FILE_SHARED_OBJECT:
+        return "shared object";
+    case FILE_ARCHIVE:
+        return "archive";
+    case FILE_FATBIN:
+        return "fatbin";
+    case FILE_CUBIN:
+        return "cubin";
+    case FILE_PTX:
+        return "PTX text";
+    case FILE_LTOIR:
+        return "LTO-IR";
+    case FILE_TEXT:
+        return "text";
+    case FILE_UNKNOWN:
+        break;
+    }
+    return "unknown file";
+}
+
+static bool open_failed(const char *path, const char *why)
+{
+    diag_fatal("Could not open input file '%s': %s", path, why);
+    return false;
+}
+
+static bool map_file(struct input_file *file, int fd, off_t size)
+{
+    void *mapping;
+
+    if (size == 0)
+        return true;
+    mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapping == MAP_FAILED)
+        return open_failed(file->path, strerror(errno));
+    file->mapping = mapping;
+    file->data = (struct bytes){mapping, (size_t)size};
+    return true;
+}
+
+/* Reads what cannot be mapped. */
+static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
+{
+    struct buffer buffer = {0};
+    ssize_t size = 1;
+
+    while (size > 0 && buffer.size < STREAM_MAXIMUM) {
+        buffer_reserve(&buffer, STREAM_STEP);
+        size = read(fd, buffer.data + buffer.size, STREAM_STEP);
+        if (size < 0 && errno == EINTR)
+            size = 1;
+        else if (size > 0)
+            buffer.size += (size_t)size;
+    }
+    if (size != 0) {
+        const char *why = size < 0 ? strerror(errno) : "it is no regular file and does not end";
+
+        buffer_free(&buffer);
+        return open_failed(file->path, why);
+    }
+    if (buffer.size) {
+        uint8_t *copy = arena_alloc(&inputs->arena, buffer.size, 1);
+
+        memcpy(copy, buffer.data, buffer.size);
+        file->data = (struct bytes){copy, buffer.size};
+    }
+    buffer_free(&buffer);
+    return true;
+}
+
+static bool load(struct inputs *inputs, struct input_file *file)
+{
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    bool ok;
+
+    if (fd < 0)
+        return open_failed(file->path, strerror(errno));
+    if (fstat(fd, &status) != 0)
+        ok = open_failed(file->path, strerror(errno));
+    else if (S_ISDIR(status.st_mode))
+        ok = open_failed(file->path, strerror(EISDIR));
+    else if (S_ISREG(status.st_mode))
+        ok = map_file(file, fd, status.st_size);
+    else
+        ok = read_stream(inputs, file, fd);
+    close(fd);
+    return ok;
+}
+
+/* Opens `path` and adds it to the list. */
+static bool add_file(struct inputs *inputs, const char *path, const char *library)
+{
+    struct input_file file = {.path = path, .library = library};
+
+    if (!load(inputs, &file))
+        return false;
+    file.kind = file_classify(file.data);
+    ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
+    return true;
+}
+
+/* The first <path>/<prefix><name><suffix> that is there, or NULL. A directory of that name is none.
+ */
+static const char *find_library(struct inputs *inputs, const char *const *paths, size_t count,
+                                const char *prefix, const char *name, const char *suffix)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *path =
+            arena_printf(&inputs->arena, "%s/%s%s%s", paths[i], prefix, name, suffix);
+        struct stat status;
+
+        if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+            return path;
+    }
+    return NULL;
+}
+
+/* Libraries of the host's C and C++ run time: nvcc passes them on, and none has device code. */
+static bool is_host_library(const char *name)
+{
+    static const char *const names[] = {"c",    "m",      "dl",  "rt",    "pthread",
+                                        "util", "stdc++", "gcc", "gcc_s", "gomp"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool library_missing(const char *name, const char *const *paths, size_t count)
+{
+    diag_error("Library file '%s' not found in paths", name);
+    for (size_t i = 0; i < count; i++)
+        diag_note("tried '%s/%s%s%s'", paths[i], *name == ':' ? "" : "lib",
+                  *name == ':' ? name + 1 : name, *name == ':' ? "" : ".a");
+    if (count == 0)
+        diag_note("no library paths were given (-L)");
+    return false;
+}
+
+static bool add_library(struct inputs *inputs, const char *name, const char *const *paths,
+                        size_t count)
+{
+    const char *path;
+
+    if (*name == ':') {
+        path = find_library(inputs, paths, count, "", name + 1, "");
+        return path ? add_file(inputs, path, name) : library_missing(name, paths, count);
+    }
+    path = find_library(inputs, paths, count, "lib", name, ".a");
+    if (path)
+        return add_file(inputs, path, name);
+    path = find_library(inputs, paths, count, "lib", name, ".so");
+    if (!path && is_host_library(name)) {
+        diag_verbose("Library '%s' is ignored: it is the host's and has no code to link", name);
+        return true;
+    }
+    if (!path)
+        return library_missing(name, paths, count);
+    diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
+                 name, path);
+    return true;
+}
+
+bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
+                 const char *const *library_paths, size_t path_count)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct input_operand *operand = &operands[i];
+
+        if (operand->is_library ? !add_library(inputs, operand->name, library_paths, path_count)
+                                : !add_file(inputs, operand->name, NULL))
+            ok = false;
+    }
+    return ok;
+}
+
+void inputs_close(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->files[i].mapping)
+            munmap(inputs->files[i].mapping, inputs->files[i].data.size);
+    free(inputs->files);
+    arena_free(&inputs->arena);
+    *inputs = (struct inputs){0};
+}

@@ -1,0 +1,182 @@
+/* hostobj.c: host ELF files, by libelf.
+ *
+ * libelf gives the section headers; names and contents are then looked up through the bounds gate,
+ * in constant time per section, so that neither damage nor malice costs more than reading the
+ * headers. */
+#include "input/hostobj.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include "base/diag.h"
+
+static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin"};
+
+#define SECTION_NAMES (sizeof sections / sizeof *sections)
+
+/* An opened ELF file. */
+struct object {
+    const char *name; /* for messages */
+    struct bytes data;
+    Elf *elf;
+    size_t section_count;
+    struct bytes names; /* section name string table */
+};
+
+static bool damaged(const struct object *object, const char *what)
+{
+    if (object->name)
+        diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", object->name,
+                   what);
+    return false;
+}
+
+/* libelf says nothing, and finds no sections, when the section headers lie behind the end of a file
+ * that was cut off. */
+static bool check_headers(struct object *object)
+{
+    size_t size = gelf_fsize(object->elf, ELF_T_SHDR, 1, EV_CURRENT);
+    GElf_Ehdr header;
+    struct bytes part;
+
+    if (!gelf_getehdr(object->elf, &header))
+        return damaged(object, "its header cannot be read");
+    if (header.e_shoff == 0)
+        return true;
+    if (bytes_slice(object->data, header.e_shoff, size, &part) &&
+        elf_getshdrnum(object->elf, &object->section_count) == 0 && object->section_count > 0 &&
+        bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
+        return true;
+    diag_error("Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
+               "offset %llu, but it has %zu bytes",
+               object->name, (unsigned long long)header.e_shoff, object->data.size);
+    return false;
+}
+
+static bool open_object(struct object *object)
+{
+    GElf_Shdr strings;
+    size_t index;
+
+    elf_version(EV_CURRENT);
+    /* libelf only reads a memory image that was opened like this. */
+    object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
+    if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
+        return damaged(object, "its header cannot be read");
+    if (!check_headers(object))
+        return false;
+    if (object->section_count == 0)
+        return true;
+    if (elf_getshdrstrndx(object->elf, &index) != 0 ||
+        !gelf_getshdr(elf_getscn(object->elf, index), &strings) ||
+        !bytes_slice(object->data, strings.sh_offset, strings.sh_size, &object->names))
+        return damaged(object, "its section names cannot be read");
+    return true;
+}
+
+static bool has_name(const struct object *object, const GElf_Shdr *header, const char *name)
+{
+    struct bytes part;
+    size_t size = strlen(name) + 1;
+
+    return bytes_slice(object->names, header->sh_name, size, &part) &&
+           memcmp(part.data, name, size) == 0;
+}
+
+/* Checks one fatbin section. *total is the size of all so far: sections that overlap could multiply
+ * a small file's contents without limit. */
+static bool find_contents(const struct object *object, const GElf_Shdr *header, size_t *total,
+                          struct bytes *contents)
+{
+    if (header->sh_type == SHT_NOBITS ||
+        !bytes_slice(object->data, header->sh_offset, header->sh_size, contents)) {
+        diag_error("Could not find fatbin in '%s': the section at offset %llu has %llu bytes, but "
+                   "the file has %zu",
+                   object->name, (unsigned long long)header->sh_offset,
+                   (unsigned long long)header->sh_size, object->data.size);
+        return false;
+    }
+    if (contents->size > object->data.size - *total)
+        return damaged(object, "its fatbin sections overlap");
+    *total += contents->size;
+    return true;
+}
+
+static bool visit_sections(const struct object *object, const char *name, hostobj_visit *visit,
+                           void *argument, size_t *total, unsigned *found)
+{
+    bool ok = true;
+
+    for (size_t i = 1; i < object->section_count; i++) {
+        GElf_Shdr header;
+        struct bytes contents;
+
+        if (!gelf_getshdr(elf_getscn(object->elf, i), &header))
+            return damaged(object, "a section header cannot be read");
+        if (!has_name(object, &header, name))
+            continue;
+        ++*found;
+        if (!find_contents(object, &header, total, &contents))
+            ok = false;
+        else if (!visit(argument, name, contents))
+            return false;
+    }
+    return ok;
+}
+
+bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
+                  unsigned *found)
+{
+    struct object object = {.name = name, .data = data};
+    size_t total = 0;
+    bool ok = open_object(&object);
+
+    *found = 0;
+    for (size_t i = 0; ok && i < SECTION_NAMES; i++)
+        ok = visit_sections(&object, sections[i], visit, argument, &total, found);
+    elf_end(object.elf);
+    return ok;
+}
+
+/* Looks for DF_1_PIE, which a static PIE has. */
+static bool has_pie_flag(struct bytes dynamic)
+{
+    Elf64_Dyn entry;
+
+    for (size_t at = 0; dynamic.size - at >= sizeof entry; at += sizeof entry) {
+        memcpy(&entry, dynamic.data + at, sizeof entry);
+        if (entry.d_tag == DT_NULL)
+            break;
+        if (entry.d_tag == DT_FLAGS_1)
+            return (entry.d_un.d_val & DF_1_PIE) != 0;
+    }
+    return false;
+}
+
+bool hostobj_is_shared(struct bytes data)
+{
+    struct object object = {.data = data};
+    struct bytes dynamic = {0};
+    GElf_Ehdr header;
+    size_t count;
+    bool shared = false;
+
+    elf_version(EV_CURRENT);
+    object.elf = elf_memory((char *)(uintptr_t)data.data, data.size);
+    if (object.elf && gelf_getehdr(object.elf, &header) && header.e_type == ET_DYN &&
+        elf_getphdrnum(object.elf, &count) == 0) {
+        shared = true;
+        for (size_t i = 0; i < count && shared; i++) {
+            GElf_Phdr segment;
+
+            if (!gelf_getphdr(object.elf, (int)i, &segment))
+                break;
+            if (segment.p_type == PT_INTERP)
+                shared = false;
+            else if (segment.p_type == PT_DYNAMIC && !dynamic.data)
+                bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
+        }
+    }
+    elf_end(object.elf);
+    return shared && !has_pie_flag(dynamic);
+}

@@ -1,0 +1,284 @@
+/* member.c: lists all device code in the inputs, and settles what of it takes part.
+ *
+ * Code stands in fatbins (in sections of host objects, which may be members of archives, or in
+ * files of their own) and in raw cubin, PTX and LTO-IR files. Each fatbin is one group, in which
+ * select.c chooses; a raw file is a group of its own. */
+#include "input/member.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "input/archive.h"
+#include "input/contents.h"
+#include "input/hostobj.h"
+#include "input/inflate.h"
+#include "input/little.h"
+#include "input/rawcode.h"
+#include "input/select.h"
+
+#define ENTRY_VERSION 0x0101
+
+/* An archive's long names come from a foreign file, and each entry's name repeats one. */
+#define OBJECT_NAME_MAXIMUM 1024u
+
+/* Where the collection stands. */
+struct collector {
+    struct members *members;
+    const char *file;   /* operand; one pointer per operand */
+    const char *object; /* object_name of the members to come; == file outside archives */
+    unsigned number;    /* of the entry last seen in the object */
+    uint32_t group;     /* of the next fatbin or raw file */
+    bool ok;
+};
+
+static struct member *add_member(struct collector *collector, const char *name,
+                                 const struct fatbin_entry *entry)
+{
+    struct members *members = collector->members;
+
+    ARRAY_PUSH(members->list, members->count, members->capacity) = (struct member){
+        .name = name,
+        .file = collector->file,
+        .object_name = collector->object,
+        .group = collector->group,
+        .entry = *entry,
+        .role = MEMBER_UNUSED,
+        .reason = "not selected",
+    };
+    return &members->list[members->count - 1];
+}
+
+/* All entries of one container. */
+static void collect_entries(struct collector *collector, struct fatbin *fatbin)
+{
+    struct fatbin_entry entry;
+    enum fatbin_result result;
+
+    while ((result = fatbin_next(fatbin, &entry)) == FATBIN_ENTRY) {
+        const char *name = arena_printf(&collector->members->arena, "%s(%u)", collector->object,
+                                        ++collector->number);
+
+        if (!select_is_known_kind(add_member(collector, name, &entry)))
+            diag_info("Entry '%s' is skipped: its kind %u is not known", name, entry.kind);
+    }
+    if (result == FATBIN_DAMAGED)
+        collector->ok = false;
+    collector->group++;
+}
+
+static bool is_zero(struct bytes data)
+{
+    for (size_t i = 0; i < data.size; i++)
+        if (data.data[i] != 0)
+            return false;
+    return true;
+}
+
+/* What follows a container must be another one or padding: other bytes are code that would be lost
+ * without a word, as when the header's size is wrong. */
+static void report_trailing(struct collector *collector, const struct fatbin *fatbin, size_t size)
+{
+    diag_error(
+        "Damaged fatbin '%s': the header at offset 8 says that %zu bytes follow, but %zu more "
+        "are there, which are neither padding nor another fatbin",
+        fatbin->name, fatbin->bytes.size - FATBIN_HEADER_SIZE, size);
+    collector->ok = false;
+}
+
+/* The containers that stand back to back in `data`, which is called `name` in messages. */
+static void collect_fatbins(struct collector *collector, const char *name, struct bytes data)
+{
+    struct fatbin fatbin = {.name = name};
+    const char *fatbin_name = name;
+    size_t size;
+
+    for (size_t at = 0; at < data.size; at += size) {
+        struct bytes rest = {data.data + at, data.size - at};
+
+        if (at > 0 && (rest.size < 4 || little_u32(rest.data) != FATBIN_MAGIC)) {
+            if (!is_zero(rest))
+                report_trailing(collector, &fatbin, rest.size);
+            return;
+        }
+        if (at > 0)
+            fatbin_name = arena_printf(&collector->members->arena, "%s+0x%zx", name, at);
+        if (!fatbin_open(&fatbin, fatbin_name, rest, &size)) {
+            collector->ok = false;
+            return;
+        }
+        collect_entries(collector, &fatbin);
+    }
+}
+
+static bool collect_section(void *argument, const char *section, struct bytes data)
+{
+    struct collector *collector = argument;
+
+    collect_fatbins(collector,
+                    arena_printf(&collector->members->arena, "%s:%s", collector->object, section),
+                    data);
+    return true;
+}
+
+static void collect_host_object(struct collector *collector, struct bytes data)
+{
+    unsigned found;
+
+    if (!hostobj_walk(collector->object, data, collect_section, collector, &found))
+        collector->ok = false;
+    else if (found == 0)
+        diag_verbose("'%s' has no device code", collector->object);
+}
+
+/* A cubin, PTX text or LTO-IR file: one member, whose entry is made up from what the code says. */
+static void collect_raw(struct collector *collector, uint16_t kind, struct bytes data)
+{
+    struct fatbin_entry entry = {
+        .kind = kind,
+        .version = ENTRY_VERSION,
+        .flags = FATBIN_64BIT | FATBIN_LINUX,
+        .payload = data,
+    };
+    struct text text = {(const char *)data.data, data.size};
+
+    if (kind == FATBIN_ELF && !rawcode_cubin_arch(data, &entry.arch)) {
+        diag_error("Damaged cubin '%s': its ELF header names no architecture", collector->object);
+        collector->ok = false;
+        return;
+    }
+    if (kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry.arch)) {
+        diag_error("PTX text '%s' has no valid .target directive", collector->object);
+        collector->ok = false;
+        return;
+    }
+    if (entry.arch.suffix)
+        entry.flags |= entry.arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
+    add_member(collector, collector->object, &entry);
+    collector->group++;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t size = strlen(name), suffix_size = strlen(suffix);
+
+    return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
+}
+
+/* A file that is called after a format of device code is meant to have some: it is never passed
+ * over with a warning. */
+static void report_useless(struct collector *collector, enum file_kind kind, struct bytes data)
+{
+    static const char *const device_suffixes[] = {".fatbin", ".cubin", ".ptx", ".ltoir"};
+    const char *name = collector->object;
+
+    for (size_t i = 0; i < sizeof device_suffixes / sizeof *device_suffixes; i++) {
+        if (!has_suffix(name, device_suffixes[i]))
+            continue;
+        collector->ok = false;
+        if (i == 0)
+            collect_fatbins(collector, name, data);
+        if (i > 0 || data.size == 0)
+            diag_error("Input file '%s' has no device code: by its content it is %s, not %s", name,
+                       file_kind_name(kind), device_suffixes[i]);
+        return;
+    }
+    diag_warning("Input file '%s' is ignored: %s", name, file_kind_name(kind));
+}
+
+/* Passes over what has no device code. Members of archives are only mentioned under -v, but for
+ * archives in archives, as those may have been meant. */
+static void pass_over(struct collector *collector, enum file_kind kind, struct bytes data)
+{
+    if (kind == FILE_ARCHIVE)
+        diag_warning("'%s' is ignored: it is an archive inside an archive", collector->object);
+    else if (kind == FILE_SHARED_OBJECT || collector->object != collector->file)
+        diag_verbose("'%s' is ignored: %s", collector->object, file_kind_name(kind));
+    else
+        report_useless(collector, kind, data);
+}
+
+static void collect_contents(struct collector *collector, enum file_kind kind, struct bytes data)
+{
+    collector->number = 0;
+    switch (kind) {
+    case FILE_HOST_OBJECT:
+        collect_host_object(collector, data);
+        break;
+    case FILE_FATBIN:
+        collect_fatbins(collector, collector->object, data);
+        break;
+    case FILE_CUBIN:
+        collect_raw(collector, FATBIN_ELF, data);
+        break;
+    case FILE_PTX:
+        collect_raw(collector, FATBIN_PTX, data);
+        break;
+    case FILE_LTOIR:
+        collect_raw(collector, FATBIN_NVVM, data);
+        break;
+    case FILE_EMPTY:
+    case FILE_SHARED_OBJECT:
+    case FILE_ARCHIVE:
+    case FILE_TEXT:
+    case FILE_UNKNOWN:
+        pass_over(collector, kind, data);
+        break;
+    }
+}
+
+static bool collect_archive_member(void *argument, struct text name, struct bytes data)
+{
+    struct collector *collector = argument;
+
+    if (name.size > OBJECT_NAME_MAXIMUM)
+        name.size = OBJECT_NAME_MAXIMUM;
+    collector->object =
+        arena_printf(&collector->members->arena, "%s(%.*s)", collector->file, TEXT_ARG(name));
+    collect_contents(collector, file_classify(data), data);
+    return true;
+}
+
+bool members_collect(struct members *members, const struct inputs *inputs)
+{
+    struct collector collector = {.members = members, .ok = true};
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct input_file *file = &inputs->files[i];
+
+        collector.file = arena_string(&members->arena, text_of(file->path));
+        collector.object = collector.file;
+        if (file->kind != FILE_ARCHIVE)
+            collect_contents(&collector, file->kind, file->data);
+        else if (!archive_walk(collector.file, file->data, collect_archive_member, &collector))
+            collector.ok = false;
+    }
+    return collector.ok;
+}
+
+bool members_select(struct members *members, const struct member_request *request)
+{
+    members->arch = request->arch;
+    if (members->arch.sm == 0 && !contents_find_target(members))
+        return false;
+    if (!select_roles(members, request->prefer_ptx))
+        return false;
+    contents_report_missing(members, request->suppress_arch_warning);
+    return true;
+}
+
+bool member_code(const struct member *member, struct arena *arena, struct bytes *code)
+{
+    if (!inflate_entry(&member->entry, member->name, arena, code))
+        return false;
+    while (member->entry.kind == FATBIN_PTX && code->size > 0 && code->data[code->size - 1] == '\0')
+        code->size--;
+    return true;
+}
+
+void members_free(struct members *members)
+{
+    free(members->list);
+    arena_free(&members->arena);
+    *members = (struct members){0};
+}

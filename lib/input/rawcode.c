@@ -1,0 +1,127 @@
+/* rawcode.c: a look at the heads of cubins and PTX texts.
+ *
+ * Cubins (measured on ptxas 13.0): ELF header e_flags has the SM number in bits 8-15; in files of
+ * ELF ABI version 7, from before CUDA 13, in bits 0-7 (LLVM's ELF.h). Suffix a is attribute 9 of
+ * section .nv.compat, type 0x70000086. Whether the rest of the file is sound is for the cubin
+ * stage. */
+#include "input/rawcode.h"
+
+#include <elf.h>
+
+#include "input/little.h"
+
+#define SECTION_TYPE_COMPAT 0x70000086u
+#define COMPAT_SUFFIX_A     9u
+#define ABI_VERSION_SM_HIGH 8u
+
+/* Records of .nv.compat: u8 format, u8 attribute, u16 value, or for format 4 the size of the
+ * payload that follows. */
+static bool has_suffix_a(struct bytes records)
+{
+    size_t at = 0;
+
+    while (records.size - at >= 4) {
+        const uint8_t *record = records.data + at;
+        size_t payload = record[0] == 4 ? little_u16(record + 2) : 0;
+
+        if (record[1] == COMPAT_SUFFIX_A)
+            return record[2] != 0;
+        if (payload > records.size - at - 4)
+            break;
+        at += 4 + payload;
+    }
+    return false;
+}
+
+static bool find_suffix_a(struct bytes cubin, const Elf64_Ehdr *header)
+{
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        Elf64_Shdr section;
+        struct bytes part;
+
+        if (!bytes_slice(cubin, header->e_shoff, (i + 1) * sizeof section, &part))
+            return false;
+        memcpy(&section, part.data + i * sizeof section, sizeof section);
+        if (section.sh_type == SECTION_TYPE_COMPAT)
+            return bytes_slice(cubin, section.sh_offset, section.sh_size, &part) &&
+                   has_suffix_a(part);
+    }
+    return false;
+}
+
+bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
+{
+    Elf64_Ehdr header;
+    unsigned sm;
+
+    if (cubin.size < sizeof header)
+        return false;
+    memcpy(&header, cubin.data, sizeof header);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+        return false;
+    sm = header.e_ident[EI_ABIVERSION] >= ABI_VERSION_SM_HIGH ? header.e_flags >> 8 & 0xff
+                                                              : header.e_flags & 0xff;
+    if (sm < 10)
+        return false;
+    *arch = (struct arch){sm, find_suffix_a(cubin, &header) ? 'a' : '\0'};
+    return true;
+}
+
+bool rawcode_is_linked(struct bytes head)
+{
+    return head.size >= 20 && memcmp(head.data, ELFMAG, SELFMAG) == 0 &&
+           little_u16(head.data + 16) == ET_EXEC;
+}
+
+/* One word: up to a blank, a comma or a comment. */
+static struct text take_word(struct text text)
+{
+    size_t size = 0;
+
+    while (size < text.size && !strchr(" \t\r\n,/;", text.data[size]))
+        size++;
+    return (struct text){text.data, size};
+}
+
+/* The size of the comment that `text` begins with, or 0. */
+static size_t comment_size(struct text text)
+{
+    const char *end;
+
+    if (text_starts(text, TEXT("//"))) {
+        end = memchr(text.data, '\n', text.size);
+        return end ? (size_t)(end - text.data) : text.size;
+    }
+    if (text_starts(text, TEXT("/*"))) {
+        end = memmem(text.data + 2, text.size - 2, "*/", 2);
+        return end ? (size_t)(end - text.data) + 2 : text.size;
+    }
+    return 0;
+}
+
+/* Moves on by `size` bytes. */
+static struct text skip(struct text text, size_t size)
+{
+    return (struct text){text.data + size, text.size - size};
+}
+
+bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
+{
+    bool is_target = false;
+
+    while (ptx.size > 0) {
+        size_t comment = comment_size(ptx);
+        struct text word = take_word(ptx);
+
+        if (comment) {
+            ptx = skip(ptx, comment);
+            continue;
+        }
+        if (is_target && word.size > 0)
+            return arch_parse(word, "sm_", arch);
+        if (text_equal(word, TEXT(".target")))
+            is_target = true;
+        ptx = skip(ptx, word.size ? word.size : 1);
+    }
+    return false;
+}

@@ -1,0 +1,24 @@
+/* rawcode.h: what code says about itself where no fatbin entry says it: the architecture of raw
+ * cubins and PTX texts, and whether a cubin is linked already. */
+#ifndef MINILINK_INPUT_RAWCODE_H
+#define MINILINK_INPUT_RAWCODE_H
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+#include "base/text.h"
+
+/* How many bytes of a cubin rawcode_is_linked looks at. */
+#define RAWCODE_HEAD 64
+
+/* The architecture of a cubin, from the ELF header and, for suffix a, .nv.compat. False when the
+ * header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
+bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch);
+
+/* True when the cubin that begins with `head` is of type ET_EXEC. */
+bool rawcode_is_linked(struct bytes head);
+
+/* The architecture in the first .target directive of a PTX text; false when there is none. */
+bool rawcode_ptx_arch(struct text ptx, struct arch *arch);
+
+#endif

@@ -1,0 +1,226 @@
+/* select.c: which entry of each fatbin takes part.
+ *
+ * The choice is made per fatbin, as nvlink 13.0 was measured to make it: of the SASS that runs on
+ * the target and the PTX that can be assembled for it, what is nearest to the target; at one number
+ * SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. LTO-IR is never
+ * read here: the nearest entry's option string takes part in the consensus, its code through the
+ * PTX that nvcc puts beside it. */
+#include "input/select.h"
+
+#include "base/diag.h"
+#include "input/inflate.h"
+#include "input/rawcode.h"
+#include "input/target.h"
+
+#define SUPPORTED_VERSION 0x0101
+
+/* The nearest entries of a group; NULL = none. */
+struct nearest {
+    struct member *sass;
+    struct member *ptx;
+    struct member *lto;
+};
+
+struct select_group select_group_at(const struct members *members, size_t begin)
+{
+    struct select_group group = {begin, begin};
+
+    while (group.end < members->count &&
+           members->list[group.end].group == members->list[begin].group)
+        group.end++;
+    return group;
+}
+
+bool select_is_known_kind(const struct member *member)
+{
+    return member->entry.kind == FATBIN_PTX || member->entry.kind == FATBIN_ELF ||
+           member->entry.kind == FATBIN_NVVM;
+}
+
+static bool is_raw(const struct member *member)
+{
+    return member->entry.number == 0;
+}
+
+bool select_is_linked(const struct member *member)
+{
+    uint8_t head[RAWCODE_HEAD] = {0};
+
+    return member->entry.kind == FATBIN_ELF && member->entry.version == SUPPORTED_VERSION &&
+           rawcode_is_linked((struct bytes){head, inflate_head(&member->entry, head, sizeof head)});
+}
+
+bool select_is_usable(const struct member *member)
+{
+    return select_is_known_kind(member) && (member->entry.flags & FATBIN_64BIT) &&
+           !select_is_linked(member);
+}
+
+/* Why the member cannot take part on the target, or NULL. */
+static const char *unfit(const struct member *member, struct arch target)
+{
+    const struct fatbin_entry *entry = &member->entry;
+
+    if (!select_is_known_kind(member))
+        return "unknown kind";
+    if (!(entry->flags & FATBIN_64BIT))
+        return "32-bit code";
+    if (entry->kind == FATBIN_ELF) {
+        if (!target_takes_sass(target, entry->arch))
+            return "other architecture";
+        return select_is_linked(member) ? "linked code, cannot be merged" : NULL;
+    }
+    if (target_takes_ptx(target, entry->arch))
+        return NULL;
+    return entry->arch.sm > target.sm ? "newer architecture" : "other architecture";
+}
+
+/* Keeps the nearer of two; the first of equals. */
+static void keep_nearer(struct member **best, struct member *member)
+{
+    if (!*best ||
+        target_nearness(member->entry.arch, false) > target_nearness((*best)->entry.arch, false))
+        *best = member;
+}
+
+/* Gives what is unfit its reason, the rest a provisional one, and finds the nearest of each kind.
+ */
+static struct nearest find_nearest(struct members *members, struct select_group group)
+{
+    struct nearest nearest = {0};
+
+    for (size_t i = group.begin; i < group.end; i++) {
+        struct member *member = &members->list[i];
+
+        member->role = MEMBER_UNUSED;
+        member->reason = unfit(member, members->arch);
+        if (member->reason)
+            continue;
+        if (member->entry.kind == FATBIN_ELF) {
+            member->reason = "SASS, another entry is nearer";
+            keep_nearer(&nearest.sass, member);
+        } else if (member->entry.kind == FATBIN_PTX) {
+            member->reason = "older PTX, another entry is nearer";
+            keep_nearer(&nearest.ptx, member);
+        } else {
+            member->reason = "older LTO-IR, another entry is nearer";
+            keep_nearer(&nearest.lto, member);
+        }
+    }
+    return nearest;
+}
+
+static bool is_sass_nearer(const struct nearest *nearest)
+{
+    return nearest->sass && (!nearest->ptx || target_nearness(nearest->sass->entry.arch, true) >
+                                                  target_nearness(nearest->ptx->entry.arch, false));
+}
+
+static void take_ptx(struct members *members, const struct nearest *nearest)
+{
+    struct member *member = nearest->ptx;
+
+    member->role = MEMBER_PTX;
+    members->ptx_count++;
+    if (nearest->lto)
+        member->reason = "PTX beside LTO-IR";
+    else if (member->entry.arch.sm == members->arch.sm)
+        member->reason = "PTX for the target";
+    else
+        member->reason = "nearest older PTX";
+    if (nearest->sass)
+        nearest->sass->reason =
+            is_sass_nearer(nearest) ? "SASS, PTX is preferred" : "SASS, PTX is nearer";
+}
+
+static void take_sass(struct members *members, const struct nearest *nearest)
+{
+    struct member *member = nearest->sass;
+
+    member->role = MEMBER_CUBIN;
+    members->cubin_count++;
+    member->reason = member->entry.arch.sm == members->arch.sm ? "SASS for the target"
+                                                               : "SASS that runs on the target";
+    if (nearest->ptx)
+        nearest->ptx->reason = "PTX beside SASS";
+}
+
+static void take_options(struct members *members, const struct nearest *nearest)
+{
+    nearest->lto->role = MEMBER_OPTIONS;
+    members->has_lto = true;
+    if (nearest->ptx || nearest->sass) {
+        nearest->lto->reason = "options only";
+    } else {
+        nearest->lto->reason = "options only, no PTX beside it";
+        members->has_lto_only = true;
+    }
+}
+
+/* An entry of another version is laid out in a way that is not known: an error where its code would
+ * take part, else not worth more than an info. */
+static bool check_versions(const struct members *members, struct select_group group)
+{
+    bool ok = true;
+
+    for (size_t i = group.begin; i < group.end; i++) {
+        const struct member *member = &members->list[i];
+
+        if (member->entry.version == SUPPORTED_VERSION || !select_is_known_kind(member))
+            continue;
+        if (member->role == MEMBER_UNUSED) {
+            diag_info("Entry '%s' is skipped: its version 0x%04x is not supported", member->name,
+                      member->entry.version);
+        } else {
+            diag_error("Entry '%s' has version 0x%04x, expected 0x%04x", member->name,
+                       member->entry.version, SUPPORTED_VERSION);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* A raw file was named by the user for this link: code that does not fit is an error, in nvlink's
+ * words. */
+static bool check_raw(const struct member *member, struct arch target)
+{
+    char name[ARCH_NAME_SIZE];
+
+    if (!is_raw(member) || member->entry.kind == FATBIN_NVVM)
+        return true;
+    if (member->entry.kind == FATBIN_PTX) {
+        if (target_takes_ptx(target, member->entry.arch))
+            return true;
+        target_report_ptx(member->name, target, member->entry.arch);
+        return false;
+    }
+    if (target_takes_sass(target, member->entry.arch))
+        return true;
+    diag_error("Input file '%s' arch does not match target '%s'", member->name,
+               arch_name(target, name));
+    return false;
+}
+
+bool select_roles(struct members *members, bool prefer_ptx)
+{
+    struct select_group group;
+    bool ok = true;
+
+    members->cubin_count = members->ptx_count = 0;
+    members->has_lto = members->has_lto_only = false;
+    for (size_t at = 0; at < members->count; at = group.end) {
+        struct nearest nearest;
+
+        group = select_group_at(members, at);
+        nearest = find_nearest(members, group);
+        if (is_sass_nearer(&nearest) && !(prefer_ptx && nearest.ptx))
+            take_sass(members, &nearest);
+        else if (nearest.ptx)
+            take_ptx(members, &nearest);
+        if (nearest.lto)
+            take_options(members, &nearest);
+        ok = check_versions(members, group) && ok;
+        ok = check_raw(&members->list[at], members->arch) && ok;
+    }
+    return ok;
+}

@@ -1,0 +1,33 @@
+/* select.h: one choice of code per fatbin. */
+#ifndef MINILINK_INPUT_SELECT_H
+#define MINILINK_INPUT_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "input/member.h"
+
+/* Members [begin, end) of one group. */
+struct select_group {
+    size_t begin;
+    size_t end;
+};
+
+/* The group that begins at member `begin`; empty at the end of the list. */
+struct select_group select_group_at(const struct members *members, size_t begin);
+
+/* True for PTX, SASS and LTO-IR. */
+bool select_is_known_kind(const struct member *member);
+
+/* True for code that could take part on some target: of a known kind, 64-bit, and no linked cubin.
+ * Looks into the payload of SASS, so it costs inflating its first block. */
+bool select_is_usable(const struct member *member);
+
+/* True for SASS that is linked already (ET_EXEC). */
+bool select_is_linked(const struct member *member);
+
+/* Gives every member of every group its role and reason for members->arch, and sets the counts.
+ * False when code that is needed cannot be used; reported. */
+bool select_roles(struct members *members, bool prefer_ptx);
+
+#endif

@@ -1,0 +1,350 @@
+/* link.c: the whole link on one screen.
+ *
+ *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
+ *
+ * Each stage is a module that knows its inputs and outputs only; this file owns every stage's
+ * result and says what is fixed from there on. A step reports all it finds wrong, then returns
+ * false. */
+#include "link.h"
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "cubin/cubin.h"
+#include "cubin/empty.h"
+#include "cubin/image.h"
+#include "cubin/join.h"
+#include "cubin/merge.h"
+#include "input/member.h"
+#include "keep.h"
+#include "pool/assemble.h"
+#include "ptx/program.h"
+#include "report.h"
+#include "split/split.h"
+#include "timing.h"
+
+/* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
+ * of threads; enough to keep a large machine busy. */
+#define MOST_CHUNKS 128u
+
+/* Results of all stages, in order. */
+struct link {
+    const struct link_request *request;
+    struct inputs inputs;
+    struct members members;
+    struct agreement agreement;
+    struct arena sources_arena;
+    struct program program;
+    struct chunks chunks;
+    struct assembler assembler;
+    struct cubins cubins;
+    struct arena cubin_arena;
+    struct cubin *chunk_cubins; /* cubins.count of them, read */
+    size_t chunk_cubin_count;
+    struct cubin joined;         /* the program's chunks as one cubin */
+    struct cubin *member_cubins; /* members.cubin_count of them, read */
+    size_t member_cubin_count;
+    struct image image;
+    struct merge_report report;
+    struct timing timing;
+    enum link_status status; /* of a failure that is not an ordinary link error */
+};
+
+static bool is_split(const struct link *link)
+{
+    return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
+}
+
+/* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
+ * side by side. */
+static bool refuse_lto_only(const struct members *members)
+{
+    bool ok = true;
+
+    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
+        const struct member *lto = NULL;
+        bool has_code = false;
+
+        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
+             end++) {
+            if (members->list[end].role == MEMBER_OPTIONS)
+                lto = &members->list[end];
+            has_code |=
+                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
+        }
+        if (!lto || has_code)
+            continue;
+        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
+                   "build it with both (nvcc -dlto -arch=sm_%u)",
+                   lto->name, members->arch.sm);
+        ok = false;
+    }
+    return ok;
+}
+
+static bool select_members(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct option_request *options = &request->options;
+    struct member_request wanted = {
+        .arch = request->arch,
+        .prefer_ptx = options->lto || request->chunk_count > 1 ||
+                      (options->has_split_compile_extended && options->split_compile_extended != 1),
+        .suppress_arch_warning = request->suppress_arch_warning,
+    };
+
+    return members_collect(&link->members, &link->inputs) &&
+           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
+}
+
+static bool link_program(struct link *link)
+{
+    const struct member *member = link->members.list;
+    struct program_source *sources =
+        arena_zalloc(&link->sources_arena, link->members.ptx_count, sizeof *sources);
+    struct program_request wanted = {
+        .arch = link->members.arch,
+        .keep_dead = link->agreement.debug || link->request->relocatable,
+        .allow_undefined = link->members.cubin_count > 0 || link->request->relocatable,
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < link->members.count; i++, member++) {
+        struct bytes code;
+
+        if (member->role != MEMBER_PTX)
+            continue;
+        if (!member_code(member, &link->sources_arena, &code))
+            return false;
+        sources[count++] = (struct program_source){.name = member->name,
+                                                   .text = {(const char *)code.data, code.size}};
+    }
+    return program_link(&link->program, sources, count, &wanted);
+}
+
+static bool split(struct link *link)
+{
+    const char *keep = link->request->keep;
+    struct split_request wanted = {
+        .wanted = is_split(link) ? MOST_CHUNKS : 1,
+        .minimum_bytes = link->request->minimum_chunk,
+        .arch = link->members.arch,
+    };
+
+    if (link->request->chunk_count)
+        wanted.wanted = link->request->chunk_count;
+    return split_program(&link->chunks, &link->program, &wanted) &&
+           keep_chunks(keep, &link->chunks) &&
+           keep_program(keep, &link->program, link->members.arch);
+}
+
+/* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
+ * decides the mode; assemble_chunks() finds the number of threads. */
+static bool assemble(struct link *link)
+{
+    const struct link_request *request = link->request;
+    bool is_whole = !is_split(link) && link->members.cubin_count == 0 && !request->relocatable;
+    struct assemble_request wanted = {
+        .assembler = &link->assembler.table,
+        .arch = link->members.arch,
+        .threads = is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
+        .mode = is_whole ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .debug = link->agreement.debug,
+        .line_info = link->agreement.line_info,
+        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
+        .options = request->assembler_options,
+        .jobserver = request->jobserver,
+    };
+    int code;
+
+    if (request->thread_limit && (wanted.threads == 0 || wanted.threads > request->thread_limit))
+        wanted.threads = request->thread_limit;
+    code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    return code == LINK_OK && keep_cubins(request->keep, &link->cubins);
+}
+
+/* Reads the chunks' cubins and joins them; reads the members that are cubins already. */
+static bool read_cubins(struct link *link)
+{
+    const struct cubin **views;
+    bool ok = true;
+
+    link->chunk_cubins =
+        arena_zalloc(&link->cubin_arena, link->cubins.count, sizeof *link->chunk_cubins);
+    views = arena_alloc(&link->cubin_arena, link->cubins.count, sizeof *views);
+    for (size_t i = 0; i < link->cubins.count; i++) {
+        const struct chunk_cubin *from = &link->cubins.list[i];
+
+        views[i] = &link->chunk_cubins[link->chunk_cubin_count++];
+        ok &= cubin_read(&link->chunk_cubins[i], arena_printf(&link->cubin_arena, "chunk %zu", i),
+                         (struct bytes){from->data, from->size});
+    }
+    ok = ok &&
+         (link->cubins.count == 0 || join_cubins(&link->joined, views, link->cubins.count,
+                                                 link->chunks.symbols, link->chunks.symbol_count));
+
+    link->member_cubins =
+        arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
+    for (size_t i = 0; i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        struct bytes code;
+
+        if (member->role == MEMBER_CUBIN)
+            ok &= member_code(member, &link->cubin_arena, &code) &&
+                  cubin_read(&link->member_cubins[link->member_cubin_count++], member->name, code);
+    }
+    return ok;
+}
+
+/* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
+ * it. */
+static void warn_of_mixture(const struct link *link)
+{
+    struct text note = TEXT(".note.minilink");
+
+    if (link->chunk_cubin_count == 0 || !cubin_section_find(&link->joined, note))
+        return;
+    for (size_t i = 0; i < link->member_cubin_count; i++) {
+        if (cubin_section_find(&link->member_cubins[i], note))
+            continue;
+        diag_warning(
+            "'%s' is machine code for a GPU, linked with code of the built-in assembler: no "
+            "machine runs the result",
+            link->member_cubins[i].name);
+        return;
+    }
+}
+
+static bool merge(struct link *link)
+{
+    const struct link_request *request = link->request;
+    struct merge_request wanted = {
+        .arch = link->members.arch,
+        .debug = link->agreement.debug,
+        .relocatable = request->relocatable,
+        .suppress_stack_warning = request->suppress_stack_warning,
+        .output_name = request->output,
+        .version = MINILINK_VERSION,
+    };
+    const struct cubin **cubins;
+    size_t count = 0;
+
+    if (!read_cubins(link))
+        return false;
+    warn_of_mixture(link);
+    cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        cubins[count++] = &link->member_cubins[i];
+    if (link->cubins.count)
+        cubins[count++] = &link->joined;
+    if (count == 0) {
+        empty_cubin(&link->joined, link->members.arch);
+        cubins[count++] = &link->joined;
+    }
+    return merge_cubins(&link->image, cubins, count, &wanted, &link->report);
+}
+
+static bool open_assembler(struct link *link)
+{
+    link->status = LINK_STATUS_ENVIRONMENT;
+    if (!assembler_open(&link->assembler, &link->request->assembler))
+        return false;
+    link->status = LINK_STATUS_ERROR;
+    return true;
+}
+
+static bool write_image(struct link *link)
+{
+    link->status = LINK_STATUS_ENVIRONMENT;
+    return image_write(&link->image, link->request->output);
+}
+
+static enum link_code run(void *argument)
+{
+    struct link *link = argument;
+    const struct link_request *request = link->request;
+    bool has_ptx;
+    bool ok;
+
+    timing_start(&link->timing);
+    ok = inputs_open(&link->inputs, request->operands, request->operand_count,
+                     request->library_paths, request->library_path_count);
+    timing_end(&link->timing, "open");
+    /* From here on no input file is opened. */
+
+    ok = ok && select_members(link);
+    report_members(&link->members);
+    timing_end(&link->timing, "select");
+    /* Which code takes part, and the target, are settled. */
+
+    ok = ok && consensus_reach(&link->agreement, &link->members, &request->options);
+    report_agreement(&link->agreement);
+    timing_end(&link->timing, "agree");
+    /* No option value changes any more. */
+
+    has_ptx = link->members.ptx_count > 0;
+    ok = ok && (!has_ptx || link_program(link));
+    timing_end(&link->timing, "link");
+    /* Phase I is over: the program's symbols are resolved. */
+
+    ok = ok && (!has_ptx || split(link));
+    report_chunks(&link->chunks, &link->program);
+    timing_end(&link->timing, "split");
+    /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
+     * on which of them ends first. */
+    if (!ok || request->dry_run)
+        return ok ? LINK_OK : LINK_FAILED;
+
+    ok = !has_ptx || (open_assembler(link) && assemble(link));
+    report_assembly(&link->cubins, &link->assembler);
+    timing_end(&link->timing, "assemble");
+    /* Phase II is over: one thread again, and the jobserver has its tokens back. */
+
+    ok = ok && merge(link);
+    report_image(&link->report);
+    timing_end(&link->timing, "merge");
+    /* The layout is final. */
+
+    ok = ok && diag_error_count() == 0 && write_image(link);
+    timing_end(&link->timing, "write");
+    ok = ok && timing_write(&link->timing, request->time_file, request->output, link->members.arch,
+                            &link->cubins);
+    return ok ? LINK_OK : LINK_FAILED;
+}
+
+static void free_all(struct link *link)
+{
+    merge_report_free(&link->report);
+    image_free(&link->image);
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        cubin_free(&link->member_cubins[i]);
+    cubin_free(&link->joined);
+    for (size_t i = 0; i < link->chunk_cubin_count; i++)
+        cubin_free(&link->chunk_cubins[i]);
+    arena_free(&link->cubin_arena);
+    cubins_free(&link->cubins);
+    assembler_close(&link->assembler);
+    chunks_free(&link->chunks);
+    program_free(&link->program);
+    arena_free(&link->sources_arena);
+    agreement_free(&link->agreement);
+    members_free(&link->members);
+    inputs_close(&link->inputs);
+}
+
+enum link_status link_run(const struct link_request *request)
+{
+    struct link link = {.request = request, .status = LINK_STATUS_ERROR};
+    enum link_code code = context_run(run, &link);
+    enum link_status status = link.status;
+
+    if (code == LINK_NO_MEMORY)
+        diag_fatal("out of memory");
+    free_all(&link);
+    if (code == LINK_NO_MEMORY)
+        return LINK_STATUS_ENVIRONMENT;
+    if (code == LINK_OK && diag_error_count() == 0)
+        return LINK_STATUS_OK;
+    return status;
+}

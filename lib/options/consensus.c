@@ -1,0 +1,281 @@
+/* consensus.c: one state machine per option, then one rule per option for what a difference means.
+ *
+ * Two consensuses are kept for each option: over all members, as nvlink has it, and over the
+ * members whose LTO-IR is what gets linked. Only among the latter can a difference that changes
+ * code still do harm: the others link through the PTX that stands beside their LTO-IR. */
+#include "options/consensus.h"
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "options/embedded.h"
+#include "options/forward.h"
+
+/* What the checks share. */
+struct reach {
+    struct agreement *agreement;
+    const struct members *members;
+    const struct option_request *request;
+    struct consensus linked[EMBEDDED_COUNT]; /* over the members whose LTO-IR is linked */
+};
+
+/* spec: nvlink-split-compilation, Value Consensus. */
+void consensus_add(struct consensus *consensus, bool found, int32_t value)
+{
+    switch (consensus->state) {
+    case CONSENSUS_NONE:
+    case CONSENSUS_ABSENT:
+        if (found) {
+            consensus->state =
+                consensus->state == CONSENSUS_NONE ? CONSENSUS_PRESENT : CONSENSUS_MIXED;
+            consensus->value = value;
+        } else {
+            consensus->state = CONSENSUS_ABSENT;
+        }
+        break;
+    case CONSENSUS_PRESENT:
+    case CONSENSUS_MIXED:
+        if (!found)
+            consensus->state = CONSENSUS_MIXED;
+        else if (value != consensus->value)
+            consensus->state = CONSENSUS_CONFLICT;
+        break;
+    case CONSENSUS_CONFLICT:
+        break;
+    }
+}
+
+static bool has_one_value(const struct consensus *consensus)
+{
+    return consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
+}
+
+/* Every LTO member takes part, even if nothing refers to it (measured on nvlink 13.0). */
+static bool takes_part(const struct member *member)
+{
+    return member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
+}
+
+/* Adds the members list[from..to), which are one group: one fatbin. */
+static void add_group(struct reach *reach, size_t from, size_t to)
+{
+    const struct member *list = reach->members->list;
+    bool has_ptx = false;
+
+    for (size_t i = from; i < to; i++)
+        has_ptx |= list[i].role == MEMBER_PTX;
+    for (size_t i = from; i < to; i++) {
+        if (!takes_part(&list[i]))
+            continue;
+        for (int option = 0; option < EMBEDDED_COUNT; option++) {
+            int32_t value = 0;
+            bool found = embedded_find(list[i].entry.options, (enum embedded_option)option, &value);
+
+            consensus_add(&reach->agreement->embedded[option], found, value);
+            if (reach->request->lto && !has_ptx)
+                consensus_add(&reach->linked[option], found, value);
+        }
+    }
+}
+
+/* The members of a group stand together. */
+static void add_members(struct reach *reach)
+{
+    const struct members *members = reach->members;
+    size_t from = 0;
+
+    for (size_t i = 1; i <= members->count; i++) {
+        if (i == members->count || members->list[i].group != members->list[from].group) {
+            add_group(reach, from, i);
+            from = i;
+        }
+    }
+}
+
+/* One note per member: "a.o(1): -split-compile 2", "b.o(2): no -split-compile". */
+static void note_members(const struct reach *reach, enum embedded_option option)
+{
+    struct text spelling = text_of(embedded_spelling(option));
+    struct text bare = spelling;
+
+    if (bare.data[bare.size - 1] == ' ' || bare.data[bare.size - 1] == '=')
+        bare.size--;
+    for (size_t i = 0; i < reach->members->count; i++) {
+        const struct member *member = &reach->members->list[i];
+        int32_t value;
+
+        if (!takes_part(member))
+            continue;
+        if (!embedded_find(member->entry.options, option, &value))
+            diag_note("%s: no %.*s", member->name, TEXT_ARG(bare));
+        else if (bare.size == spelling.size)
+            diag_note("%s: %.*s", member->name, TEXT_ARG(bare));
+        else
+            diag_note("%s: %.*s%d", member->name, TEXT_ARG(spelling), (int)value);
+    }
+}
+
+/* nvlink's words for two values. Always returns false. */
+static bool report_conflict(const struct reach *reach, enum embedded_option option)
+{
+    diag_fatal("Cicc option values for '%s' do not match", embedded_name(option));
+    note_members(reach, option);
+    return false;
+}
+
+static void check_line_info(struct reach *reach)
+{
+    struct agreement *agreement = reach->agreement;
+    const struct consensus *consensus = &agreement->embedded[EMBEDDED_LINE_INFO];
+
+    agreement->line_info = reach->request->line_info || has_one_value(consensus);
+    if (consensus->state != CONSENSUS_MIXED)
+        return;
+    diag_info("Some objects do not have '-lineinfo' specified but others do; will build everything "
+              "with '-lineinfo'");
+    note_members(reach, EMBEDDED_LINE_INFO);
+}
+
+/* The smallest limit that some member declares: every member's code fits into it. */
+static int32_t smallest_maxreg(const struct members *members)
+{
+    int32_t smallest = 0, value;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (takes_part(&members->list[i]) &&
+            embedded_find(members->list[i].entry.options, EMBEDDED_MAXREG, &value) && value > 0 &&
+            (smallest == 0 || value < smallest))
+            smallest = value;
+    return smallest;
+}
+
+/* Differences in maxreg that the command line does not settle. */
+static bool settle_maxreg(struct reach *reach)
+{
+    struct agreement *agreement = reach->agreement;
+    const struct consensus *consensus = &agreement->embedded[EMBEDDED_MAXREG];
+
+    if (has_one_value(consensus))
+        agreement->maxrregcount = consensus->value > 0 ? consensus->value : 0;
+    if (consensus->state == CONSENSUS_MIXED) {
+        diag_info("Some objects do not have '-maxrregcount' specified but others do; will build "
+                  "everything with '-maxrregcount=%d'",
+                  (int)consensus->value);
+        note_members(reach, EMBEDDED_MAXREG);
+    }
+    if (consensus->state != CONSENSUS_CONFLICT)
+        return true;
+    if (reach->linked[EMBEDDED_MAXREG].state == CONSENSUS_CONFLICT)
+        return report_conflict(reach, EMBEDDED_MAXREG);
+    agreement->maxrregcount = smallest_maxreg(reach->members);
+    diag_info("Cicc option values for '-maxrregcount' do not match; will build everything with "
+              "'-maxrregcount=%d'",
+              (int)agreement->maxrregcount);
+    note_members(reach, EMBEDDED_MAXREG);
+    return true;
+}
+
+/* Measured: the command line's -maxrregcount also silences what is said about differences, and 0
+ * counts as not given. */
+static bool check_maxreg(struct reach *reach)
+{
+    const struct consensus *consensus = &reach->agreement->embedded[EMBEDDED_MAXREG];
+    int32_t wanted = reach->request->maxrregcount;
+
+    if (!reach->request->has_maxrregcount || wanted <= 0)
+        return settle_maxreg(reach);
+    reach->agreement->maxrregcount = wanted;
+    if (context_get()->verbose && consensus->state >= CONSENSUS_PRESENT &&
+        (consensus->state != CONSENSUS_PRESENT || consensus->value != wanted)) {
+        diag_verbose("the command line's '-maxrregcount=%d' is used for all objects", (int)wanted);
+        note_members(reach, EMBEDDED_MAXREG);
+    }
+    return true;
+}
+
+static bool check_arithmetic(struct reach *reach, enum embedded_option option)
+{
+    if (reach->agreement->embedded[option].state != CONSENSUS_CONFLICT)
+        return true;
+    if (reach->linked[option].state == CONSENSUS_CONFLICT)
+        return report_conflict(reach, option);
+    diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
+              "compiled with",
+              embedded_name(option));
+    note_members(reach, option);
+    return true;
+}
+
+/* -w hides the warning that -Werror would make an error, as it does for all other warnings. */
+static bool is_strict(const struct reach *reach)
+{
+    const struct context *context = context_get();
+
+    return reach->request->strict || (context->warnings_are_errors && !context->suppress_warnings);
+}
+
+static bool check_split_compile(struct reach *reach)
+{
+    const struct option_request *request = reach->request;
+    struct agreement *agreement = reach->agreement;
+    const struct consensus *consensus = &agreement->embedded[EMBEDDED_SPLIT_COMPILE];
+    int32_t wanted = request->has_split_compile ? request->split_compile : 1;
+
+    agreement->split_compile = wanted;
+    if (has_one_value(consensus)) {
+        agreement->split_compile = consensus->value;
+        if (context_get()->verbose && request->has_split_compile && consensus->value != wanted) {
+            diag_verbose("the objects' '-split-compile=%d' is used instead of the command line's "
+                         "'-split-compile=%d'",
+                         (int)consensus->value, (int)wanted);
+            note_members(reach, EMBEDDED_SPLIT_COMPILE);
+        }
+    }
+    if (consensus->state != CONSENSUS_CONFLICT)
+        return true;
+    if (is_strict(reach))
+        return report_conflict(reach, EMBEDDED_SPLIT_COMPILE);
+    diag_warning("Cicc option values for '-split-compile' do not match; using '-split-compile=%d'",
+                 (int)wanted);
+    note_members(reach, EMBEDDED_SPLIT_COMPILE);
+    return true;
+}
+
+/* spec: nvlink-split-compilation, Option Forwarding; an info in nvlink 13.0, even for equal values.
+ */
+static void check_clash(struct reach *reach)
+{
+    const struct option_request *request = reach->request;
+    struct agreement *agreement = reach->agreement;
+
+    agreement->split_compile_extended =
+        request->has_split_compile_extended ? request->split_compile_extended : 1;
+    if (agreement->split_compile_extended == 1 || agreement->split_compile == 1)
+        return;
+    agreement->split_compile = 1;
+    diag_info("Incompatible options '-split-compile' and '-split-compile-extended', using "
+              "'-split-compile-extended'");
+}
+
+bool consensus_reach(struct agreement *agreement, const struct members *members,
+                     const struct option_request *request)
+{
+    struct reach reach = {.agreement = agreement, .members = members, .request = request};
+    bool agreed = true;
+
+    add_members(&reach);
+    agreement->debug = request->debug;
+    check_line_info(&reach);
+    agreed &= check_maxreg(&reach);
+    for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++)
+        agreed &= check_arithmetic(&reach, (enum embedded_option)option);
+    agreed &= check_split_compile(&reach);
+    check_clash(&reach);
+    forward_options(agreement, request);
+    return agreed;
+}
+
+void agreement_free(struct agreement *agreement)
+{
+    arena_free(&agreement->arena);
+    *agreement = (struct agreement){0};
+}

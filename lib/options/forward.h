@@ -1,0 +1,16 @@
+/* forward.h: the options that libnvvm is told, from the options agreed on.
+ *
+ * spec: nvlink-split-compilation, Option Forwarding to libnvvm; the spellings were measured on
+ * nvlink 13.0. */
+#ifndef MINILINK_OPTIONS_FORWARD_H
+#define MINILINK_OPTIONS_FORWARD_H
+
+#include "options/consensus.h"
+
+/* Fills in agreement->forwarded from the agreement's values in force: -split-compile-extended=N or
+ * -split-compile=N unless N is 1, -g, -generate-line-info, -maxreg=N, -Ofast-compile=X; the
+ * arithmetic options only when the request has some -Xnvvm. The strings live in agreement->arena.
+ */
+void forward_options(struct agreement *agreement, const struct option_request *request);
+
+#endif

@@ -1,0 +1,393 @@
+/* jobserver.c: reading MAKEFLAGS, and bytes that go round.
+ *
+ * Samples of MAKEFLAGS (GNU make 4.3): " -j4 --jobserver-auth=3,4", "kw -j --jobserver-auth=3,4",
+ * "n -j4 --jobserver-auth=3,4", " -j4 --jobserver-auth=3,4 -- CFLAGS=-O0"; 4.4:
+ * fifo:/tmp/GMfifo123, and -2,-2 for a recipe that is not marked with `+`.
+ *
+ * The pipe is opened again through /proc/self/fd: that gives a description of our own, which may be
+ * non-blocking. Two processes can see the same byte; the one that comes second must not hang. */
+#include "pool/jobserver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+/* Layout of the description. Its reader thread, its mutexes and its internal pipe are not needed
+ * where one thread does everything; their places are left empty. */
+struct jobserver {
+    int32_t state; /* enum jobserver_state */
+    int32_t saved_errno;
+    bool implicit_available;
+    uint8_t padding0[7];
+    int64_t waiting; /* 1 while acquire blocks */
+    int64_t active;  /* tokens held, the implicit one among them */
+    unsigned char *token_base;
+    unsigned char *token_cursor; /* behind the last byte held */
+    unsigned char *token_end;
+    uint8_t unused_locks[128];
+    bool token_ready; /* unused */
+    unsigned char last_byte;
+    uint8_t padding1[2];
+    int32_t read_fd; /* our own; the same as write_fd for a fifo; -1 = none */
+    int32_t write_fd;
+    int32_t unused_pipe[2];
+    bool opened_fds;
+    bool shutdown; /* unused */
+    uint8_t padding2[2];
+    void *unused_reader;
+    uint8_t unused_outer_locks[80];
+};
+
+#if defined(__x86_64__) && defined(__LP64__)
+_Static_assert(sizeof(struct jobserver) == 296, "spec: ptxas-threading, Jobserver Object");
+_Static_assert(offsetof(struct jobserver, implicit_available) == 8, "implicit token");
+_Static_assert(offsetof(struct jobserver, token_base) == 32, "token buffer");
+_Static_assert(offsetof(struct jobserver, read_fd) == 188, "read fd");
+_Static_assert(offsetof(struct jobserver, write_fd) == 192, "write fd");
+_Static_assert(offsetof(struct jobserver, opened_fds) == 204, "opened-fds flag");
+#endif
+
+/* For the signal handler: fixed storage and one pointer. The client changes only while signals are
+ * blocked, so that a handler never sees a byte that is neither in the pipe nor in the table. */
+static unsigned char held[JOBSERVER_MOST];
+static _Atomic(struct jobserver *) current;
+
+static sigset_t block_signals(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+static void restore_signals(sigset_t before)
+{
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static struct text next_word(const char **cursor)
+{
+    size_t length;
+
+    *cursor += strspn(*cursor, " \t");
+    length = strcspn(*cursor, " \t");
+    *cursor += length;
+    return (struct text){*cursor - length, length};
+}
+
+/* Reads a decimal number, perhaps negative, and what stands behind it. */
+static bool parse_fd(struct text *text, int *fd)
+{
+    bool negative = text->size > 0 && text->data[0] == '-';
+    size_t i = negative ? 1 : 0, start = i;
+    int value = 0;
+
+    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++) {
+        if (value > (INT_MAX - 9) / 10)
+            return false;
+        value = value * 10 + (text->data[i] - '0');
+    }
+    *fd = negative ? -value : value;
+    *text = (struct text){text->data + i, text->size - i};
+    return i > start;
+}
+
+static enum jobserver_state parse_value(struct text value, struct jobserver_auth *auth)
+{
+    const struct text fifo = TEXT("fifo:");
+
+    *auth = (struct jobserver_auth){.kind = JOBSERVER_NONE, .read_fd = -1, .write_fd = -1};
+    if (text_starts(value, fifo)) {
+        if (value.size == fifo.size)
+            return JOBSERVER_NOT_OPEN;
+        auth->kind = JOBSERVER_FIFO;
+        auth->path = (struct text){value.data + fifo.size, value.size - fifo.size};
+        return JOBSERVER_OK;
+    }
+    if (!parse_fd(&value, &auth->read_fd) || value.size == 0 || value.data[0] != ',')
+        return JOBSERVER_NOT_OPEN;
+    value = (struct text){value.data + 1, value.size - 1};
+    if (!parse_fd(&value, &auth->write_fd) || value.size != 0)
+        return JOBSERVER_NOT_OPEN;
+    auth->kind = auth->read_fd < 0 || auth->write_fd < 0 ? JOBSERVER_DISABLED : JOBSERVER_PIPE;
+    return JOBSERVER_OK;
+}
+
+enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_auth *auth)
+{
+    const struct text names[] = {TEXT("--jobserver-auth="), TEXT("--jobserver-fds=")};
+    enum jobserver_state state = JOBSERVER_NO_AUTH;
+    struct text word;
+
+    *auth = (struct jobserver_auth){.kind = JOBSERVER_NONE, .read_fd = -1, .write_fd = -1};
+    if (!makeflags)
+        return JOBSERVER_NO_MAKEFLAGS;
+    word = (struct text){makeflags, strcspn(makeflags, " \t")};
+    if (word.size > 0 && word.data[0] != '-' && !memchr(word.data, '=', word.size) &&
+        memchr(word.data, 'n', word.size))
+        return JOBSERVER_NO_AUTH;
+    while ((word = next_word(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            size_t size = names[i].size;
+
+            if (text_starts(word, names[i]))
+                state = parse_value((struct text){word.data + size, word.size - size}, auth);
+        }
+    }
+    return state;
+}
+
+/* Make sets the variable also for recipes to which it does not hand the descriptors; a file of ours
+ * may have their numbers then. What make handed down is one pipe, and survived an exec. */
+static bool is_inherited_pipe(const struct jobserver_auth *auth)
+{
+    int read_flags = fcntl(auth->read_fd, F_GETFL), write_flags = fcntl(auth->write_fd, F_GETFL);
+    int read_close = fcntl(auth->read_fd, F_GETFD), write_close = fcntl(auth->write_fd, F_GETFD);
+    struct stat reader, writer;
+
+    if (read_flags < 0 || write_flags < 0 || read_close < 0 || write_close < 0 ||
+        fstat(auth->read_fd, &reader) || fstat(auth->write_fd, &writer))
+        return false;
+    if (!S_ISFIFO(reader.st_mode) || reader.st_dev != writer.st_dev ||
+        reader.st_ino != writer.st_ino || ((read_close | write_close) & FD_CLOEXEC)) {
+        errno = EBADF;
+        return false;
+    }
+    if ((read_flags & O_ACCMODE) == O_WRONLY || (write_flags & O_ACCMODE) == O_RDONLY) {
+        errno = EBADF;
+        return false;
+    }
+    return true;
+}
+
+static int reopen(int fd, int flags)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, flags | O_NONBLOCK | O_CLOEXEC);
+}
+
+static bool open_fifo(struct jobserver *jobserver, struct text path)
+{
+    char name[PATH_MAX];
+    struct stat status;
+
+    if (path.size >= sizeof name) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(name, path.data, path.size);
+    name[path.size] = '\0';
+    jobserver->read_fd = jobserver->write_fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (jobserver->read_fd < 0 || fstat(jobserver->read_fd, &status))
+        return false;
+    errno = EINVAL;
+    return S_ISFIFO(status.st_mode);
+}
+
+static bool open_pipe(struct jobserver *jobserver, const struct jobserver_auth *auth)
+{
+    if (!is_inherited_pipe(auth))
+        return false;
+    jobserver->read_fd = reopen(auth->read_fd, O_RDONLY);
+    jobserver->write_fd = reopen(auth->write_fd, O_WRONLY);
+    return jobserver->read_fd >= 0 && jobserver->write_fd >= 0;
+}
+
+static void fail(struct jobserver *jobserver, enum jobserver_state state)
+{
+    if (jobserver->state != JOBSERVER_OK)
+        return;
+    jobserver->state = (int32_t)state;
+    jobserver->saved_errno = errno;
+}
+
+struct jobserver *jobserver_open(const struct jobserver_auth *auth)
+{
+    struct jobserver *jobserver = calloc(1, sizeof *jobserver), *none = NULL;
+    bool is_open;
+
+    if (!jobserver)
+        return NULL;
+    jobserver->implicit_available = true;
+    jobserver->token_base = jobserver->token_cursor = held;
+    jobserver->token_end = held + JOBSERVER_MOST;
+    jobserver->read_fd = jobserver->write_fd = -1;
+    if (!atomic_compare_exchange_strong(&current, &none, jobserver)) {
+        free(jobserver);
+        return NULL;
+    }
+    errno = EINVAL;
+    if (auth->kind == JOBSERVER_FIFO)
+        is_open = open_fifo(jobserver, auth->path);
+    else
+        is_open = auth->kind == JOBSERVER_PIPE && open_pipe(jobserver, auth);
+    if (!is_open)
+        fail(jobserver, JOBSERVER_NOT_OPEN);
+    jobserver->opened_fds = is_open;
+    return jobserver;
+}
+
+static void warn_broken(const char *why)
+{
+    diag_warning("Jobserver requested, but an error occurred: %s", why);
+    diag_note("One chunk is assembled at a time; prefix the recipe with '+' so that make hands its "
+              "jobserver on");
+}
+
+struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
+{
+    struct jobserver *jobserver;
+    struct jobserver_auth auth;
+    enum jobserver_state state;
+    const char *why;
+
+    if (use == JOBSERVER_OFF)
+        return NULL;
+    state = jobserver_parse(getenv("MAKEFLAGS"), &auth);
+    if (state == JOBSERVER_NO_MAKEFLAGS || state == JOBSERVER_NO_AUTH) {
+        if (use == JOBSERVER_ON)
+            diag_warning("GNU Jobserver support requested, but no compatible jobserver found. "
+                         "Ignoring '--jobserver'");
+        return NULL;
+    }
+    if (auth.kind == JOBSERVER_DISABLED) {
+        *threads = 1;
+        return NULL;
+    }
+    jobserver = state == JOBSERVER_OK ? jobserver_open(&auth) : NULL;
+    if (jobserver && jobserver->state == JOBSERVER_OK)
+        return jobserver;
+    *threads = 1;
+    if (state != JOBSERVER_OK)
+        why = "its value in MAKEFLAGS is malformed";
+    else
+        why = jobserver ? strerror(jobserver->saved_errno) : "it is in use";
+    jobserver_close(jobserver);
+    warn_broken(why);
+    return NULL;
+}
+
+/* Takes a byte if there is one. With signals blocked between read and table. */
+static bool try_take(struct jobserver *jobserver)
+{
+    sigset_t before = block_signals();
+    ssize_t got = read(jobserver->read_fd, &jobserver->last_byte, 1);
+
+    if (got == 1) {
+        *jobserver->token_cursor++ = jobserver->last_byte;
+        jobserver->active++;
+    } else if (got == 0) {
+        fail(jobserver, JOBSERVER_SHORT_IO);
+    } else if (errno != EAGAIN && errno != EINTR) {
+        fail(jobserver, JOBSERVER_IO_ERROR);
+    }
+    restore_signals(before);
+    return got == 1;
+}
+
+enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd)
+{
+    if (jobserver->implicit_available) {
+        jobserver->implicit_available = false;
+        jobserver->active++;
+        return JOBSERVER_ACQUIRED;
+    }
+    for (;;) {
+        bool may_take =
+            jobserver->state == JOBSERVER_OK && jobserver->token_cursor < jobserver->token_end;
+        struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
+                               {.fd = may_take ? jobserver->read_fd : -1, .events = POLLIN}};
+        int ready;
+
+        jobserver->waiting = 1;
+        ready = poll(fds, 2, -1);
+        jobserver->waiting = 0;
+        if (ready < 0 && errno != EINTR && errno != EAGAIN) {
+            fail(jobserver, JOBSERVER_IO_ERROR);
+            return JOBSERVER_WOKEN; /* the caller's own wait is all that is left */
+        }
+        if (ready <= 0)
+            continue;
+        if (fds[0].revents)
+            return JOBSERVER_WOKEN;
+        if (fds[1].revents && try_take(jobserver))
+            return JOBSERVER_ACQUIRED;
+    }
+}
+
+/* Writes one byte back; errno says why not. A pipe has room for what was read from it. */
+static bool put_back(int fd, const unsigned char *byte)
+{
+    ssize_t written;
+
+    do
+        written = write(fd, byte, 1);
+    while (written < 0 && errno == EINTR);
+    return written == 1;
+}
+
+enum jobserver_state jobserver_release(struct jobserver *jobserver)
+{
+    sigset_t before = block_signals();
+
+    if (jobserver->token_cursor > jobserver->token_base) {
+        /* Forgotten even if it cannot be written: trying again would change nothing. */
+        jobserver->active--;
+        if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
+            fail(jobserver, JOBSERVER_IO_ERROR);
+    } else if (!jobserver->implicit_available) {
+        jobserver->active--;
+        jobserver->implicit_available = true;
+    } else {
+        fail(jobserver, JOBSERVER_BAD_RELEASE);
+    }
+    restore_signals(before);
+    return (enum jobserver_state)jobserver->state;
+}
+
+enum jobserver_state jobserver_state(const struct jobserver *jobserver)
+{
+    return (enum jobserver_state)jobserver->state;
+}
+
+enum jobserver_state jobserver_close(struct jobserver *jobserver)
+{
+    enum jobserver_state state;
+
+    if (!jobserver)
+        return JOBSERVER_OK;
+    while (jobserver->token_cursor > jobserver->token_base)
+        jobserver_release(jobserver);
+    atomic_store(&current, NULL);
+    state = (enum jobserver_state)jobserver->state;
+    if (jobserver->read_fd >= 0)
+        close(jobserver->read_fd);
+    if (jobserver->write_fd >= 0 && jobserver->write_fd != jobserver->read_fd)
+        close(jobserver->write_fd);
+    free(jobserver);
+    return state;
+}
+
+void jobserver_return_all(void)
+{
+    struct jobserver *jobserver = atomic_load(&current);
+    int saved = errno;
+
+    if (!jobserver)
+        return;
+    while (jobserver->token_cursor > jobserver->token_base)
+        put_back(jobserver->write_fd, --jobserver->token_cursor);
+    errno = saved;
+}

@@ -1,0 +1,246 @@
+/* pool.c: workers that sleep on one condition until a task is there.
+ *
+ * spec: nvlink-thread-pool. The control block, the thread entries and the task nodes have the sizes
+ * and offsets of the description, and so do the two conditions and the two ways to wait. Different
+ * on purpose: the queue has a real order; one worker is woken per task; workers are joined; a
+ * thread that cannot be made is noticed; tasks that are dropped are freed.
+ *
+ * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there.
+ * They block every signal, so that a handler always runs in the link thread and may look at its
+ * data. */
+#include "pool/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pool/pqueue.h"
+
+struct thread_entry {
+    uint64_t slot; /* number of the worker, from 1; 0 ends the array */
+    pthread_t thread;
+};
+
+struct task_node {
+    void (*func)(void *);
+    void *arg;
+    struct task_node *next; /* always NULL, as in the description: the heap does the ordering */
+};
+
+/* The heap orders by more than the 24 bytes of a node hold, so a node is allocated with its place
+ * in the order behind it; the queue's pointers are to the whole. */
+struct queued_task {
+    struct task_node node;
+    uint32_t priority;
+    uint32_t sequence;
+};
+
+struct pool {
+    struct thread_entry *thread_array; /* the owner's; one entry per started worker, and an end */
+    /* From here on guarded by mutex. */
+    struct pqueue *task_queue;
+    uint32_t pending_count; /* tasks in the queue */
+    uint32_t next_sequence; /* padding in the description */
+    pthread_mutex_t mutex;
+    pthread_cond_t task_cond; /* a task was queued, or shutdown began */
+    pthread_cond_t done_cond; /* the last task ended, or a worker did */
+    uint64_t active_count;    /* tasks being run */
+    uint64_t thread_count;    /* workers alive */
+    bool shutdown;
+    uint8_t padding[7];
+};
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__LP64__)
+_Static_assert(sizeof(struct thread_entry) == 16, "spec: nvlink-thread-pool, thread entry");
+_Static_assert(sizeof(struct task_node) == 24, "spec: nvlink-thread-pool, task_node_t");
+_Static_assert(offsetof(struct task_node, arg) == 8, "arg");
+_Static_assert(offsetof(struct task_node, next) == 16, "next");
+_Static_assert(sizeof(struct pool) == 184, "spec: nvlink-thread-pool, Control Block Layout");
+_Static_assert(offsetof(struct pool, thread_array) == 0, "thread_array");
+_Static_assert(offsetof(struct pool, task_queue) == 8, "task_queue");
+_Static_assert(offsetof(struct pool, pending_count) == 16, "pending_count");
+_Static_assert(offsetof(struct pool, mutex) == 24, "mutex");
+_Static_assert(offsetof(struct pool, task_cond) == 64, "task_cond");
+_Static_assert(offsetof(struct pool, done_cond) == 112, "done_cond");
+_Static_assert(offsetof(struct pool, active_count) == 160, "active_count");
+_Static_assert(offsetof(struct pool, thread_count) == 168, "thread_count");
+_Static_assert(offsetof(struct pool, shutdown) == 176, "shutdown");
+#endif
+
+/* The highest priority first, then first come first served. Sequence numbers wrap; the difference
+ * of two that are queued at the same time does not. */
+static int leaves_before(const void *a, const void *b)
+{
+    const struct queued_task *first = a, *second = b;
+
+    if (first->priority != second->priority)
+        return first->priority > second->priority;
+    return (int32_t)(first->sequence - second->sequence) < 0;
+}
+
+/* Waits for a task and counts it as active. NULL when the pool shuts down. Mutex held. */
+static struct queued_task *next_task(struct pool *pool)
+{
+    while (pool->pending_count == 0) {
+        if (pool->shutdown)
+            return NULL;
+        pthread_cond_wait(&pool->task_cond, &pool->mutex);
+    }
+    pool->pending_count--;
+    pool->active_count++;
+    return pqueue_pop(pool->task_queue);
+}
+
+static void *worker_main(void *argument)
+{
+    struct pool *pool = argument;
+    struct queued_task *task;
+
+    pthread_mutex_lock(&pool->mutex);
+    while ((task = next_task(pool)) != NULL) {
+        pthread_mutex_unlock(&pool->mutex);
+        task->node.func(task->node.arg);
+        free(task);
+        pthread_mutex_lock(&pool->mutex);
+        pool->active_count--;
+        if (!pool->shutdown && pool->active_count == 0 && pool->pending_count == 0)
+            pthread_cond_signal(&pool->done_cond);
+    }
+    pool->thread_count--;
+    pthread_cond_signal(&pool->done_cond);
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+/* Starts up to `threads` workers and returns how many there are. */
+static size_t start_workers(struct pool *pool, size_t threads)
+{
+    sigset_t all, before;
+    size_t started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the workers */
+    for (started = 0; started < threads; started++) {
+        struct thread_entry *entry = &pool->thread_array[started];
+        char name[16]; /* the most that Linux keeps */
+
+        if (pthread_create(&entry->thread, NULL, worker_main, pool))
+            break;
+        entry->slot = started + 1;
+        snprintf(name, sizeof name, "minilink-%u", (unsigned)entry->slot % 1000000);
+        pthread_setname_np(entry->thread, name);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* Frees what pool_create made; the workers are gone. */
+static void release(struct pool *pool)
+{
+    pthread_cond_destroy(&pool->done_cond);
+    pthread_cond_destroy(&pool->task_cond);
+    pthread_mutex_destroy(&pool->mutex);
+    pqueue_destroy(pool->task_queue);
+    free(pool->thread_array);
+    free(pool);
+}
+
+struct pool *pool_create(size_t threads)
+{
+    struct pool *pool;
+    size_t started;
+
+    if (threads == 0)
+        threads = 1;
+    if (threads == SIZE_MAX)
+        return NULL;
+    pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->task_cond, NULL);
+    pthread_cond_init(&pool->done_cond, NULL);
+    pool->thread_array = calloc(threads + 1, sizeof *pool->thread_array);
+    pool->task_queue = pqueue_create(leaves_before, 0);
+    started = pool->thread_array && pool->task_queue ? start_workers(pool, threads) : 0;
+    if (started == 0) {
+        release(pool);
+        return NULL;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    pool->thread_count = started;
+    pthread_mutex_unlock(&pool->mutex);
+    return pool;
+}
+
+size_t pool_thread_count(const struct pool *pool)
+{
+    size_t count = 0;
+
+    while (pool->thread_array[count].slot != 0)
+        count++;
+    return count;
+}
+
+bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, uint32_t priority)
+{
+    struct queued_task *task = malloc(sizeof *task);
+    bool queued;
+
+    if (!task)
+        return false;
+    *task = (struct queued_task){.node = {.func = function, .arg = argument}, .priority = priority};
+    pthread_mutex_lock(&pool->mutex);
+    task->sequence = pool->next_sequence;
+    queued = pool->pending_count < INT32_MAX && pqueue_push(pool->task_queue, task);
+    if (queued) {
+        pool->next_sequence++;
+        pool->pending_count++;
+        pthread_cond_signal(&pool->task_cond);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    if (!queued)
+        free(task);
+    return queued;
+}
+
+/* spec: nvlink-thread-pool, thread_pool_wait: until the tasks have ended, or, once shutdown has
+ * begun, until the workers have. */
+void pool_wait(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->pending_count != 0 ||
+           (pool->shutdown ? pool->thread_count : pool->active_count) != 0)
+        pthread_cond_wait(&pool->done_cond, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void pool_destroy(struct pool *pool)
+{
+    struct queued_task *dropped;
+
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    while ((dropped = pqueue_pop(pool->task_queue)) != NULL)
+        free(dropped);
+    pool->pending_count = 0;
+    pool->shutdown = true;
+    pthread_cond_broadcast(&pool->task_cond);
+    pthread_mutex_unlock(&pool->mutex);
+
+    pool_wait(pool);
+    /* A worker that has counted itself out may still hold the mutex: only join says it is gone. */
+    for (const struct thread_entry *entry = pool->thread_array; entry->slot != 0; entry++)
+        pthread_join(entry->thread, NULL);
+    release(pool);
+}
+
+size_t pool_cpu_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count > 0 ? (size_t)count : 1;
+}

@@ -1,0 +1,39 @@
+/* pqueue.h: a binary heap of pointers: the order in which tasks leave the pool's queue.
+ *
+ * spec: nvlink-thread-pool, Task Queue. The layout is that of the description; its comparator,
+ * which says 1 to everything, makes the heap give out neither the first nor the last element in
+ * order, so the owner hands in a real one. Not thread-safe: the pool calls it with its mutex held.
+ * For the same reason running out of memory is a return value here, never a jump. */
+#ifndef MINILINK_POOL_PQUEUE_H
+#define MINILINK_POOL_PQUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pqueue {
+    void **array;    /* the heap; array[0] leaves next */
+    size_t count;    /* elements in it */
+    size_t capacity; /* elements there is room for */
+    /* Non-zero when `a` leaves before `b`. A strict order: of two different elements exactly one
+     * leaves before the other. */
+    int (*comparator)(const void *a, const void *b);
+};
+
+#if defined(__x86_64__) && defined(__LP64__)
+_Static_assert(sizeof(struct pqueue) == 32, "spec: nvlink-thread-pool, pqueue_t");
+_Static_assert(offsetof(struct pqueue, comparator) == 24, "comparator");
+#endif
+
+/* Makes a queue with room for `capacity` elements (0 = none yet). NULL when memory runs out. */
+struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b), size_t capacity);
+
+/* Puts an element in, in O(log n). False when memory runs out; the queue is as it was then. */
+bool pqueue_push(struct pqueue *queue, void *element);
+
+/* Takes out the element that leaves before all others, in O(log n); NULL when there is none. */
+void *pqueue_pop(struct pqueue *queue);
+
+/* Frees the queue, not its elements. Accepts NULL. */
+void pqueue_destroy(struct pqueue *queue);
+
+#endif

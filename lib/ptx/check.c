@@ -1,0 +1,115 @@
+/* check.c: what can only be judged when it is known what is used: an extern function that nobody
+ * calls may be undefined or have another prototype (measured on nvlink 13.0). */
+#include <string.h>
+
+#include "base/diag.h"
+#include "ptx/link.h"
+
+/* Functions that the driver provides. nvlink 13.0 leaves the first four and those with the prefixes
+ * cnp and __cuda_syscall undefined; the others come from libcudadevrt, of which the merge may have
+ * a compiled member. */
+static bool is_system_function(struct text name)
+{
+    static const char *const names[] = {
+        "vprintf", "malloc", "free", "__assertfail", "__nv_aligned_device_malloc",
+    };
+    static const char *const prefixes[] = {"cnp", "__cnp", "__cuda_syscall"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, text_of(names[i])))
+            return true;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (text_starts(name, text_of(prefixes[i])))
+            return true;
+    return false;
+}
+
+/* Signed, unsigned and plain bits of a size are the same to nvlink; floats are not. */
+static unsigned type_class(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_F16:
+    case PTX_F16X2:
+    case PTX_BF16:
+    case PTX_BF16X2:
+    case PTX_F32:
+    case PTX_F64:
+        return 64 + type;
+    default:
+        return module_type_size(type);
+    }
+}
+
+static bool same_parameter(const struct ptx_parameter *a, const struct ptx_parameter *b)
+{
+    return type_class(a->type) == type_class(b->type) && a->size == b->size &&
+           a->is_array == b->is_array && a->is_return == b->is_return;
+}
+
+static bool same_prototype(const struct ptx_item *a, const struct ptx_item *b)
+{
+    if (a->function.parameter_count != b->function.parameter_count ||
+        a->function.return_count != b->function.return_count)
+        return false;
+    for (uint32_t i = 0; i < a->function.parameter_count; i++)
+        if (!same_parameter(&a->function.parameters[i], &b->function.parameters[i]))
+            return false;
+    return true;
+}
+
+/* The first prototype of a function that a module uses or defines is compared with its definition.
+ */
+static bool check_prototype(const struct program *program, const struct program_entry *entry,
+                            uint32_t module)
+{
+    const struct program_symbol *symbol = &program->symbols[entry->symbol];
+    uint32_t first = symbol->module < module ? symbol->module : module;
+    uint32_t second = symbol->module < module ? module : symbol->module;
+
+    if (entry->item->kind != PTX_FUNCTION || !symbol->is_function || symbol->is_entry ||
+        entry->item == symbol->item || (!entry->is_used && !entry->item->is_definition) ||
+        same_prototype(entry->item, symbol->item))
+        return true;
+    diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
+               TEXT_ARG(entry->name), program->modules[second]->file,
+               program->modules[first]->file);
+    return false;
+}
+
+/* True when it is right that nothing defines the symbol. */
+static bool may_be_undefined(const struct program_symbol *symbol,
+                             const struct program_request *request)
+{
+    const struct ptx_item *item = symbol->item;
+
+    if (symbol->is_defined || request->allow_undefined)
+        return true;
+    if (symbol->is_function)
+        return is_system_function(symbol->own_name);
+    /* Dynamic shared memory: its size comes with the launch. */
+    return item->variable.space == PTX_SPACE_SHARED && item->variable.size == 0 &&
+           item->variable.is_array;
+}
+
+bool check_program(const struct program *program, const struct program_request *request)
+{
+    bool is_good = true;
+
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        const struct program_module *details = &program->details[i];
+
+        for (size_t j = 0; j < details->entry_count; j++) {
+            const struct program_entry *entry = &details->entries[j];
+
+            if (entry->symbol == NO_SYMBOL || !entry->item)
+                continue;
+            is_good &= check_prototype(program, entry, i);
+            if (!entry->is_used || may_be_undefined(&program->symbols[entry->symbol], request))
+                continue;
+            diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(entry->name),
+                       program->modules[i]->file);
+            is_good = false;
+        }
+    }
+    return is_good;
+}

@@ -1,0 +1,341 @@
+/* initialiser.c: a walk over the braces with one index for each dimension.
+ *
+ * Which number may initialise which type was measured on ptxas 13.0: integers are cut to the
+ * element, floats go to .f and .b types only, integers to all but .f types. */
+#include "ptx/initialiser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "ptx/lexer.h"
+
+/* Nested arrays deeper than this are refused, vectors' elements counted as one more level. */
+#define MOST_DIMENSIONS 16u
+
+/* A larger variable with an initial value is refused: its bytes must be in memory. */
+#define LARGEST_INITIALISED (UINT64_C(1) << 32)
+
+struct decoder {
+    struct lexer lexer; /* over the module's whole text */
+    struct token token;
+    size_t end; /* of the initialiser */
+    const struct ptx_module *module;
+    const struct ptx_item *item;
+    struct initialiser *result;
+    struct initialiser_reference *references; /* malloc'ed */
+    size_t count;
+    size_t capacity;
+    uint64_t dimensions[MOST_DIMENSIONS]; /* outermost first */
+    uint64_t strides[MOST_DIMENSIONS];    /* bytes from one element of a dimension to the next */
+    uint64_t indexes[MOST_DIMENSIONS];
+    size_t levels;
+    uint32_t element; /* bytes */
+};
+
+static void next(struct decoder *decoder)
+{
+    decoder->token = lexer_next(&decoder->lexer);
+    if (decoder->token.offset >= decoder->end)
+        decoder->token = (struct token){.offset = decoder->end, .kind = TOKEN_END};
+}
+
+static bool fail(const struct decoder *decoder, const char *message)
+{
+    struct diag_place place =
+        diag_place_of(decoder->module->file, decoder->lexer.text, decoder->token.offset);
+
+    diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", message,
+            TEXT_ARG(decoder->item->name));
+    return false;
+}
+
+static bool take_mark(struct decoder *decoder, char mark)
+{
+    if (decoder->token.kind != TOKEN_MARK || decoder->token.mark != mark)
+        return fail(decoder, mark == '(' ? "expected '('" : "expected ')'");
+    next(decoder);
+    return true;
+}
+
+/* The array sizes behind the name, and one level more for the elements of a vector. */
+static bool read_dimensions(struct decoder *decoder)
+{
+    const struct ptx_variable *variable = &decoder->item->variable;
+    struct lexer lexer = lexer_at(variable->declarator, 0);
+    struct token token;
+    uint64_t stride = variable->size;
+
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        uint64_t size = 0;
+
+        if (token.mark != '[')
+            continue;
+        if (decoder->levels + 1 >= MOST_DIMENSIONS)
+            return fail(decoder, "too many dimensions");
+        token = lexer_next(&lexer);
+        if (token.kind == TOKEN_NUMBER)
+            lexer_number(lexer_text(&lexer, token), &size, NULL);
+        decoder->dimensions[decoder->levels++] = size;
+    }
+    if (variable->vector > 1)
+        decoder->dimensions[decoder->levels++] = variable->vector;
+    /* The outermost size may be missing; the variable's own size stands for it. */
+    for (size_t i = decoder->levels; i-- > 0;) {
+        uint64_t inner = i + 1 == decoder->levels
+                             ? decoder->element
+                             : decoder->strides[i + 1] * decoder->dimensions[i + 1];
+
+        decoder->strides[i] = inner;
+        if (i == 0 && inner > 0)
+            decoder->dimensions[0] = stride / inner;
+    }
+    return true;
+}
+
+/* The offset of the element that is being read. */
+static uint64_t place_of(const struct decoder *decoder)
+{
+    uint64_t offset = 0;
+
+    for (size_t i = 0; i < decoder->levels; i++)
+        offset += decoder->indexes[i] * decoder->strides[i];
+    return offset;
+}
+
+static bool is_float(uint8_t type)
+{
+    return type == PTX_F32 || type == PTX_F64;
+}
+
+static bool is_bits(uint8_t type)
+{
+    return type == PTX_B32 || type == PTX_B64;
+}
+
+/* The element's bits for a floating literal; false when the type takes none. */
+static bool convert_float(uint8_t type, enum number_kind kind, uint64_t *bits)
+{
+    uint32_t single = (uint32_t)*bits;
+    double wide;
+    float narrow;
+
+    if (!is_float(type) && !is_bits(type))
+        return false;
+    if (kind == NUMBER_FLOAT32 && type == PTX_F64) {
+        memcpy(&narrow, &single, sizeof narrow);
+        wide = (double)narrow;
+        memcpy(bits, &wide, sizeof wide);
+    } else if (kind == NUMBER_FLOAT64 && (type == PTX_F32 || type == PTX_B32)) {
+        memcpy(&wide, bits, sizeof wide);
+        narrow = (float)wide;
+        memcpy(&single, &narrow, sizeof single);
+        *bits = single;
+    }
+    return true;
+}
+
+/* A number with a minus sign: two's complement, or the sign bit turned. */
+static uint64_t negate(uint8_t type, uint64_t bits, bool is_literal_float)
+{
+    if (!is_literal_float)
+        return 0 - bits;
+    return bits ^ (type == PTX_F32 || type == PTX_B32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63);
+}
+
+/* The address at the current token: name, name+N, generic(name), generic(name)+N. */
+static bool read_address(struct decoder *decoder, struct initialiser_reference *reference)
+{
+    uint64_t addend;
+
+    if (lexer_is(&decoder->lexer, decoder->token, TEXT("generic"))) {
+        reference->is_generic = true;
+        next(decoder);
+        if (!take_mark(decoder, '('))
+            return false;
+    }
+    if (decoder->token.kind != TOKEN_WORD)
+        return fail(decoder, "expected a name");
+    reference->symbol = lexer_text(&decoder->lexer, decoder->token);
+    reference->place = decoder->token.offset;
+    next(decoder);
+    if (reference->is_generic && !take_mark(decoder, ')'))
+        return false;
+    while (decoder->token.mark == '+' || decoder->token.mark == '-') {
+        bool is_minus = decoder->token.mark == '-';
+
+        next(decoder);
+        if (decoder->token.kind != TOKEN_NUMBER ||
+            lexer_number(lexer_text(&decoder->lexer, decoder->token), &addend, NULL) !=
+                NUMBER_INTEGER)
+            return fail(decoder, "expected an offset");
+        reference->addend =
+            (int64_t)((uint64_t)reference->addend + (is_minus ? 0 - addend : addend));
+        next(decoder);
+    }
+    return true;
+}
+
+static bool is_byte_mask(uint64_t mask)
+{
+    for (int shift = 0; shift < 64; shift += 8)
+        if (mask == UINT64_C(0xff) << shift)
+            return true;
+    return false;
+}
+
+static bool add_reference(struct decoder *decoder, uint64_t mask)
+{
+    struct initialiser_reference reference = {
+        .offset = place_of(decoder), .mask = mask, .width = decoder->element};
+
+    if (mask != UINT64_MAX && !is_byte_mask(mask))
+        return fail(decoder, "a mask that is not one byte of an address");
+    if (mask == UINT64_MAX && decoder->element != 4 && decoder->element != 8)
+        return fail(decoder, "an address in an element that is too small");
+    if (is_float(decoder->item->variable.type))
+        return fail(decoder, "an address in a floating-point element");
+    if (mask != UINT64_MAX) {
+        next(decoder);
+        if (!read_address(decoder, &reference) || !take_mark(decoder, ')'))
+            return false;
+    } else if (!read_address(decoder, &reference)) {
+        return false;
+    }
+    ARRAY_PUSH(decoder->references, decoder->count, decoder->capacity) = reference;
+    return true;
+}
+
+static void store(struct decoder *decoder, uint64_t bits)
+{
+    uint8_t *at = decoder->result->bytes + place_of(decoder);
+    uint32_t width = decoder->element < 8 ? decoder->element : 8;
+
+    for (uint32_t i = 0; i < width; i++)
+        at[i] = (uint8_t)(bits >> (8 * i));
+}
+
+static bool read_number(struct decoder *decoder, bool is_minus, bool is_inverted)
+{
+    uint8_t type = decoder->item->variable.type;
+    struct text text = lexer_text(&decoder->lexer, decoder->token);
+    char leading_dot[64];
+    uint64_t bits;
+    enum number_kind kind;
+
+    /* ".5" is a dotted word for the lexer. */
+    if (decoder->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
+        leading_dot[0] = '0';
+        memcpy(leading_dot + 1, text.data, text.size);
+        text = (struct text){leading_dot, text.size + 1};
+    } else if (decoder->token.kind != TOKEN_NUMBER) {
+        return fail(decoder, "expected a number or an address");
+    }
+    kind = lexer_number(text, &bits, NULL);
+    if (kind == NUMBER_BAD)
+        return fail(decoder, "a malformed number");
+    if (kind == NUMBER_TOO_LARGE)
+        return fail(decoder, "a number of more than 64 bits");
+    if (kind == NUMBER_INTEGER ? is_float(type) : !convert_float(type, kind, &bits) || is_inverted)
+        return fail(decoder, "a number of the wrong type");
+    next(decoder);
+    if (kind == NUMBER_INTEGER && decoder->token.mark == '(' && !is_minus && !is_inverted)
+        return add_reference(decoder, bits);
+    if (is_minus)
+        bits = negate(type, bits, kind != NUMBER_INTEGER);
+    store(decoder, is_inverted ? ~bits : bits);
+    return true;
+}
+
+/* One element: a number with its signs, or an address. */
+static bool read_element(struct decoder *decoder)
+{
+    bool is_minus = false;
+    bool is_inverted = false;
+
+    if (decoder->token.kind == TOKEN_WORD)
+        return add_reference(decoder, UINT64_MAX);
+    while (decoder->token.mark == '-' || decoder->token.mark == '+' || decoder->token.mark == '~') {
+        if (is_inverted || (is_minus && decoder->token.mark == '~'))
+            return fail(decoder, "an expression");
+        is_minus ^= decoder->token.mark == '-';
+        is_inverted |= decoder->token.mark == '~';
+        next(decoder);
+    }
+    return read_number(decoder, is_minus, is_inverted);
+}
+
+/* Behind an element or a closing brace: `,` goes on, `}` ends the level. */
+static bool next_place(struct decoder *decoder, size_t *depth)
+{
+    while (*depth > 0 && decoder->token.mark == '}') {
+        (*depth)--;
+        decoder->indexes[*depth] = 0;
+        next(decoder);
+    }
+    if (*depth == 0)
+        return decoder->token.kind == TOKEN_END || fail(decoder, "more than one value");
+    if (decoder->token.mark != ',')
+        return fail(decoder, "expected ',' or '}'");
+    if (++decoder->indexes[*depth - 1] >= decoder->dimensions[*depth - 1])
+        return fail(decoder, "more elements than the variable has");
+    next(decoder);
+    return true;
+}
+
+static bool decode(struct decoder *decoder)
+{
+    size_t depth = 0;
+
+    do {
+        if (decoder->token.mark == '{') {
+            if (depth == decoder->levels)
+                return fail(decoder, "'{' where an element is expected");
+            if (decoder->dimensions[depth] == 0)
+                return fail(decoder, "more elements than the variable has");
+            decoder->indexes[depth++] = 0;
+            next(decoder);
+            if (decoder->token.mark != '}')
+                continue;
+        } else if (depth < decoder->levels) {
+            return fail(decoder, "expected '{'");
+        } else if (!read_element(decoder)) {
+            return false;
+        }
+        if (!next_place(decoder, &depth))
+            return false;
+    } while (depth > 0);
+    return true;
+}
+
+bool initialiser_decode(struct initialiser *result, struct arena *arena,
+                        const struct ptx_module *module, const struct ptx_item *variable)
+{
+    struct text initialiser = variable->variable.initialiser;
+    struct decoder decoder = {.module = module, .item = variable, .result = result};
+    bool is_good = true;
+
+    *result = (struct initialiser){.size = variable->variable.size};
+    decoder.element = module_type_size(variable->variable.type);
+    decoder.lexer =
+        lexer_at(module->whole, initialiser.size ? (size_t)(initialiser.data - module->whole.data)
+                                                 : module->whole.size);
+    decoder.end = decoder.lexer.at + initialiser.size;
+    decoder.token.offset = decoder.lexer.at;
+    if (initialiser.size && result->size > LARGEST_INITIALISED)
+        return fail(&decoder, "too many bytes");
+    if (initialiser.size)
+        result->bytes = arena_zalloc(arena, result->size, 1);
+    /* Samplers are initialised by named fields, which no memory holds. */
+    if (initialiser.size && decoder.element) {
+        next(&decoder);
+        is_good = read_dimensions(&decoder) && decode(&decoder);
+    }
+    result->reference_count = decoder.count;
+    result->references = arena_alloc(arena, decoder.count, sizeof *decoder.references);
+    if (decoder.count)
+        memcpy(result->references, decoder.references, decoder.count * sizeof *decoder.references);
+    free(decoder.references);
+    return is_good;
+}

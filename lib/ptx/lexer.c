@@ -1,0 +1,376 @@
+/* lexer.c: a table of byte classes decides what a token is by its first byte; the rest of it is a
+ * run of one class. That needs one look at each byte, which is what makes gigabytes per second
+ * possible. */
+#include "ptx/lexer.h"
+
+#include <stdlib.h>
+
+enum byte_class {
+    CLASS_BAD,
+    CLASS_BLANK, /* NUL too: fatbin payloads are padded with them */
+    CLASS_WORD,
+    CLASS_DIGIT,
+    CLASS_DOT,
+    CLASS_QUOTE,
+    CLASS_SLASH,
+    CLASS_MARK,
+};
+
+static const uint8_t classes[256] = {
+    ['\0'] = CLASS_BLANK,        ['\t' ... '\r'] = CLASS_BLANK,
+    [' '] = CLASS_BLANK,         ['A' ... 'Z'] = CLASS_WORD,
+    ['a' ... 'z'] = CLASS_WORD,  ['_'] = CLASS_WORD,
+    ['$'] = CLASS_WORD,          ['%'] = CLASS_WORD,
+    ['0' ... '9'] = CLASS_DIGIT, ['.'] = CLASS_DOT,
+    ['"'] = CLASS_QUOTE,         ['/'] = CLASS_SLASH,
+    ['!'] = CLASS_MARK,          ['&'] = CLASS_MARK,
+    ['(' ... '-'] = CLASS_MARK, /* ( ) * + , - */
+    [':' ... '@'] = CLASS_MARK, /* : ; < = > ? @ */
+    ['['] = CLASS_MARK,          ['\\'] = CLASS_MARK,
+    [']'] = CLASS_MARK,          ['^'] = CLASS_MARK,
+    ['{' ... '~'] = CLASS_MARK,  ['#'] = CLASS_MARK,
+};
+
+/* Bytes that go on a word. `%` only begins one. */
+static const bool continues[256] = {
+    ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true, ['$'] = true,
+};
+
+/* Bytes at which lexer_skip_braces must stop. */
+static const bool stops[256] = {['{'] = true, ['}'] = true, ['"'] = true, ['/'] = true};
+
+static inline uint8_t byte_at(const struct lexer *lexer, size_t at)
+{
+    return at < lexer->text.size ? (uint8_t)lexer->text.data[at] : 0;
+}
+
+struct lexer lexer_at(struct text text, size_t offset)
+{
+    return (struct lexer){text, offset < text.size ? offset : text.size};
+}
+
+/* The end of the run of word bytes from `at`. */
+static inline size_t word_end(const struct lexer *lexer, size_t at)
+{
+    const char *data = lexer->text.data;
+    size_t size = lexer->text.size;
+
+    while (at < size && continues[(uint8_t)data[at]])
+        at++;
+    return at;
+}
+
+/* Behind the comment that begins at `at`; `at` itself when none does, SIZE_MAX when it is not
+ * closed. */
+static size_t comment_end(const struct lexer *lexer, size_t at)
+{
+    const char *data = lexer->text.data;
+    size_t size = lexer->text.size;
+    const char *end;
+
+    if (byte_at(lexer, at + 1) == '/') {
+        end = memchr(data + at, '\n', size - at);
+        return end ? (size_t)(end - data) : size;
+    }
+    if (byte_at(lexer, at + 1) != '*')
+        return at;
+    for (at += 2; at < size; at = (size_t)(end - data) + 1) {
+        end = memchr(data + at, '*', size - at);
+        if (!end)
+            return SIZE_MAX;
+        if (byte_at(lexer, (size_t)(end - data) + 1) == '/')
+            return (size_t)(end - data) + 2;
+    }
+    return SIZE_MAX;
+}
+
+/* Behind the closing quote of the string at `at`; 0 when its line ends first. */
+static size_t string_end(const struct lexer *lexer, size_t at)
+{
+    const char *data = lexer->text.data;
+    size_t size = lexer->text.size;
+
+    for (at++; at < size && data[at] != '\n'; at++) {
+        if (data[at] == '"')
+            return at + 1;
+        if (data[at] == '\\')
+            at++;
+    }
+    return 0;
+}
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The end of the number at `at`. Whatever is glued to it belongs to it; lexer_number judges it. */
+static size_t number_end(const struct lexer *lexer, size_t at)
+{
+    uint8_t second = byte_at(lexer, at + 1);
+    uint8_t next;
+
+    if (byte_at(lexer, at) == '0' && second && strchr("xXbBfFdD", second))
+        return word_end(lexer, at);
+    while (is_digit(byte_at(lexer, at)))
+        at++;
+    next = byte_at(lexer, at + 1);
+    if (byte_at(lexer, at) == '.' && (is_digit(next) || !continues[next]))
+        for (at++; is_digit(byte_at(lexer, at));)
+            at++;
+    next = byte_at(lexer, at + 1);
+    if ((byte_at(lexer, at) | 0x20) == 'e' && (next == '-' || next == '+'))
+        at += 2;
+    return word_end(lexer, at);
+}
+
+/* Behind a dotted word; `::` joins two parts of one (.shared::cta, .L2::cache_hint). */
+static size_t dot_end(const struct lexer *lexer, size_t at)
+{
+    at = word_end(lexer, at + 1);
+    while (byte_at(lexer, at) == ':' && byte_at(lexer, at + 1) == ':' &&
+           continues[byte_at(lexer, at + 2)])
+        at = word_end(lexer, at + 2);
+    return at;
+}
+
+static struct token token_to(struct lexer *lexer, size_t start, size_t end, enum token_kind kind)
+{
+    lexer->at = end;
+    return (struct token){start, end - start, (uint8_t)kind, 0};
+}
+
+static struct token token_mark(struct lexer *lexer, size_t at)
+{
+    lexer->at = at + 1;
+    return (struct token){at, 1, TOKEN_MARK, lexer->text.data[at]};
+}
+
+/* Tokens that are no words and no plain marks. */
+static struct token uncommon_token(struct lexer *lexer, size_t at, enum byte_class class)
+{
+    size_t end;
+
+    if (class == CLASS_QUOTE) {
+        end = string_end(lexer, at);
+        return end ? token_to(lexer, at, end, TOKEN_STRING)
+                   : token_to(lexer, at, at + 1, TOKEN_BAD);
+    }
+    if (class == CLASS_DOT) {
+        end = dot_end(lexer, at);
+        return token_to(lexer, at, end, end > at + 1 ? TOKEN_DOT : TOKEN_BAD);
+    }
+    /* A slash that begins a comment comes here only when the comment is not closed. */
+    if (class == CLASS_SLASH && byte_at(lexer, at + 1) == '*')
+        return token_to(lexer, at, lexer->text.size, TOKEN_BAD);
+    if (class == CLASS_SLASH)
+        return token_mark(lexer, at);
+    return token_to(lexer, at, at + 1, TOKEN_BAD);
+}
+
+struct token lexer_next(struct lexer *lexer)
+{
+    const char *data = lexer->text.data;
+    size_t size = lexer->text.size;
+    size_t at = lexer->at;
+
+    while (at < size) {
+        enum byte_class class = classes[(uint8_t)data[at]];
+
+        if (class == CLASS_BLANK) {
+            at++;
+            continue;
+        }
+        if (class == CLASS_WORD)
+            return token_to(lexer, at, word_end(lexer, at + 1), TOKEN_WORD);
+        if (class == CLASS_MARK)
+            return token_mark(lexer, at);
+        if (class == CLASS_DIGIT)
+            return token_to(lexer, at, number_end(lexer, at), TOKEN_NUMBER);
+        if (class == CLASS_SLASH) {
+            size_t end = comment_end(lexer, at);
+
+            if (end != SIZE_MAX && end > at) {
+                at = end;
+                continue;
+            }
+        }
+        return uncommon_token(lexer, at, class);
+    }
+    return token_to(lexer, size, size, TOKEN_END);
+}
+
+struct token lexer_peek(const struct lexer *lexer)
+{
+    struct lexer copy = *lexer;
+
+    return lexer_next(&copy);
+}
+
+size_t lexer_quoted_end(struct text text, size_t at)
+{
+    struct lexer lexer = {text, at};
+    size_t end = at;
+
+    if (text.data[at] == '"')
+        end = string_end(&lexer, at);
+    else if (text.data[at] == '/')
+        end = comment_end(&lexer, at);
+    if (end == SIZE_MAX)
+        return text.size;
+    return end > at ? end : at + 1;
+}
+
+#define REPEAT(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Not 0 when one of eight bytes is zero. */
+static inline uint64_t zero_byte(uint64_t bytes)
+{
+    return (bytes - REPEAT(0x01)) & ~bytes & REPEAT(0x80);
+}
+
+/* The first byte from `at` on that may be a brace, a quote or a slash, or the end. Eight at a time:
+ * `{` and `}` differ in bits 1 and 2 only; what else shares their other bits stops the search too.
+ */
+static size_t find_stop(const char *data, size_t at, size_t size)
+{
+    for (; size - at >= 8; at += 8) {
+        uint64_t bytes;
+
+        memcpy(&bytes, data + at, sizeof bytes);
+        if (zero_byte((bytes & REPEAT(0xf9)) ^ REPEAT(0x79)) | zero_byte(bytes ^ REPEAT('"')) |
+            zero_byte(bytes ^ REPEAT('/')))
+            break;
+    }
+    return at;
+}
+
+bool lexer_skip_braces(struct lexer *lexer)
+{
+    const char *data = lexer->text.data;
+    size_t size = lexer->text.size;
+    size_t at = lexer->at;
+    size_t depth = 1;
+
+    while (depth > 0) {
+        at = find_stop(data, at, size);
+        for (size_t end = size - at < 8 ? size : at + 8; at < end && !stops[(uint8_t)data[at]];)
+            at++;
+        if (at < size && !stops[(uint8_t)data[at]])
+            continue;
+        if (at >= size) {
+            lexer->at = size;
+            return false;
+        }
+        if (data[at] == '{')
+            depth++;
+        else if (data[at] == '}')
+            depth--;
+        else {
+            at = lexer_quoted_end(lexer->text, at);
+            continue;
+        }
+        at++;
+    }
+    lexer->at = at;
+    return true;
+}
+
+uint32_t lexer_count_lines(struct text text, size_t from, size_t to)
+{
+    const char *at, *end;
+    uint32_t lines = 0;
+
+    if (to > text.size)
+        to = text.size;
+    if (from >= to)
+        return 0;
+    at = text.data + from;
+    end = text.data + to;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+static unsigned digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+        return (unsigned)((c | 0x20) - 'a') + 10;
+    return 99;
+}
+
+static enum number_kind read_digits(struct text digits, unsigned base, uint64_t *value)
+{
+    bool too_large = false;
+
+    *value = 0;
+    if (digits.size == 0)
+        return NUMBER_BAD;
+    for (size_t i = 0; i < digits.size; i++) {
+        unsigned digit = digit_value(digits.data[i]);
+
+        if (digit >= base)
+            return NUMBER_BAD;
+        if (__builtin_mul_overflow(*value, (uint64_t)base, value) ||
+            __builtin_add_overflow(*value, (uint64_t)digit, value))
+            too_large = true;
+    }
+    return too_large ? NUMBER_TOO_LARGE : NUMBER_INTEGER;
+}
+
+/* 0f and exactly 8 hexadecimal digits, 0d and exactly 16. */
+static enum number_kind read_bits(struct text digits, size_t wanted, enum number_kind kind,
+                                  uint64_t *value)
+{
+    return digits.size == wanted && read_digits(digits, 16, value) == NUMBER_INTEGER ? kind
+                                                                                     : NUMBER_BAD;
+}
+
+static enum number_kind read_decimal_float(struct text number, uint64_t *value)
+{
+    char copy[128];
+    char *end;
+    double parsed;
+
+    if (number.size >= sizeof copy)
+        return NUMBER_BAD;
+    memcpy(copy, number.data, number.size);
+    copy[number.size] = '\0';
+    parsed = strtod(copy, &end);
+    if (*end != '\0')
+        return NUMBER_BAD;
+    memcpy(value, &parsed, sizeof *value);
+    return NUMBER_FLOAT64;
+}
+
+enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned)
+{
+    struct text digits = number;
+    char second = number.size > 1 ? number.data[1] : '\0';
+    bool has_prefix = number.size > 2 && number.data[0] == '0';
+    bool has_suffix = number.size > 1 && number.data[number.size - 1] == 'U';
+
+    *value = 0;
+    if (is_unsigned)
+        *is_unsigned = has_suffix;
+    if (has_prefix)
+        digits = (struct text){number.data + 2, number.size - 2};
+    if (has_prefix && (second | 0x20) == 'f')
+        return read_bits(digits, 8, NUMBER_FLOAT32, value);
+    if (has_prefix && (second | 0x20) == 'd')
+        return read_bits(digits, 16, NUMBER_FLOAT64, value);
+    digits.size -= has_suffix ? 1 : 0;
+    if (has_prefix && (second | 0x20) == 'x')
+        return read_digits(digits, 16, value);
+    if (has_prefix && (second | 0x20) == 'b')
+        return read_digits(digits, 2, value);
+    for (size_t i = 0; i < number.size; i++)
+        if (number.data[i] == '.' || (number.data[i] | 0x20) == 'e')
+            return read_decimal_float(number, value);
+    number.size -= has_suffix ? 1 : 0;
+    return read_digits(number, number.size > 1 && number.data[0] == '0' ? 8 : 10, value);
+}

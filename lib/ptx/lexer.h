@@ -1,0 +1,84 @@
+/* lexer.h: PTX text to tokens, in one pass and without copies.
+ *
+ * A token is a place in the text: offset, size and kind. Comments, blanks and NULs (payloads are
+ * padded with them) stand between tokens. `ld.global.u32` is three tokens: a word and two dotted
+ * words; whoever needs to know that they touch compares offsets. The lexer has no state but its
+ * position, so it can start anywhere between two tokens. */
+#ifndef MINILINK_PTX_LEXER_H
+#define MINILINK_PTX_LEXER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum token_kind {
+    TOKEN_END,  /* the text is over; size 0, offset = size of the text */
+    TOKEN_WORD, /* name, label, opcode, register: [A-Za-z_$%] and then letters, digits, _ and $ */
+    TOKEN_DOT,  /* .word: directive, type, modifier, component; may have `::` and begin with a digit
+                 */
+    TOKEN_NUMBER, /* begins with a digit: 12 0x1f 017 0b11 12U 1.5 2e-3 0f3F800000 0d... 9.0 */
+    TOKEN_STRING, /* "...", quotes among its bytes; ends before a line's end when it is not closed
+                   */
+    TOKEN_MARK,   /* one character of punctuation: `mark` says which */
+    TOKEN_BAD,    /* a byte that PTX does not have, or a comment or string that is not closed */
+};
+
+struct token {
+    size_t offset; /* in the lexer's text */
+    size_t size;   /* bytes */
+    uint8_t kind;  /* enum token_kind */
+    char mark;     /* TOKEN_MARK: its character; else 0 */
+};
+
+struct lexer {
+    struct text text;
+    size_t at; /* where the next token is looked for */
+};
+
+/* A lexer that begins at `offset` of `text`, which must lie between two tokens. Offsets of tokens
+ * count from the start of `text`, so that a part of a text keeps its places in the whole. */
+struct lexer lexer_at(struct text text, size_t offset);
+
+/* The next token. At the end it gives TOKEN_END as often as it is asked. */
+struct token lexer_next(struct lexer *lexer);
+
+/* The next token without moving on. */
+struct token lexer_peek(const struct lexer *lexer);
+
+/* The view of a token. */
+static inline struct text lexer_text(const struct lexer *lexer, struct token token)
+{
+    return (struct text){lexer->text.data + token.offset, token.size};
+}
+
+/* True when the token's bytes are exactly `expected`. */
+static inline bool lexer_is(const struct lexer *lexer, struct token token, struct text expected)
+{
+    return token.kind != TOKEN_END && text_equal(lexer_text(lexer, token), expected);
+}
+
+/* With lexer->at behind an opening brace: moves behind the brace that closes it. Strings and
+ * comments are skipped, nothing else is looked at: this is memory speed. False, at the end of the
+ * text, when there is none. */
+bool lexer_skip_braces(struct lexer *lexer);
+
+/* The place behind the string or comment that begins at `at`; at + 1 when none does. */
+size_t lexer_quoted_end(struct text text, size_t at);
+
+/* The number of line ends in text[from, to): lines are counted only where somebody asks. */
+uint32_t lexer_count_lines(struct text text, size_t from, size_t to);
+
+enum number_kind {
+    NUMBER_BAD,       /* no number, or a digit too large for its base */
+    NUMBER_TOO_LARGE, /* an integer beyond 64 bits */
+    NUMBER_INTEGER,   /* 12, 0x1f, 017, 0b11, with or without U */
+    NUMBER_FLOAT32,   /* 0f: value is the bit pattern, 32 bits */
+    NUMBER_FLOAT64,   /* 0d, 1.5, 2e-3: value is the bit pattern of the double */
+};
+
+/* Converts a TOKEN_NUMBER. *is_unsigned (may be NULL) is set for a U suffix. */
+enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned);
+
+#endif

@@ -1,0 +1,169 @@
+/* liveness.c: from the kernels along calls, addresses and initial values.
+ *
+ * Variables are never dropped (measured on ptxas and nvlink 13.0: not even internal ones that
+ * nothing names), so what their initial values name lives too. A function is only scanned once it
+ * lives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "ptx/link.h"
+
+struct marker {
+    struct program *program;
+    struct scan scan;
+    struct table taken; /* names of all symbols */
+    uint32_t *work;     /* live symbols whose text has not been scanned; malloc'ed */
+    size_t work_count;
+};
+
+static void mark(struct marker *marker, uint32_t symbol)
+{
+    struct program_symbol *entry = &marker->program->symbols[symbol];
+
+    if (entry->is_live)
+        return;
+    entry->is_live = true;
+    marker->work[marker->work_count++] = symbol;
+}
+
+/* Moves a scan's results to where they stay, and marks what it found. */
+static void keep_results(struct marker *marker, struct program_symbol *symbol)
+{
+    struct scan *scan = &marker->scan;
+    struct arena *arena = &marker->program->arena;
+
+    for (size_t i = 0; i < scan->reference_count; i++)
+        mark(marker, scan->references[i]);
+    symbol->has_body_variables = scan->has_body_variables;
+    symbol->is_recursive = scan->is_recursive;
+    if (scan->reference_count) {
+        symbol->references = arena_alloc(arena, scan->reference_count, sizeof *symbol->references);
+        memcpy(symbol->references, scan->references,
+               scan->reference_count * sizeof *symbol->references);
+        symbol->reference_count = (uint32_t)scan->reference_count;
+    }
+    if (scan->edit_count) {
+        symbol->edits = arena_alloc(arena, scan->edit_count, sizeof *symbol->edits);
+        memcpy(symbol->edits, scan->edits, scan->edit_count * sizeof *symbol->edits);
+        symbol->edit_count = (uint32_t)scan->edit_count;
+    }
+}
+
+static void scan_symbol(struct marker *marker, uint32_t index)
+{
+    struct program_symbol *symbol = &marker->program->symbols[index];
+    struct scan *scan = &marker->scan;
+
+    scan->module = symbol->module;
+    scan->self = index;
+    if (symbol->is_function)
+        scan_function(scan, symbol->item, marker->program->symbols);
+    else
+        scan_variable(scan, symbol->item, marker->program->symbols);
+    keep_results(marker, symbol);
+    if (symbol->alias_target != NO_SYMBOL) {
+        marker->program->symbols[symbol->alias_target].is_address_taken = true;
+        mark(marker, symbol->alias_target);
+    }
+}
+
+static void scan_marked(struct marker *marker)
+{
+    while (marker->work_count > 0)
+        scan_symbol(marker, marker->work[--marker->work_count]);
+}
+
+static bool is_root(const struct program_symbol *symbol, const struct program_request *request)
+{
+    if (!symbol->is_defined)
+        return false;
+    if (!symbol->is_function || symbol->is_entry || request->keep_dead)
+        return true;
+    /* A cubin that is merged later may call it. */
+    return request->allow_undefined && symbol->linkage != PTX_INTERNAL;
+}
+
+/* A scan for edits in one item of a module whose text stays whole, or in one of its sections. */
+static void append_edits(struct marker *marker, const struct ptx_item *item,
+                         struct program_edit **edits, size_t *count, size_t *capacity)
+{
+    struct scan *scan = &marker->scan;
+
+    if (item->kind == PTX_FUNCTION)
+        scan_function(scan, item, marker->program->symbols);
+    else if (item->kind == PTX_VARIABLE)
+        scan_variable(scan, item, marker->program->symbols);
+    else if (item->kind == PTX_SECTION || item->kind == PTX_ALIAS)
+        scan_other(scan, item->text);
+    else
+        return;
+    for (size_t i = 0; i < scan->reference_count; i++)
+        mark(marker, scan->references[i]);
+    for (size_t i = 0; i < scan->edit_count; i++)
+        ARRAY_PUSH(*edits, *count, *capacity) = scan->edits[i];
+}
+
+/* Edits of a whole module or of its sections. Everything that stays whole is alive. */
+static void scan_module(struct marker *marker, uint32_t index)
+{
+    struct program *program = marker->program;
+    const struct ptx_module *module = program->modules[index];
+    struct program_module *details = &program->details[index];
+    struct program_edit *edits = NULL;
+    size_t count = 0, capacity = 0;
+
+    marker->scan.module = index;
+    marker->scan.self = NO_SYMBOL;
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->has_full_debug || module->items[i].kind == PTX_SECTION)
+            append_edits(marker, &module->items[i], &edits, &count, &capacity);
+    for (size_t i = 0; module->has_full_debug && i < details->entry_count; i++) {
+        const struct program_entry *entry = &details->entries[i];
+
+        if (entry->symbol != NO_SYMBOL && program->symbols[entry->symbol].module == index)
+            mark(marker, entry->symbol);
+    }
+    details->edits = arena_alloc(&program->arena, count, sizeof *edits);
+    if (count)
+        memcpy(details->edits, edits, count * sizeof *edits);
+    details->edit_count = count;
+    free(edits);
+}
+
+static void report_dropped(struct program *program)
+{
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        if (!symbol->is_function || symbol->is_live || !symbol->is_defined)
+            continue;
+        program->dropped_functions++;
+        diag_verbose("Function '%.*s' of '%s' is not reachable: dropped",
+                     TEXT_ARG(symbol->own_name), program->modules[symbol->module]->file);
+    }
+}
+
+void liveness_mark(struct program *program, const struct program_request *request)
+{
+    struct marker marker = {.program = program, .scan = {.program = program}};
+
+    for (size_t i = 0; i < program->symbol_count; i++)
+        table_add(&marker.taken, program->symbols[i].name, 0);
+    marker.scan.taken = program->module_count > 1 ? &marker.taken : NULL;
+    marker.scan.stamps = memory_zalloc(program->symbol_count, sizeof *marker.scan.stamps);
+    marker.work = memory_alloc(program->symbol_count, sizeof *marker.work);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        scan_module(&marker, i);
+    for (uint32_t i = 0; i < program->symbol_count; i++)
+        if (is_root(&program->symbols[i], request))
+            mark(&marker, i);
+    scan_marked(&marker);
+    report_dropped(program);
+    free(marker.scan.references);
+    free(marker.scan.edits);
+    free(marker.scan.stamps);
+    free(marker.work);
+    table_free(&marker.taken);
+}

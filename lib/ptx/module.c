@@ -1,0 +1,342 @@
+/* module.c: the items of a module. Directives need not begin a line; several may share one. */
+#include "ptx/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+#include "ptx/parser.h"
+
+/* Enough to see a pattern, few enough to read. */
+#define MOST_ERRORS 20u
+
+/* `.version 9.0`: the lexer takes the number for a decimal fraction. */
+static bool parse_version(struct parser *parser)
+{
+    struct text number;
+    unsigned parts[2] = {0, 0};
+    size_t part = 0;
+
+    parser_next(parser);
+    number = parser_text(parser);
+    if (parser->token.kind != TOKEN_NUMBER)
+        return parser_expected(parser, "a version such as 9.0");
+    for (size_t i = 0; i < number.size; i++) {
+        if (number.data[i] == '.' && part == 0 && i > 0)
+            part = 1;
+        else if (number.data[i] >= '0' && number.data[i] <= '9' && parts[part] < 100)
+            parts[part] = parts[part] * 10 + (unsigned)(number.data[i] - '0');
+        else
+            return parser_expected(parser, "a version such as 9.0");
+    }
+    parser->module->version_major = (uint16_t)parts[0];
+    parser->module->version_minor = (uint16_t)parts[1];
+    parser_next(parser);
+    return true;
+}
+
+static void note_target_option(struct ptx_module *module, struct text option)
+{
+    module->has_debug |= text_equal(option, TEXT("debug"));
+    module->texmode_independent |= text_equal(option, TEXT("texmode_independent"));
+    module->map_f64_to_f32 |= text_equal(option, TEXT("map_f64_to_f32"));
+}
+
+/* `.target sm_90, texmode_independent, debug`; the list may go on in the next line. */
+static bool parse_target(struct parser *parser)
+{
+    struct ptx_module *module = parser->module;
+    struct text word;
+    size_t place, behind;
+
+    parser_next(parser);
+    place = parser->token.offset;
+    if (!parser_word(parser, &word, "an architecture such as sm_90"))
+        return false;
+    if (!arch_parse(word, "sm_", &module->target))
+        return parser_fail(parser, place, "'%.*s' is no architecture", TEXT_ARG(word));
+    behind = parser->last_end;
+    while (parser_at_mark(parser, ',')) {
+        parser_next(parser);
+        if (!parser_word(parser, &word, "an option of .target"))
+            return false;
+        note_target_option(module, word);
+    }
+    module->target_options = parser_from(parser, behind);
+    return true;
+}
+
+static bool parse_address_size(struct parser *parser)
+{
+    size_t place;
+    uint64_t size;
+
+    parser_next(parser);
+    place = parser->token.offset;
+    if (!parser_number(parser, &size, UINT32_MAX, "32 or 64"))
+        return false;
+    if (size != 32 && size != 64)
+        return parser_fail(parser, place, "address size is neither 32 nor 64");
+    parser->module->address_size = (uint8_t)size;
+    return true;
+}
+
+/* `.file 1 "a.cu", 1234, 56` */
+static bool parse_file(struct parser *parser, size_t start)
+{
+    uint64_t number, ignored;
+    size_t name;
+    struct ptx_item *item;
+
+    parser_next(parser);
+    if (!parser_number(parser, &number, UINT32_MAX, "the number of a file"))
+        return false;
+    name = parser->token.offset;
+    if (parser->token.kind != TOKEN_STRING)
+        return parser_expected(parser, "the name of a file");
+    parser_next(parser);
+    while (parser_at_mark(parser, ',')) {
+        parser_next(parser);
+        if (!parser_number(parser, &ignored, UINT64_MAX, "the time or size of a file"))
+            return false;
+    }
+    item = parser_item(parser, PTX_FILE, start);
+    item->number = number;
+    item->target = parser_from(parser, name);
+    item->text = parser_from(parser, start);
+    return true;
+}
+
+/* `.loc 1 2 3[, function_name LABEL[ + N], inlined_at 1 2 3]` outside of a function. */
+static bool parse_loc(struct parser *parser, size_t start)
+{
+    uint64_t ignored;
+
+    parser_next(parser);
+    for (int i = 0; i < 3; i++)
+        if (!parser_number(parser, &ignored, UINT64_MAX, "a file, line or column number"))
+            return false;
+    while (parser_at_mark(parser, ',')) {
+        parser_next(parser);
+        while (parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_NUMBER ||
+               parser_at_mark(parser, '+'))
+            parser_next(parser);
+    }
+    parser_item(parser, PTX_LOC, start)->text = parser_from(parser, start);
+    return true;
+}
+
+/* `.section .debug_str { ... }` */
+static bool parse_section(struct parser *parser, size_t start)
+{
+    struct ptx_item *item;
+    struct text name;
+    size_t body;
+
+    parser_next(parser);
+    name = parser_text(parser);
+    if (parser->token.kind != TOKEN_DOT && parser->token.kind != TOKEN_WORD)
+        return parser_expected(parser, "the name of a section");
+    parser_next(parser);
+    body = parser->token.offset;
+    if (!parser_at_mark(parser, '{'))
+        return parser_expected(parser, "'{'");
+    if (!lexer_skip_braces(&parser->lexer))
+        return parser_fail(parser, body, "section '%.*s' does not end", TEXT_ARG(name));
+    parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
+    parser_next(parser);
+    item = parser_item(parser, PTX_SECTION, start);
+    item->name = name;
+    item->target = parser_from(parser, body);
+    item->text = parser_from(parser, start);
+    /* Strings are all that -lineinfo needs; anything else describes functions and variables. */
+    if (!text_equal(name, TEXT(".debug_str")))
+        parser->module->has_full_debug = true;
+    return true;
+}
+
+static bool parse_pragma(struct parser *parser, size_t start)
+{
+    struct ptx_item *item;
+    struct text strings;
+    size_t first;
+
+    parser_next(parser);
+    first = parser->token.offset;
+    for (;;) {
+        if (parser->token.kind != TOKEN_STRING)
+            return parser_expected(parser, "a string");
+        parser_next(parser);
+        if (!parser_at_mark(parser, ','))
+            break;
+        parser_next(parser);
+    }
+    strings = parser_from(parser, first);
+    if (!parser_mark(parser, ';'))
+        return false;
+    item = parser_item(parser, PTX_PRAGMA, start);
+    item->target = strings;
+    item->text = parser_from(parser, start);
+    return true;
+}
+
+static bool parse_alias(struct parser *parser, size_t start)
+{
+    struct ptx_item *item;
+    struct text name, target;
+
+    parser_next(parser);
+    if (!parser_word(parser, &name, "the name of the alias") || !parser_mark(parser, ',') ||
+        !parser_word(parser, &target, "the name of the function behind the alias") ||
+        !parser_mark(parser, ';'))
+        return false;
+    item = parser_item(parser, PTX_ALIAS, start);
+    item->name = name;
+    item->target = target;
+    item->text = parser_from(parser, start);
+    return true;
+}
+
+/* A function or variable, with its linkage. */
+static bool parse_symbol(struct parser *parser, size_t start)
+{
+    enum ptx_linkage linkage = PTX_INTERNAL;
+
+    for (int i = PTX_EXTERN; i <= PTX_COMMON && linkage == PTX_INTERNAL; i++)
+        if (parser_at_dot(parser, module_linkage_name((enum ptx_linkage)i)))
+            linkage = (enum ptx_linkage)i;
+    if (linkage != PTX_INTERNAL)
+        parser_next(parser);
+    if (parser_at_dot(parser, ".func") || parser_at_dot(parser, ".entry"))
+        return parser_function(parser, linkage, start);
+    switch (parser_space(parser)) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_TEX:
+        return parser_variable(parser, linkage, start);
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_REG:
+        return parser_fail(parser, start, "'%.*s' is not allowed outside of functions",
+                           TEXT_ARG(parser_text(parser)));
+    case PTX_SPACE_NONE:
+        break;
+    }
+    return parser_expected(parser, linkage == PTX_INTERNAL ? "a directive, function or variable"
+                                                           : "a function or variable");
+}
+
+static bool parse_item(struct parser *parser)
+{
+    size_t start = parser->token.offset;
+
+    if (parser_at_dot(parser, ".target"))
+        return parse_target(parser);
+    if (parser_at_dot(parser, ".address_size"))
+        return parse_address_size(parser);
+    if (parser_at_dot(parser, ".file"))
+        return parse_file(parser, start);
+    if (parser_at_dot(parser, ".loc"))
+        return parse_loc(parser, start);
+    if (parser_at_dot(parser, ".section"))
+        return parse_section(parser, start);
+    if (parser_at_dot(parser, ".pragma"))
+        return parse_pragma(parser, start);
+    if (parser_at_dot(parser, ".alias"))
+        return parse_alias(parser, start);
+    if (parser_at_mark(parser, ';')) {
+        parser_next(parser);
+        return true;
+    }
+    return parse_symbol(parser, start);
+}
+
+/* After an error: behind the `;` or the block that ends the item. */
+static void recover(struct parser *parser)
+{
+    while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version")) {
+        bool is_end = parser_at_mark(parser, ';');
+
+        if (parser_at_mark(parser, '{')) {
+            if (!lexer_skip_braces(&parser->lexer))
+                parser->lexer.at = parser->lexer.text.size;
+            is_end = true;
+        }
+        parser_next(parser);
+        if (is_end)
+            return;
+    }
+}
+
+/* Skips to the next module when there is nothing to be gained from this one. */
+static void give_up(struct parser *parser)
+{
+    while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version"))
+        parser_next(parser);
+}
+
+static void finish(struct parser *parser, size_t start)
+{
+    struct ptx_module *module = parser->module;
+    size_t end = parser->token.offset;
+
+    module->text = (struct text){parser->lexer.text.data + start, end - start};
+    module->item_count = parser->item_count;
+    module->items = arena_alloc(parser->arena, parser->item_count, sizeof *parser->items);
+    if (parser->item_count)
+        memcpy(module->items, parser->items, parser->item_count * sizeof *parser->items);
+    if (module->address_size == 0)
+        module->address_size = 32;
+    free(parser->items);
+}
+
+bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
+                       struct text whole, struct module_cursor *cursor)
+{
+    struct parser parser = {
+        .lexer = lexer_at(whole, cursor->offset), .arena = arena, .module = module};
+    size_t start;
+
+    *module = (struct ptx_module){.file = file, .whole = whole};
+    parser.counted = cursor->offset;
+    parser.line = cursor->lines + 1;
+    parser_next(&parser);
+    start = parser.token.offset;
+    if (!parser_at_dot(&parser, ".version")) {
+        parser_expected(&parser, "'.version' at the beginning of a module");
+        give_up(&parser);
+    } else if (!parse_version(&parser)) {
+        recover(&parser);
+    }
+    while (parser.token.kind != TOKEN_END && !parser_at_dot(&parser, ".version")) {
+        if (!parse_item(&parser))
+            recover(&parser);
+        if (parser.errors >= MOST_ERRORS)
+            give_up(&parser);
+    }
+    if (parser.errors == 0 && module->target.sm == 0)
+        parser_fail(&parser, start, "the module has no .target");
+    cursor->offset = parser.token.offset;
+    cursor->lines = parser.line - 1 + lexer_count_lines(whole, parser.counted, parser.token.offset);
+    finish(&parser, start);
+    return parser.errors == 0;
+}
+
+bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
+                  struct text whole, size_t *offset)
+{
+    struct module_cursor cursor = {*offset, lexer_count_lines(whole, 0, *offset)};
+    bool is_good = module_parse_next(module, arena, file, whole, &cursor);
+
+    *offset = cursor.offset;
+    return is_good;
+}
+
+bool module_at_end(struct text whole, size_t offset)
+{
+    struct lexer lexer = lexer_at(whole, offset);
+
+    return lexer_next(&lexer).kind == TOKEN_END;
+}

@@ -1,0 +1,210 @@
+/* names.c: names that can share a text.
+ *
+ * All modules may end in one chunk. Internal symbols, labels of string sections and file numbers of
+ * two modules may then be the same word; all but the first of each get another. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+#include "ptx/link.h"
+
+struct naming {
+    struct program *program;
+    struct table taken;
+    uint64_t *hashes; /* of the modules' texts; 0 = not made yet */
+};
+
+/* "<name>$ml<8 hexadecimal digits of the module's hash>", and on until it is free. */
+static struct text unique_name(struct naming *naming, struct text name, uint32_t module)
+{
+    struct text whole = naming->program->modules[module]->text;
+    struct text unique;
+    uint32_t salt = 0;
+
+    if (naming->hashes[module] == 0)
+        naming->hashes[module] = XXH3_64bits(whole.data, whole.size) | UINT64_C(1) << 63;
+    do {
+        unique = text_of(arena_printf(&naming->program->arena, "%.*s$ml%08x", TEXT_ARG(name),
+                                      (uint32_t)naming->hashes[module] + salt));
+        /* Modules with the same text: the place in the input tells them apart. */
+        salt += module + 1;
+    } while (table_find(&naming->taken, unique) != TABLE_NONE);
+    table_add(&naming->taken, unique, 0);
+    return unique;
+}
+
+static void name_symbols(struct naming *naming)
+{
+    struct program *program = naming->program;
+
+    /* Symbols that several modules share keep their names. */
+    for (size_t i = 0; i < program->module_count; i++)
+        for (size_t j = 0; j < program->details[i].entry_count; j++)
+            if (program->details[i].entries[j].is_global)
+                table_add(&naming->taken, program->details[i].entries[j].name, 0);
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        for (size_t j = 0; j < program->details[i].entry_count; j++) {
+            struct program_entry *entry = &program->details[i].entries[j];
+
+            if (entry->is_global || entry->symbol == NO_SYMBOL)
+                continue;
+            if (table_find(&naming->taken, entry->name) == TABLE_NONE) {
+                table_add(&naming->taken, entry->name, 0);
+                continue;
+            }
+            entry->replacement = unique_name(naming, entry->name, i);
+            program->symbols[entry->symbol].name = entry->replacement;
+            program->details[i].has_replacements = true;
+        }
+    }
+}
+
+/* The labels "NAME:" of a section become entries, so that `.loc ... function_name NAME` follows. */
+static void name_labels(struct naming *naming, const struct ptx_item *section, uint32_t module)
+{
+    struct program_module *details = &naming->program->details[module];
+    struct lexer lexer = lexer_at(section->target, 0);
+    struct program_entry *entries = NULL;
+    size_t count = 0, capacity = 0;
+    struct token token;
+
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        struct text name = lexer_text(&lexer, token);
+        size_t at = details->entry_count + count;
+
+        if (token.kind != TOKEN_WORD || lexer_peek(&lexer).mark != ':' ||
+            table_find(&naming->taken, name) == TABLE_NONE) {
+            if (token.kind == TOKEN_WORD)
+                table_add(&naming->taken, name, 0);
+            continue;
+        }
+        if (table_add(&details->names, name, (uint32_t)at) != at)
+            continue;
+        scan_filter_add(details, name);
+        ARRAY_PUSH(entries, count, capacity) = (struct program_entry){
+            .name = name, .symbol = NO_SYMBOL, .replacement = unique_name(naming, name, module)};
+    }
+    if (count) {
+        struct program_entry *all =
+            arena_alloc(&naming->program->arena, details->entry_count + count, sizeof *all);
+
+        if (details->entry_count)
+            memcpy(all, details->entries, details->entry_count * sizeof *all);
+        memcpy(all + details->entry_count, entries, count * sizeof *all);
+        details->entries = all;
+        details->entry_count += count;
+        details->has_replacements = true;
+    }
+    free(entries);
+}
+
+static void name_section_labels(struct naming *naming)
+{
+    const struct program *program = naming->program;
+
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        const struct ptx_module *module = program->modules[i];
+
+        if (module->has_full_debug)
+            continue;
+        for (size_t j = 0; j < module->item_count; j++)
+            if (module->items[j].kind == PTX_SECTION)
+                name_labels(naming, &module->items[j], i);
+    }
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct program_file_number *a = left, *b = right;
+
+    return a->own < b->own ? -1 : a->own > b->own;
+}
+
+/* Gives one module's files the program's numbers. */
+static void number_files(struct program *program, uint32_t index, struct table *known,
+                         struct program_file **files, size_t *capacity)
+{
+    const struct ptx_module *module = program->modules[index];
+    struct program_module *details = &program->details[index];
+    size_t count = 0;
+
+    for (size_t i = 0; i < module->item_count; i++)
+        count += module->items[i].kind == PTX_FILE;
+    details->files = arena_alloc(&program->arena, count, sizeof *details->files);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        uint32_t at;
+
+        if (item->kind != PTX_FILE)
+            continue;
+        at = table_add(known, item->target, (uint32_t)program->file_count);
+        if (at == program->file_count)
+            ARRAY_PUSH(*files, program->file_count, *capacity) =
+                (struct program_file){at + 1, index, item->target};
+        details->files[details->file_count++] = (struct program_file_number){item->number, at + 1};
+        details->renumbers_files |= item->number != at + 1;
+    }
+    qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
+}
+
+/* A module that has the only file table keeps its numbers. */
+static void keep_file_numbers(struct program *program, uint32_t index)
+{
+    const struct ptx_module *module = program->modules[index];
+    struct program_file *files = arena_alloc(&program->arena, module->item_count, sizeof *files);
+
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_FILE)
+            files[program->file_count++] = (struct program_file){(uint32_t)module->items[i].number,
+                                                                 index, module->items[i].target};
+    program->files = files;
+}
+
+static bool has_files(const struct ptx_module *module)
+{
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_FILE)
+            return !module->has_full_debug;
+    return false;
+}
+
+static void number_all_files(struct program *program)
+{
+    struct table known = {0};
+    struct program_file *files = NULL, *copy;
+    size_t capacity = 0, tables = 0;
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        if (!has_files(program->modules[i]))
+            continue;
+        tables++;
+        last = i;
+    }
+    if (tables == 1)
+        keep_file_numbers(program, last);
+    if (tables < 2)
+        return;
+    for (uint32_t i = 0; i < program->module_count; i++)
+        if (has_files(program->modules[i]))
+            number_files(program, i, &known, &files, &capacity);
+    copy = arena_alloc(&program->arena, program->file_count, sizeof *copy);
+    memcpy(copy, files, program->file_count * sizeof *copy);
+    program->files = copy;
+    table_free(&known);
+    free(files);
+}
+
+void names_make_unique(struct program *program)
+{
+    struct naming naming = {.program = program};
+
+    naming.hashes = memory_zalloc(program->module_count, sizeof *naming.hashes);
+    name_symbols(&naming);
+    name_section_labels(&naming);
+    number_all_files(program);
+    table_free(&naming.taken);
+    free(naming.hashes);
+}

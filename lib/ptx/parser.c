@@ -1,0 +1,174 @@
+/* parser.c: taking tokens, and saying what was expected instead. */
+#include "ptx/parser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+
+/* The largest alignment that a variable or parameter may ask for (measured on ptxas 13.0: 256 is
+ * accepted, PTX ISA gives no limit). */
+#define LARGEST_ALIGNMENT (1u << 16)
+
+/* No object is larger than the address space of a GPU; the limit keeps all sums in 64 bits. */
+#define LARGEST_OBJECT (UINT64_C(1) << 48)
+
+void parser_next(struct parser *parser)
+{
+    parser->last_end = parser->token.offset + parser->token.size;
+    parser->token = lexer_next(&parser->lexer);
+}
+
+struct text parser_text(const struct parser *parser)
+{
+    return lexer_text(&parser->lexer, parser->token);
+}
+
+struct text parser_from(const struct parser *parser, size_t start)
+{
+    size_t end = parser->last_end > start ? parser->last_end : start;
+
+    return (struct text){parser->lexer.text.data + start, end - start};
+}
+
+bool parser_at_mark(const struct parser *parser, char mark)
+{
+    return parser->token.kind == TOKEN_MARK && parser->token.mark == mark;
+}
+
+bool parser_at_dot(const struct parser *parser, const char *word)
+{
+    return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
+}
+
+bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+{
+    struct diag_place where = diag_place_of(parser->module->file, parser->lexer.text, place);
+    char message[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    diag_at(DIAG_ERROR, &where, "%s", message);
+    parser->errors++;
+    return false;
+}
+
+bool parser_expected(struct parser *parser, const char *what)
+{
+    struct text found = parser_text(parser);
+
+    if (parser->token.kind == TOKEN_END)
+        return parser_fail(parser, parser->token.offset, "expected %s, not the end of the text",
+                           what);
+    if (found.size > 60)
+        found.size = 60;
+    for (size_t i = 0; i < found.size; i++)
+        if ((unsigned char)found.data[i] < ' ' || (unsigned char)found.data[i] > '~')
+            found.size = i;
+    if (found.size == 0)
+        return parser_fail(parser, parser->token.offset, "expected %s", what);
+    return parser_fail(parser, parser->token.offset, "expected %s, not '%.*s'", what,
+                       TEXT_ARG(found));
+}
+
+bool parser_mark(struct parser *parser, char mark)
+{
+    char what[4] = {'\'', mark, '\'', '\0'};
+
+    if (!parser_at_mark(parser, mark))
+        return parser_expected(parser, what);
+    parser_next(parser);
+    return true;
+}
+
+bool parser_word(struct parser *parser, struct text *word, const char *what)
+{
+    if (parser->token.kind != TOKEN_WORD)
+        return parser_expected(parser, what);
+    *word = parser_text(parser);
+    parser_next(parser);
+    return true;
+}
+
+bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what)
+{
+    if (parser->token.kind != TOKEN_NUMBER ||
+        lexer_number(parser_text(parser), value, NULL) == NUMBER_BAD)
+        return parser_expected(parser, what);
+    if (lexer_number(parser_text(parser), value, NULL) != NUMBER_INTEGER)
+        return parser_expected(parser, what);
+    if (*value > largest)
+        return parser_fail(parser, parser->token.offset, "%s is too large", what);
+    parser_next(parser);
+    return true;
+}
+
+bool parser_alignment(struct parser *parser, uint32_t *alignment)
+{
+    size_t place;
+    uint64_t value;
+
+    parser_next(parser);
+    place = parser->token.offset;
+    if (!parser_number(parser, &value, LARGEST_ALIGNMENT, "an alignment"))
+        return false;
+    if (value == 0 || (value & (value - 1)) != 0)
+        return parser_fail(parser, place, "alignment is not a power of two");
+    *alignment = (uint32_t)value;
+    return true;
+}
+
+bool parser_skip_parentheses(struct parser *parser)
+{
+    size_t start = parser->token.offset;
+    size_t depth = 0;
+
+    do {
+        if (parser_at_mark(parser, '('))
+            depth++;
+        if (parser_at_mark(parser, ')'))
+            depth--;
+        if (parser->token.kind == TOKEN_END || parser_at_mark(parser, ';'))
+            return parser_fail(parser, start, "'(' without ')'");
+        parser_next(parser);
+    } while (depth > 0);
+    return true;
+}
+
+bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open)
+{
+    bool is_first = true;
+    uint64_t dimension;
+
+    while (parser_at_mark(parser, '[')) {
+        parser_next(parser);
+        *is_array = true;
+        if (is_first && parser_at_mark(parser, ']')) {
+            *is_open = true;
+        } else {
+            if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size"))
+                return false;
+            if (__builtin_mul_overflow(*count, dimension, count) || *count > LARGEST_OBJECT)
+                return parser_fail(parser, parser->last_end - 1, "array is too large");
+        }
+        is_first = false;
+        if (!parser_mark(parser, ']'))
+            return false;
+    }
+    return true;
+}
+
+struct ptx_item *parser_item(struct parser *parser, enum ptx_item_kind kind, size_t start)
+{
+    struct ptx_item *item;
+
+    parser->line += lexer_count_lines(parser->lexer.text, parser->counted, start);
+    if (start > parser->counted)
+        parser->counted = start;
+    item = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
+    *item = (struct ptx_item){.kind = (uint8_t)kind, .line = parser->line};
+    return item;
+}

@@ -1,0 +1,77 @@
+/* parser.h: what the parts of the module parser share: the current token, and how errors are told.
+ *
+ * The parser looks one token ahead. parser_* functions that return bool have reported the error
+ * when they return false; the item is then given up and the parser goes on behind it. */
+#ifndef MINILINK_PTX_PARSER_H
+#define MINILINK_PTX_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "ptx/lexer.h"
+#include "ptx/module.h"
+
+struct parser {
+    struct lexer lexer;
+    struct token token; /* the one to be looked at; lexer.at is behind it */
+    size_t last_end;    /* where the token before it ended */
+    struct arena *arena;
+    struct ptx_module *module;
+    struct ptx_item *items; /* malloc'ed */
+    size_t item_count;
+    size_t item_capacity;
+    size_t counted; /* lines have been counted up to this offset */
+    uint32_t line;  /* of `counted`, from 1 */
+    unsigned errors;
+};
+
+/* Moves to the next token. */
+void parser_next(struct parser *parser);
+
+/* The text of the current token. */
+struct text parser_text(const struct parser *parser);
+
+/* The text from `start` to the end of the token before the current one. */
+struct text parser_from(const struct parser *parser, size_t start);
+
+bool parser_at_mark(const struct parser *parser, char mark);
+bool parser_at_dot(const struct parser *parser, const char *word);
+
+/* Reports "expected WHAT, not 'token'" at the current token; returns false. */
+bool parser_expected(struct parser *parser, const char *what);
+
+/* Reports a sentence about `place`, which must lie in the text; returns false. */
+bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Take the current token when it is what is wanted. */
+bool parser_mark(struct parser *parser, char mark);
+bool parser_word(struct parser *parser, struct text *word, const char *what);
+bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
+bool parser_alignment(struct parser *parser, uint32_t *alignment);
+
+/* Skips "( ... )" with the parenthesis as current token. */
+bool parser_skip_parentheses(struct parser *parser);
+
+/* The array suffix "[4][2]": multiplies *count by each dimension; *is_array when there is one, and
+ * *is_open when the first is empty (it counts as 1). */
+bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
+
+/* A new item that begins at `start`. It stays valid until the next one is made. */
+struct ptx_item *parser_item(struct parser *parser, enum ptx_item_kind kind, size_t start);
+
+/* function.c: behind the linkage, at `.func` or `.entry`. */
+bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
+
+/* variable.c: behind the linkage, at the space. */
+bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
+
+/* The space that the current token names, or PTX_SPACE_NONE. */
+enum ptx_space parser_space(const struct parser *parser);
+
+/* ".attribute(...)" of a variable: its meaning is put into *variable, which may be NULL. */
+bool parser_attribute(struct parser *parser, struct ptx_variable *variable);
+
+#endif

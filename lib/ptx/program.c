@@ -1,0 +1,141 @@
+/* program.c: the steps of linking PTX, each on everything before the next begins. */
+#include "ptx/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "ptx/link.h"
+#include "ptx/module.h"
+
+struct module_list {
+    struct ptx_module **list; /* malloc'ed */
+    size_t count;
+    size_t capacity;
+};
+
+/* All modules of one source. An error ends it: what follows would only repeat it. */
+static bool parse_source(struct program *program, const struct program_source *source,
+                         struct module_list *modules)
+{
+    struct module_cursor cursor = {0};
+
+    while (!module_at_end(source->text, cursor.offset)) {
+        struct ptx_module *module = arena_alloc(&program->arena, 1, sizeof *module);
+
+        if (!module_parse_next(module, &program->arena, source->name, source->text, &cursor))
+            return false;
+        ARRAY_PUSH(modules->list, modules->count, modules->capacity) = module;
+    }
+    return true;
+}
+
+static bool parse_sources(struct program *program, const struct program_source *sources,
+                          size_t count)
+{
+    struct module_list modules = {0};
+    bool is_good = true;
+
+    for (size_t i = 0; i < count; i++)
+        is_good &= parse_source(program, &sources[i], &modules);
+    program->module_count = modules.count;
+    program->modules = arena_alloc(&program->arena, modules.count, sizeof *program->modules);
+    if (modules.count)
+        memcpy(program->modules, modules.list, modules.count * sizeof *program->modules);
+    program->details = arena_zalloc(&program->arena, modules.count, sizeof *program->details);
+    free(modules.list);
+    return is_good;
+}
+
+/* ptxas's rules (measured on 13.0): `a` runs on that chip only, `f` on its family, others upward.
+ */
+static bool check_target(const struct ptx_module *module, struct arch arch)
+{
+    char wanted[ARCH_NAME_SIZE], given[ARCH_NAME_SIZE];
+
+    arch_name(arch, wanted);
+    arch_name(module->target, given);
+    if (module->target.suffix == 'a' && !arch_equal(module->target, arch)) {
+        diag_error("PTX with .target '%s' cannot be compiled for architecture '%s' in '%s'", given,
+                   wanted, module->file);
+        return false;
+    }
+    if (module->target.sm > arch.sm) {
+        diag_error("PTX with .target '%s' is newer than architecture '%s' in '%s'", given, wanted,
+                   module->file);
+        return false;
+    }
+    if (module->target.suffix == 'f' && module->target.sm / 10 != arch.sm / 10) {
+        diag_error("Program with .target '%s' cannot be compiled to different SM-family "
+                   "architecture '%s' in '%s'",
+                   given, wanted, module->file);
+        return false;
+    }
+    return true;
+}
+
+/* The program needs what its newest module needs; a suffix says that features are needed which the
+ * number alone does not have. All fit the link's architecture, so at most one chip has an `a`. */
+static void raise_target(struct arch *target, struct arch module)
+{
+    if (module.sm > target->sm)
+        target->sm = module.sm;
+    if (module.suffix == 'a' || target->suffix == 0)
+        target->suffix = module.suffix;
+}
+
+static bool check_modules(struct program *program, struct arch arch)
+{
+    const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
+    bool is_good = true;
+
+    /* A link without PTX still has a text: that of CUDA 13.0 for the link's architecture. */
+    if (!first) {
+        program->version_major = 9;
+        program->target = arch;
+    }
+    for (size_t i = 0; i < program->module_count; i++) {
+        const struct ptx_module *module = program->modules[i];
+        bool is_newer = module->version_major > program->version_major ||
+                        (module->version_major == program->version_major &&
+                         module->version_minor > program->version_minor);
+
+        if (is_newer) {
+            program->version_major = module->version_major;
+            program->version_minor = module->version_minor;
+        }
+        raise_target(&program->target, module->target);
+        is_good &= check_target(module, arch);
+        if (module->address_size != first->address_size) {
+            diag_error("Address size doesn't match in '%s', first specified in '%s'", module->file,
+                       first->file);
+            is_good = false;
+        }
+        if (module->texmode_independent != first->texmode_independent) {
+            diag_error("Texturing mode doesn't match in '%s', first specified in '%s'",
+                       module->file, first->file);
+            is_good = false;
+        }
+    }
+    return is_good;
+}
+
+bool program_link(struct program *program, const struct program_source *sources, size_t count,
+                  const struct program_request *request)
+{
+    if (!parse_sources(program, sources, count) || !check_modules(program, request->arch) ||
+        !symbols_resolve(program))
+        return false;
+    names_make_unique(program);
+    liveness_mark(program, request);
+    return check_program(program, request);
+}
+
+void program_free(struct program *program)
+{
+    for (size_t i = 0; i < program->module_count && program->details; i++)
+        table_free(&program->details[i].names);
+    arena_free(&program->arena);
+    *program = (struct program){0};
+}

@@ -1,0 +1,411 @@
+/* scan.c: which module-level names a text uses, and which of its words must be replaced.
+ *
+ * Bodies are not parsed. A word that begins a statement is an opcode or a label, any other word may
+ * be a name; a name that is declared in the body and hides one of the module is taken for that one:
+ * the reference too much is harmless, and a replacement hits all occurrences alike. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+#include "ptx/link.h"
+
+/* What a byte may begin. Bytes of no class (blanks, brackets, commas) say nothing. */
+enum scan_class {
+    SCAN_NOTHING,
+    SCAN_WORD,
+    SCAN_REGISTER, /* % */
+    SCAN_DOT,
+    SCAN_DIGIT,
+    SCAN_MARK,   /* ( ) ; @ { } */
+    SCAN_QUOTED, /* " and / */
+};
+
+static const uint8_t classes[256] = {
+    ['A' ... 'Z'] = SCAN_WORD,  ['a' ... 'z'] = SCAN_WORD, ['_'] = SCAN_WORD,
+    ['$'] = SCAN_WORD,          ['%'] = SCAN_REGISTER,     ['.'] = SCAN_DOT,
+    ['0' ... '9'] = SCAN_DIGIT, ['('] = SCAN_MARK,         [')'] = SCAN_MARK,
+    [';'] = SCAN_MARK,          ['@'] = SCAN_MARK,         ['{'] = SCAN_MARK,
+    ['}'] = SCAN_MARK,          ['"'] = SCAN_QUOTED,       ['/'] = SCAN_QUOTED,
+};
+
+/* Bytes that go on a word (1) and those that go on an opcode with its modifiers (1 and 2). */
+static const uint8_t continues[256] = {
+    ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['_'] = 1,
+    ['$'] = 1,         ['.'] = 2,         [':'] = 2,
+};
+
+/* Where in a statement the scanner is. */
+struct statement {
+    bool at_start; /* the next word is an opcode or label */
+    bool in_guard; /* between @ and the predicate */
+    bool is_call;
+    bool has_target; /* the call's target has been seen */
+    size_t parentheses;
+    size_t braces; /* of vectors and initialisers, not of blocks */
+};
+
+/* A cheap hash of what is at hand, so that most words need no look-up. */
+static unsigned filter_bit(struct text name)
+{
+    unsigned first = (unsigned char)name.data[0];
+    unsigned last = (unsigned char)name.data[name.size - 1];
+
+    return (first * 37 + last * 11 + (unsigned)name.size * 5) & 1023;
+}
+
+void scan_filter_add(struct program_module *module, struct text name)
+{
+    unsigned bit = filter_bit(name);
+
+    module->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
+    module->has_percent |= name.data[0] == '%';
+}
+
+static struct program_entry *find_entry(const struct scan *scan, struct text name)
+{
+    struct program_module *module = &scan->program->details[scan->module];
+    unsigned bit = filter_bit(name);
+    uint32_t index;
+
+    if (!(module->filter[bit / 64] >> (bit % 64) & 1))
+        return NULL;
+    index = table_find(&module->names, name);
+    return index == TABLE_NONE ? NULL : &module->entries[index];
+}
+
+static void add_edit(struct scan *scan, struct text place, struct text replacement)
+{
+    ARRAY_PUSH(scan->edits, scan->edit_count, scan->edit_capacity) =
+        (struct program_edit){place.data, place.size, replacement};
+}
+
+static void add_reference(struct scan *scan, uint32_t symbol)
+{
+    if (symbol == scan->self)
+        scan->is_recursive = true;
+    if (scan->stamps[symbol] == scan->stamp)
+        return;
+    scan->stamps[symbol] = scan->stamp;
+    ARRAY_PUSH(scan->references, scan->reference_count, scan->reference_capacity) = symbol;
+}
+
+/* A word that may be a module-level name. */
+static void note_word(struct scan *scan, struct text word, bool is_call_target,
+                      struct program_symbol *symbols)
+{
+    struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
+
+    if (!entry)
+        return;
+    if (entry->replacement.size)
+        add_edit(scan, word, entry->replacement);
+    if (entry->symbol == NO_SYMBOL)
+        return;
+    entry->is_used = true;
+    if (!is_call_target)
+        symbols[entry->symbol].is_address_taken = true;
+    add_reference(scan, entry->symbol);
+}
+
+/* The file number at the lexer's place, after `.loc` or `inlined_at`. */
+static void renumber_file(struct scan *scan, struct text number)
+{
+    const struct program_module *module = &scan->program->details[scan->module];
+    size_t low = 0, high = module->file_count;
+    uint64_t value;
+
+    if (scan->labels || lexer_number(number, &value, NULL) != NUMBER_INTEGER)
+        return;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (module->files[middle].own < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == module->file_count || module->files[low].own != value ||
+        module->files[low].number == value)
+        return;
+    add_edit(scan, number,
+             text_of(arena_printf((struct arena *)&scan->program->arena, "%u",
+                                  module->files[low].number)));
+}
+
+/* "1 2 3": file, line and column. */
+static bool scan_position(struct scan *scan, struct lexer *lexer)
+{
+    bool renumbers = scan->program->details[scan->module].renumbers_files;
+
+    for (int i = 0; i < 3; i++) {
+        struct token token = lexer_peek(lexer);
+
+        if (token.kind != TOKEN_NUMBER)
+            return false;
+        if (i == 0 && renumbers)
+            renumber_file(scan, lexer_text(lexer, token));
+        lexer->at = token.offset + token.size;
+    }
+    return true;
+}
+
+/* Behind `.loc`: "1 2 3[, function_name LABEL[+N], inlined_at 1 2 3]". No semicolon ends it. */
+static void scan_loc(struct scan *scan, struct lexer *lexer, struct program_symbol *symbols)
+{
+    if (!scan_position(scan, lexer))
+        return;
+    while (lexer_peek(lexer).mark == ',') {
+        struct token word;
+
+        lexer_next(lexer);
+        word = lexer_next(lexer);
+        if (lexer_is(lexer, word, TEXT("inlined_at"))) {
+            scan_position(scan, lexer);
+            continue;
+        }
+        word = lexer_peek(lexer); /* behind `function_name` */
+        if (word.kind != TOKEN_WORD)
+            continue;
+        note_word(scan, lexer_text(lexer, word), true, symbols);
+        lexer_next(lexer);
+        if (lexer_peek(lexer).mark == '+') {
+            lexer_next(lexer);
+            lexer_next(lexer);
+        }
+    }
+}
+
+static bool is_body_variable(struct text word)
+{
+    return text_equal(word, TEXT(".shared")) || text_equal(word, TEXT(".global")) ||
+           text_equal(word, TEXT(".const"));
+}
+
+static void scan_mark(struct statement *statement, char mark)
+{
+    bool opens_block = mark == '{' && statement->at_start;
+
+    if (mark == '(')
+        statement->parentheses++;
+    else if (mark == ')' && statement->parentheses > 0)
+        statement->parentheses--;
+    else if (mark == '@' && statement->at_start)
+        statement->in_guard = true;
+    else if (mark == '{' && !opens_block)
+        statement->braces++;
+    else if (mark == '}' && statement->braces > 0)
+        statement->braces--;
+    else if (mark == ';' || mark == '}' || opens_block)
+        *statement = (struct statement){.at_start = true};
+}
+
+/* A label that has the name of a symbol of another module: it cannot keep it where both are in one
+ * chunk (measured on ptxas 13.0: "Label expected"). */
+static bool is_label_clash(const struct scan *scan, struct text word)
+{
+    return scan->taken && table_find(scan->taken, word) != TABLE_NONE && !find_entry(scan, word);
+}
+
+/* In the second pass: a label's new name. */
+static void rename_label(struct scan *scan, struct text word)
+{
+    struct arena *arena = (struct arena *)&scan->program->arena;
+
+    if (scan->labels && table_find(scan->labels, word) != TABLE_NONE)
+        add_edit(scan, word, text_of(arena_printf(arena, "%.*s$mll", TEXT_ARG(word))));
+}
+
+/* True when a colon follows, but not two. */
+static bool is_label(struct text body, size_t at)
+{
+    while (at < body.size && (body.data[at] == ' ' || body.data[at] == '\t'))
+        at++;
+    if (at < body.size && (body.data[at] == '/' || (unsigned char)body.data[at] < ' ')) {
+        struct lexer lexer = lexer_at(body, at);
+
+        return lexer_peek(&lexer).mark == ':';
+    }
+    return at < body.size && body.data[at] == ':';
+}
+
+/* Returns true when the word, which ends at `end` of the body, is a label that must be renamed. */
+static bool scan_word(struct scan *scan, struct statement *statement, struct text body, size_t end,
+                      struct text word, struct program_symbol *symbols)
+{
+    bool is_target;
+
+    if (statement->at_start && !statement->in_guard) {
+        if (is_label(body, end)) {
+            rename_label(scan, word);
+            return !scan->labels && is_label_clash(scan, word);
+        }
+        statement->at_start = false;
+        statement->is_call = text_equal(word, TEXT("call"));
+        return false;
+    }
+    if (statement->in_guard) {
+        statement->in_guard = false;
+        statement->at_start = true;
+    }
+    is_target = statement->is_call && !statement->has_target && statement->parentheses == 0;
+    if (is_target)
+        statement->has_target = true;
+    rename_label(scan, word);
+    note_word(scan, word, is_target, symbols);
+    return false;
+}
+
+static void scan_dot(struct scan *scan, struct statement *statement, struct lexer *lexer,
+                     struct text word, struct program_symbol *symbols)
+{
+    if (!statement->at_start)
+        return;
+    if (text_equal(word, TEXT(".loc"))) {
+        scan_loc(scan, lexer, symbols);
+        return;
+    }
+    scan->has_body_variables |= is_body_variable(word);
+    statement->at_start = false;
+}
+
+static int compare_edits(const void *left, const void *right)
+{
+    const struct program_edit *a = left, *b = right;
+
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static size_t run_end(struct text body, size_t at, uint8_t most)
+{
+    while (at < body.size && (uint8_t)(continues[(uint8_t)body.data[at]] - 1) < most)
+        at++;
+    return at;
+}
+
+/* What begins at `at` and is neither word nor blank; returns where it ends. */
+static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
+                               size_t at, struct program_symbol *symbols)
+{
+    struct lexer lexer;
+    struct token token;
+
+    switch (classes[(uint8_t)body.data[at]]) {
+    case SCAN_MARK:
+        scan_mark(statement, body.data[at]);
+        return at + 1;
+    case SCAN_QUOTED:
+        return lexer_quoted_end(body, at);
+    case SCAN_DOT:
+        if (!statement->at_start)
+            return run_end(body, at, 2);
+        lexer = lexer_at(body, at);
+        token = lexer_next(&lexer);
+        if (token.kind == TOKEN_DOT)
+            scan_dot(scan, statement, &lexer, lexer_text(&lexer, token), symbols);
+        return lexer.at;
+    case SCAN_DIGIT:
+        return run_end(body, at, 1);
+    default:
+        return at + 1;
+    }
+}
+
+/* One pass over a body; labels that must be renamed are added to *clashes. This does what a loop
+ * over the lexer's tokens would do, but sees registers and modifiers as the nothings that they are
+ * here: linking and splitting costs little more than this loop. */
+static void scan_statements(struct scan *scan, struct text body, struct table *clashes,
+                            struct program_symbol *symbols)
+{
+    bool has_percent = scan->program->details[scan->module].has_percent;
+    struct statement statement = {.at_start = true};
+    size_t at = 0;
+
+    while (at < body.size) {
+        enum scan_class class = classes[(uint8_t)body.data[at]];
+        size_t start = at;
+
+        if (class == SCAN_NOTHING) {
+            at++;
+        } else if (class == SCAN_REGISTER && !has_percent && !statement.at_start) {
+            at = run_end(body, at + 1, 1);
+        } else if (class == SCAN_WORD || class == SCAN_REGISTER) {
+            struct text word;
+
+            at = run_end(body, at + 1, 1);
+            word = (struct text){body.data + start, at - start};
+            if (scan_word(scan, &statement, body, at, word, symbols))
+                table_add(clashes, word, 0);
+            if (!statement.at_start && at < body.size && body.data[at] == '.')
+                at = run_end(body, at, 2);
+        } else {
+            at = scan_other_bytes(scan, &statement, body, at, symbols);
+        }
+    }
+}
+
+static void scan_body(struct scan *scan, struct text body, struct program_symbol *symbols)
+{
+    struct table clashes = {0};
+
+    scan_statements(scan, body, &clashes, symbols);
+    if (clashes.count) {
+        scan->labels = &clashes;
+        scan_statements(scan, body, NULL, symbols);
+        scan->labels = NULL;
+        qsort(scan->edits, scan->edit_count, sizeof *scan->edits, compare_edits);
+    }
+    table_free(&clashes);
+}
+
+/* Replacements only: the text is no use of what it names. */
+static void scan_words(struct scan *scan, struct text text)
+{
+    struct lexer lexer = lexer_at(text, 0);
+    struct token token;
+
+    if (!scan->program->details[scan->module].has_replacements)
+        return;
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        const struct program_entry *entry;
+
+        if (token.kind != TOKEN_WORD)
+            continue;
+        entry = find_entry(scan, lexer_text(&lexer, token));
+        if (entry && entry->replacement.size)
+            add_edit(scan, lexer_text(&lexer, token), entry->replacement);
+    }
+}
+
+static void reset(struct scan *scan)
+{
+    scan->reference_count = 0;
+    scan->edit_count = 0;
+    scan->stamp++;
+    scan->has_body_variables = false;
+    scan->is_recursive = false;
+}
+
+void scan_function(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols)
+{
+    reset(scan);
+    scan_words(scan, item->function.head);
+    scan_body(scan, item->function.body, symbols);
+}
+
+void scan_variable(struct scan *scan, const struct ptx_item *item, struct program_symbol *symbols)
+{
+    struct lexer lexer = lexer_at(item->variable.initialiser, 0);
+    struct token token;
+
+    reset(scan);
+    scan_words(scan, item->variable.declarator);
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
+        if (token.kind == TOKEN_WORD)
+            note_word(scan, lexer_text(&lexer, token), false, symbols);
+}
+
+void scan_other(struct scan *scan, struct text text)
+{
+    reset(scan);
+    scan_words(scan, text);
+}

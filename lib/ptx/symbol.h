@@ -1,0 +1,90 @@
+/* symbol.h: the linked program's symbols and what each needs, for the stages behind program.h.
+ *
+ * Texts are not rewritten: where a chunk must say something else than its source (a symbol's unique
+ * name, a number of the file table), there is an edit: a place and its replacement. */
+#ifndef MINILINK_PTX_SYMBOL_H
+#define MINILINK_PTX_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "ptx/module.h"
+#include "ptx/program.h"
+
+#define NO_SYMBOL UINT32_MAX
+
+/* `size` bytes of the source at `at` read `replacement` in a chunk. */
+struct program_edit {
+    const char *at;
+    size_t size;
+    struct text replacement;
+};
+
+struct program_symbol {
+    struct text name;            /* in chunks; unique in the program */
+    struct text own_name;        /* in its source */
+    const struct ptx_item *item; /* the definition that won; of an alias, its declaration; else the
+                                    declaration that says most */
+    uint32_t module;             /* index of the item's module */
+    uint32_t alias_target;       /* symbol behind an alias, else NO_SYMBOL */
+    uint32_t alignment;          /* of a variable: the strictest that a module asks for */
+    uint8_t linkage; /* enum ptx_linkage: as defined; PTX_EXTERN when nothing defines it */
+    bool is_function;
+    bool is_entry;
+    bool is_defined;
+    bool is_live;            /* only live symbols go into chunks */
+    bool is_address_taken;   /* function named otherwise than as a call's target */
+    bool has_body_variables; /* function that declares .shared, .global or .const inside: one
+                                instance */
+    bool is_recursive;       /* names itself in its body */
+    uint32_t *references;    /* symbols that its body or initialiser names, each once */
+    uint32_t reference_count;
+    uint32_t edit_count;
+    struct program_edit *edits; /* in its item's text, rising places */
+};
+
+/* A name as one module knows it. */
+struct program_entry {
+    struct text name;
+    const struct ptx_item *item;        /* its definition, else its (first) declaration */
+    const struct ptx_item *declaration; /* of an alias: its declaration */
+    const struct ptx_item *alias;       /* the .alias, or NULL */
+    uint32_t symbol;                    /* NO_SYMBOL: a label in a section */
+    bool is_global;                     /* has a linkage directive somewhere */
+    bool is_used;                       /* live code of this module names it */
+    struct text replacement;            /* what chunks say instead; empty = the name itself */
+};
+
+/* A file number of a module, and the program's number for the file. */
+struct program_file_number {
+    uint64_t own;
+    uint32_t number;
+};
+
+struct program_module {
+    struct table names; /* to indexes in `entries` */
+    struct program_entry *entries;
+    size_t entry_count;
+    bool has_replacements;             /* some entry has one */
+    bool has_percent;                  /* some name begins with % */
+    bool renumbers_files;              /* some file has another number in the program */
+    struct program_file_number *files; /* rising `own` */
+    size_t file_count;
+    /* Edits in the sections of a module whose functions are split, or in the whole text of one
+     * that stays whole because of its debug sections; rising places. */
+    struct program_edit *edits;
+    size_t edit_count;
+    uint64_t filter[16]; /* bits of the names that it has, see scan.c */
+};
+
+/* One line of the program's file table. */
+struct program_file {
+    uint32_t number;
+    uint32_t module;  /* the first that has it */
+    struct text name; /* "path", and what follows it */
+};
+
+#endif

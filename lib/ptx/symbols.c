@@ -1,0 +1,350 @@
+/* symbols.c: which definition each name of each module means.
+ *
+ * The rules and words are nvlink's (measured on 13.0): of two weak definitions the first is taken,
+ * a strong one beats weak and common ones, of common ones the largest is taken; two strong ones are
+ * an error. Sizes, spaces and prototypes must agree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "ptx/link.h"
+
+/* A symbol while modules compete for it. */
+struct candidate {
+    struct program_symbol symbol;
+    uint32_t position;     /* of its item in its module */
+    uint32_t first_module; /* which spoke of it first, for messages */
+    const struct ptx_item *first_item;
+};
+
+struct resolver {
+    struct program *program;
+    struct table globals;         /* to indexes in `candidates` */
+    struct candidate *candidates; /* malloc'ed */
+    size_t count;
+    size_t capacity;
+    bool failed;
+};
+
+static const char *file_of(const struct program *program, uint32_t module)
+{
+    return program->modules[module]->file;
+}
+
+static bool is_symbol_item(const struct ptx_item *item)
+{
+    return item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE || item->kind == PTX_ALIAS;
+}
+
+static void report_duplicate(const struct ptx_module *module, struct text name)
+{
+    struct diag_place place =
+        diag_place_of(module->file, module->whole, (size_t)(name.data - module->whole.data));
+
+    diag_at(DIAG_ERROR, &place, "duplicate definition of '%.*s'", TEXT_ARG(name));
+}
+
+/* Merges one more item of a module into the module's entry for its name. */
+static bool merge_item(const struct ptx_module *module, struct program_entry *entry,
+                       const struct ptx_item *item)
+{
+    if (item->kind == PTX_ALIAS) {
+        if (entry->alias || (entry->item && entry->item->is_definition)) {
+            report_duplicate(module, item->name);
+            return false;
+        }
+        entry->alias = item;
+        return true;
+    }
+    if (item->linkage != PTX_INTERNAL)
+        entry->is_global = true;
+    if (item->is_definition && ((entry->item && entry->item->is_definition) || entry->alias)) {
+        report_duplicate(module, item->name);
+        return false;
+    }
+    if (!item->is_definition && !entry->declaration)
+        entry->declaration = item;
+    if (!entry->item || item->is_definition)
+        entry->item = item;
+    return true;
+}
+
+/* The entries of one module, in the order in which their names appear. */
+static bool collect_entries(struct program *program, size_t index)
+{
+    const struct ptx_module *module = program->modules[index];
+    struct program_module *details = &program->details[index];
+    size_t most = 0;
+    bool is_good = true;
+
+    for (size_t i = 0; i < module->item_count; i++)
+        most += is_symbol_item(&module->items[i]);
+    details->entries = arena_zalloc(&program->arena, most, sizeof *details->entries);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        uint32_t at;
+
+        if (!is_symbol_item(item))
+            continue;
+        at = table_add(&details->names, item->name, (uint32_t)details->entry_count);
+        if (at == details->entry_count) {
+            details->entries[details->entry_count++] =
+                (struct program_entry){.name = item->name, .symbol = NO_SYMBOL};
+            scan_filter_add(details, item->name);
+        }
+        is_good &= merge_item(module, &details->entries[at], item);
+    }
+    return is_good;
+}
+
+static void mismatch(struct resolver *resolver, const char *what, const char *first,
+                     const struct candidate *candidate, uint32_t module)
+{
+    diag_error("%s doesn't match for '%.*s' in '%s', first %s in '%s'", what,
+               TEXT_ARG(candidate->symbol.own_name), file_of(resolver->program, module), first,
+               file_of(resolver->program, candidate->first_module));
+    resolver->failed = true;
+}
+
+/* What every declaration of a variable must have in common. */
+static void check_variables(struct resolver *resolver, const struct candidate *candidate,
+                            const struct ptx_item *item, uint32_t module)
+{
+    const struct ptx_variable *first = &candidate->first_item->variable;
+    const struct ptx_variable *second = &item->variable;
+    bool is_common = item->linkage == PTX_COMMON || candidate->symbol.linkage == PTX_COMMON ||
+                     candidate->first_item->linkage == PTX_COMMON;
+
+    if (first->space != second->space)
+        mismatch(resolver, "Memory space", "specified", candidate, module);
+    if (first->is_managed != second->is_managed)
+        mismatch(resolver, "Managed attribute", "specified", candidate, module);
+    if (!is_common && first->size && second->size && first->size != second->size)
+        mismatch(resolver, "Size", "specified", candidate, module);
+}
+
+static void check_common(struct resolver *resolver, const struct ptx_item *common,
+                         uint32_t common_module, const struct ptx_item *definition)
+{
+    if (common->variable.size <= definition->variable.size)
+        return;
+    diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
+               TEXT_ARG(common->name), file_of(resolver->program, common_module));
+    resolver->failed = true;
+}
+
+/* How strongly an item defines its symbol. */
+static int strength(enum ptx_linkage linkage, bool is_defined)
+{
+    if (!is_defined)
+        return 0;
+    return linkage == PTX_COMMON ? 1 : linkage == PTX_WEAK ? 2 : 3;
+}
+
+/* Among declarations that define nothing: the one with a size, then with the strictest alignment.
+ */
+static bool says_more(const struct ptx_item *new, const struct ptx_item *old)
+{
+    if (new->kind != PTX_VARIABLE)
+        return false;
+    if ((new->variable.size == 0) != (old->variable.size == 0))
+        return new->variable.size != 0;
+    return new->variable.alignment > old->variable.alignment;
+}
+
+static bool is_winner(struct resolver *resolver, const struct candidate *candidate,
+                      const struct ptx_item *item, int new, uint32_t module)
+{
+    int old = strength(candidate->symbol.linkage, candidate->symbol.is_defined);
+
+    if (new == 3 && old == 3) {
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(item->name), file_of(resolver->program, module),
+                   file_of(resolver->program, candidate->symbol.module));
+        resolver->failed = true;
+        return false;
+    }
+    if (new == 1 && old == 3)
+        check_common(resolver, item, module, candidate->symbol.item);
+    if (new == 3 && old == 1)
+        check_common(resolver, candidate->symbol.item, candidate->symbol.module, item);
+    if (new == 1 && old == 1)
+        return item->variable.size > candidate->symbol.item->variable.size;
+    if (new == 0 && old == 0)
+        return says_more(item, candidate->symbol.item);
+    return new > old;
+}
+
+/* Makes `entry` of `module` the one that a symbol is taken from. */
+static void take(struct candidate *candidate, const struct program *program,
+                 const struct program_entry *entry, uint32_t module, bool is_defined)
+{
+    struct program_symbol *symbol = &candidate->symbol;
+    const struct ptx_item *item = entry->item;
+
+    symbol->item = item;
+    symbol->own_name = item->name;
+    symbol->name = item->name;
+    symbol->module = module;
+    symbol->is_defined = is_defined;
+    symbol->linkage = is_defined ? item->linkage : (uint8_t)PTX_EXTERN;
+    symbol->is_function = item->kind == PTX_FUNCTION;
+    symbol->is_entry = symbol->is_function && item->function.is_entry;
+    candidate->position = (uint32_t)(item - program->modules[module]->items);
+}
+
+static struct candidate *new_candidate(struct resolver *resolver, const struct program_entry *entry,
+                                       uint32_t module)
+{
+    struct candidate *candidate =
+        &ARRAY_PUSH(resolver->candidates, resolver->count, resolver->capacity);
+
+    *candidate = (struct candidate){.first_module = module, .first_item = entry->item};
+    candidate->symbol.alias_target = NO_SYMBOL;
+    return candidate;
+}
+
+static void check_kinds(struct resolver *resolver, const struct candidate *candidate,
+                        const struct ptx_item *item, uint32_t module)
+{
+    if (candidate->first_item->kind != item->kind) {
+        mismatch(resolver, "Memory space", "specified", candidate, module);
+    } else if (item->kind == PTX_VARIABLE) {
+        check_variables(resolver, candidate, item, module);
+    } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
+        diag_error("Function '%.*s' not declared __global__ in all source files",
+                   TEXT_ARG(item->name));
+        resolver->failed = true;
+    }
+}
+
+static void raise_alignment(struct program_symbol *symbol, const struct ptx_item *item)
+{
+    if (item->kind == PTX_VARIABLE && item->variable.alignment > symbol->alignment)
+        symbol->alignment = item->variable.alignment;
+}
+
+/* Enters one module's entry among the program's symbols. */
+static void resolve_entry(struct resolver *resolver, struct program_entry *entry, uint32_t module)
+{
+    bool is_defined = entry->alias || entry->item->is_definition;
+    struct candidate *candidate;
+    uint32_t at = TABLE_NONE;
+
+    if (entry->is_global)
+        at = table_add(&resolver->globals, entry->name, (uint32_t)resolver->count);
+    if (at == TABLE_NONE || at == resolver->count) {
+        entry->symbol = (uint32_t)resolver->count;
+        candidate = new_candidate(resolver, entry, module);
+        take(candidate, resolver->program, entry, module, is_defined);
+    } else {
+        entry->symbol = at;
+        candidate = &resolver->candidates[at];
+        check_kinds(resolver, candidate, entry->item, module);
+        if (candidate->first_item->kind == entry->item->kind &&
+            is_winner(resolver, candidate, entry->item, strength(entry->item->linkage, is_defined),
+                      module))
+            take(candidate, resolver->program, entry, module, is_defined);
+    }
+    raise_alignment(&candidate->symbol, entry->item);
+}
+
+static void resolve_module(struct resolver *resolver, uint32_t module)
+{
+    struct program_module *details = &resolver->program->details[module];
+
+    for (size_t i = 0; i < details->entry_count; i++) {
+        struct program_entry *entry = &details->entries[i];
+
+        if (entry->item) {
+            resolve_entry(resolver, entry, module);
+            continue;
+        }
+        diag_error("Alias '%.*s' in '%s' is not declared as a function", TEXT_ARG(entry->name),
+                   file_of(resolver->program, module));
+        resolver->failed = true;
+    }
+}
+
+/* The order of the symbols in everything that follows: modules, then items. */
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = *(const struct candidate *const *)left;
+    const struct candidate *b = *(const struct candidate *const *)right;
+
+    if (a->symbol.module != b->symbol.module)
+        return a->symbol.module < b->symbol.module ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static void order_symbols(struct resolver *resolver)
+{
+    struct program *program = resolver->program;
+    const struct candidate **order = memory_alloc(resolver->count, sizeof(struct candidate *));
+    uint32_t *places = memory_alloc(resolver->count, sizeof *places);
+
+    for (size_t i = 0; i < resolver->count; i++)
+        order[i] = &resolver->candidates[i];
+    qsort(order, resolver->count, sizeof *order, compare_candidates);
+    program->symbols = arena_alloc(&program->arena, resolver->count, sizeof *program->symbols);
+    program->symbol_count = resolver->count;
+    for (size_t i = 0; i < resolver->count; i++) {
+        program->symbols[i] = order[i]->symbol;
+        places[order[i] - resolver->candidates] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < program->module_count; i++)
+        for (size_t j = 0; j < program->details[i].entry_count; j++)
+            if (program->details[i].entries[j].symbol != NO_SYMBOL)
+                program->details[i].entries[j].symbol =
+                    places[program->details[i].entries[j].symbol];
+    free(order);
+    free(places);
+}
+
+/* Connects aliases with the functions behind them; those must be defined in the same module. */
+static bool connect_aliases(struct program *program)
+{
+    bool is_good = true;
+
+    for (size_t i = 0; i < program->module_count; i++) {
+        struct program_module *details = &program->details[i];
+
+        for (size_t j = 0; j < details->entry_count; j++) {
+            const struct program_entry *entry = &details->entries[j];
+            const struct program_entry *target;
+            uint32_t at;
+
+            if (!entry->alias || entry->symbol == NO_SYMBOL)
+                continue;
+            at = table_find(&details->names, entry->alias->target);
+            target = at == TABLE_NONE ? NULL : &details->entries[at];
+            if (!target || !target->item || target->item->kind != PTX_FUNCTION ||
+                !target->item->is_definition) {
+                diag_error("Alias '%.*s' in '%s' is of '%.*s', which is no function defined there",
+                           TEXT_ARG(entry->name), program->modules[i]->file,
+                           TEXT_ARG(entry->alias->target));
+                is_good = false;
+            } else if (program->symbols[entry->symbol].module == i) {
+                program->symbols[entry->symbol].alias_target = target->symbol;
+            }
+        }
+    }
+    return is_good;
+}
+
+bool symbols_resolve(struct program *program)
+{
+    struct resolver resolver = {.program = program};
+
+    for (size_t i = 0; i < program->module_count; i++)
+        resolver.failed |= !collect_entries(program, i);
+    for (size_t i = 0; i < program->module_count; i++)
+        resolve_module(&resolver, (uint32_t)i);
+    order_symbols(&resolver);
+    if (!resolver.failed)
+        resolver.failed = !connect_aliases(program);
+    table_free(&resolver.globals);
+    free(resolver.candidates);
+    return !resolver.failed;
+}

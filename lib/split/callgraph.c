@@ -1,0 +1,176 @@
+/* callgraph.c: what must, should and may be together.
+ *
+ * Small internal functions that are only called are replicated: they keep their linkage, so that
+ * the code of their callers is what an unsplit compile gives (promotion was measured to cost
+ * registers). Other internal functions with a single user join it. The rest are units of their own,
+ * big shared functions among them: copying those into every chunk would multiply the work. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "split/plan.h"
+
+/* Larger functions are never replicated. */
+#define LARGEST_REPLICA 4096u
+
+/* A unit may always grow to this, whatever the chunks' average: two launches of an assembler. */
+#define SMALL_UNIT 24576u
+
+struct closure closure_new(const struct program *program)
+{
+    return (struct closure){
+        .list = memory_alloc(program->symbol_count, sizeof(uint32_t)),
+        .stamps = memory_zalloc(program->symbol_count, sizeof(uint32_t)),
+        .stamp = 1,
+    };
+}
+
+void closure_free(struct closure *closure)
+{
+    free(closure->list);
+    free(closure->stamps);
+    *closure = (struct closure){0};
+}
+
+void closure_add(struct closure *closure, uint32_t symbol)
+{
+    if (closure->stamps[symbol] == closure->stamp)
+        return;
+    closure->stamps[symbol] = closure->stamp;
+    closure->list[closure->count++] = symbol;
+}
+
+void closure_restart(struct closure *closure)
+{
+    closure->stamp++;
+    closure->count = 0;
+}
+
+bool plan_is_unit(const struct plan *plan, uint32_t symbol)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+
+    return entry->is_function && entry->is_live && entry->is_defined &&
+           entry->alias_target == NO_SYMBOL &&
+           !plan->program->modules[entry->module]->has_full_debug;
+}
+
+static bool may_replicate(const struct plan *plan, uint32_t symbol)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+
+    return plan_is_unit(plan, symbol) && !entry->is_entry && entry->linkage == PTX_INTERNAL &&
+           !entry->is_address_taken && !entry->has_body_variables && !entry->is_recursive &&
+           plan->placements[symbol].weight <= LARGEST_REPLICA;
+}
+
+void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure)
+{
+    size_t next = closure->count;
+    uint32_t current = function;
+
+    for (;;) {
+        const struct program_symbol *entry = &plan->program->symbols[current];
+
+        for (uint32_t i = 0; i < entry->reference_count; i++)
+            if (plan->placements[entry->references[i]].is_replicated)
+                closure_add(closure, entry->references[i]);
+        if (next == closure->count)
+            return;
+        current = closure->list[next++];
+    }
+}
+
+/* Replicable functions that nothing outside of them reaches would be in no chunk: they are units.
+ */
+static void place_unreached(struct plan *plan)
+{
+    size_t count = plan->program->symbol_count;
+    struct closure closure = closure_new(plan->program);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
+            callgraph_add_replicas(plan, i, &closure);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!plan->placements[i].is_replicated || closure.stamps[i] == closure.stamp)
+            continue;
+        plan->placements[i].is_replicated = false;
+        callgraph_add_replicas(plan, i, &closure);
+    }
+    closure_free(&closure);
+}
+
+/* The only symbol that names each function; NO_SYMBOL for none or several. */
+static uint32_t *find_single_users(const struct plan *plan)
+{
+    const struct program *program = plan->program;
+    uint32_t *users = memory_alloc(program->symbol_count, sizeof *users);
+    bool *has_several = memory_zalloc(program->symbol_count, sizeof *has_several);
+
+    for (size_t i = 0; i < program->symbol_count; i++)
+        users[i] = NO_SYMBOL;
+    for (uint32_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *user = &program->symbols[i];
+
+        for (uint32_t j = 0; j < user->reference_count; j++) {
+            uint32_t used = user->references[j];
+
+            if (used == i)
+                continue;
+            if (users[used] != NO_SYMBOL || has_several[used])
+                has_several[used] = true;
+            users[used] = has_several[used] ? NO_SYMBOL : i;
+        }
+    }
+    free(has_several);
+    return users;
+}
+
+static uint32_t leader_of(struct plan *plan, uint32_t symbol)
+{
+    struct placement *placements = plan->placements;
+
+    while (placements[symbol].unit != symbol) {
+        placements[symbol].unit = placements[placements[symbol].unit].unit;
+        symbol = placements[symbol].unit;
+    }
+    return symbol;
+}
+
+/* An internal function with one user goes where that goes, unless the unit grows too large. */
+static void join_single_users(struct plan *plan, uint64_t largest)
+{
+    uint32_t *users = find_single_users(plan);
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        const struct program_symbol *symbol = &plan->program->symbols[i];
+        uint32_t from, to;
+
+        if (!plan_is_unit(plan, i) || symbol->is_entry || symbol->linkage != PTX_INTERNAL ||
+            plan->placements[i].is_replicated || users[i] == NO_SYMBOL ||
+            !plan_is_unit(plan, users[i]) || plan->placements[users[i]].is_replicated)
+            continue;
+        from = leader_of(plan, i);
+        to = leader_of(plan, users[i]);
+        if (from == to || plan->placements[from].weight + plan->placements[to].weight > largest)
+            continue;
+        plan->placements[from].unit = to;
+        plan->placements[to].weight += plan->placements[from].weight;
+    }
+    free(users);
+}
+
+void callgraph_units(struct plan *plan, uint32_t wanted)
+{
+    uint64_t largest = plan->total_weight / (wanted ? wanted : 1);
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        plan->placements[i].weight = plan->program->symbols[i].item->text.size;
+        plan->placements[i].unit = i;
+        plan->placements[i].is_replicated = wanted > 1 && may_replicate(plan, i);
+    }
+    if (wanted > 1)
+        place_unreached(plan);
+    join_single_users(plan, largest > SMALL_UNIT ? largest : SMALL_UNIT);
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].unit = leader_of(plan, i);
+}

@@ -1,0 +1,433 @@
+/* chunk.c: the text of a chunk, gathered from views of the sources.
+ *
+ *     .version .target .address_size, .file table, .pragma
+ *     declarations: functions that are named here; variables that are defined elsewhere or too late
+ *     variables, functions, aliases, string sections: those whose home this is, in program order
+ *
+ * Declarations are made anew from the signatures: ptxas accepts a declaration only with the linkage
+ * of the definition in the same text, or .extern (measured on 13.0). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+#include "split/plan.h"
+#include "split/writer.h"
+
+/* A pragma or string section, which every chunk with functions of its module repeats. */
+struct extra {
+    uint32_t module;
+    const struct ptx_item *item;
+};
+
+/* What is known of the chunk that is being written. */
+struct chunk_context {
+    const struct plan *plan;
+    struct writer writer;
+    struct chunk *chunk;
+    struct closure needed;   /* all symbols that the chunk defines or names, in program order */
+    struct closure declared; /* functions named here; variables defined here but named before */
+    struct closure replicas; /* copies of functions */
+    struct extra *extras;    /* malloc'ed */
+    size_t extra_count;
+    uint32_t *module_stamps; /* chunk + 1 where a module has functions in it; malloc'ed */
+    uint32_t *file_stamps;   /* chunk + 1 where such a module has the file; malloc'ed */
+};
+
+static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
+{
+    const struct placement *placement = &context->plan->placements[symbol];
+
+    return placement->is_replicated || placement->chunk == context->chunk->index;
+}
+
+/* The linkage that a symbol's definition has in its chunk. */
+static const char *linkage_here(const struct plan *plan, uint32_t symbol)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+    const struct placement *placement = &plan->placements[symbol];
+
+    if (placement->is_replicated && !entry->is_function && entry->linkage != PTX_COMMON)
+        return ".weak ";
+    if (placement->is_promoted)
+        return ".visible ";
+    switch (entry->linkage) {
+    case PTX_EXTERN:
+        return ".extern ";
+    case PTX_VISIBLE:
+        return ".visible ";
+    case PTX_WEAK:
+        return ".weak ";
+    case PTX_COMMON:
+        return ".common ";
+    default:
+        return "";
+    }
+}
+
+/* `debug` is not repeated: ptxas 13.0 refuses it in a text without debug sections. */
+static void write_header(struct chunk_context *context)
+{
+    const struct program *program = context->plan->program;
+    const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
+    struct writer *writer = &context->writer;
+    char name[ARCH_NAME_SIZE];
+
+    writer_printf(writer, ".version %u.%u\n", program->version_major, program->version_minor);
+    writer_printf(writer, ".target %s%s\n", arch_name(program->target, name),
+                  first && first->texmode_independent ? ", texmode_independent" : "");
+    writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
+}
+
+/* The file table, as far as the functions here come from modules that have the files. */
+static void write_files(struct chunk_context *context)
+{
+    const struct program *program = context->plan->program;
+    uint32_t stamp = context->chunk->index + 1;
+
+    for (size_t m = 0; m < program->module_count; m++)
+        for (size_t i = 0; i < program->details[m].file_count; i++)
+            if (context->module_stamps[m] == stamp)
+                context->file_stamps[program->details[m].files[i].number - 1] = stamp;
+    for (size_t i = 0; i < program->file_count; i++) {
+        const struct program_file *file = &program->files[i];
+        bool is_only_table = program->details[file->module].file_count == 0;
+
+        if (is_only_table ? context->module_stamps[file->module] != stamp
+                          : context->file_stamps[i] != stamp)
+            continue;
+        writer_printf(&context->writer, ".file\t%u ", file->number);
+        writer_text(&context->writer, file->name);
+        writer_text(&context->writer, TEXT("\n"));
+    }
+}
+
+static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
+{
+    for (size_t i = 0; i < context->extra_count; i++) {
+        const struct extra *extra = &context->extras[i];
+        const struct program_module *details = &context->plan->program->details[extra->module];
+
+        if (extra->item->kind != kind ||
+            context->module_stamps[extra->module] != context->chunk->index + 1)
+            continue;
+        writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
+        writer_text(&context->writer, TEXT("\n"));
+    }
+}
+
+static void write_declaration(struct chunk_context *context, uint32_t symbol)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+    const struct ptx_performance *performance = &entry->item->function.performance;
+    struct writer *writer = &context->writer;
+
+    writer_text(writer,
+                text_of(is_defined_here(context, symbol) ? linkage_here(context->plan, symbol)
+                                                         : ".extern "));
+    writer_edited(writer, entry->item->function.head, entry->edits, entry->edit_count);
+    if (performance->is_noreturn)
+        writer_text(writer, TEXT(" .noreturn"));
+    if (performance->has_abi_preserve)
+        writer_printf(writer, " .abi_preserve %u", performance->abi_preserve);
+    if (performance->has_abi_preserve_control)
+        writer_printf(writer, " .abi_preserve_control %u", performance->abi_preserve_control);
+    writer_text(writer, TEXT(";\n"));
+}
+
+/* "LINKAGE .global .align 4 .b8 name[4]", without an end. */
+static void write_variable_head(struct chunk_context *context, uint32_t symbol, const char *linkage)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+
+    writer_text(&context->writer, text_of(linkage));
+    writer_text(&context->writer, entry->item->variable.prefix);
+    writer_text(&context->writer, TEXT(" "));
+    writer_edited(&context->writer, entry->item->variable.declarator, entry->edits,
+                  entry->edit_count);
+}
+
+static void write_declarations(struct chunk_context *context)
+{
+    const struct program_symbol *symbols = context->plan->program->symbols;
+
+    for (size_t i = 0; i < context->needed.count; i++) {
+        uint32_t symbol = context->needed.list[i];
+
+        if (symbols[symbol].is_function &&
+            context->declared.stamps[symbol] == context->declared.stamp)
+            write_declaration(context, symbol);
+    }
+    for (size_t i = 0; i < context->needed.count; i++) {
+        uint32_t symbol = context->needed.list[i];
+
+        if (symbols[symbol].is_function ||
+            (is_defined_here(context, symbol) &&
+             context->declared.stamps[symbol] != context->declared.stamp))
+            continue;
+        write_variable_head(context, symbol, ".extern ");
+        writer_text(&context->writer, TEXT(";\n"));
+    }
+}
+
+static void write_variable(struct chunk_context *context, uint32_t symbol)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+    struct text initialiser = entry->item->variable.initialiser;
+
+    writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
+                       entry->item->line);
+    write_variable_head(context, symbol, linkage_here(context->plan, symbol));
+    if (initialiser.size) {
+        writer_text(&context->writer, TEXT(" = "));
+        writer_edited(&context->writer, initialiser, entry->edits, entry->edit_count);
+    }
+    writer_end_range(&context->writer);
+    writer_text(&context->writer, TEXT(";\n"));
+}
+
+static void write_function(struct chunk_context *context, uint32_t symbol)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+    struct text text = entry->item->text;
+    size_t head = (size_t)(entry->item->function.head.data - text.data);
+
+    writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
+                       entry->item->line + lexer_count_lines(text, 0, head));
+    writer_text(&context->writer, text_of(linkage_here(context->plan, symbol)));
+    writer_edited(&context->writer, (struct text){text.data + head, text.size - head}, entry->edits,
+                  entry->edit_count);
+    writer_end_range(&context->writer);
+    writer_text(&context->writer, TEXT("\n"));
+}
+
+static void write_alias(struct chunk_context *context, uint32_t symbol)
+{
+    const struct program_symbol *symbols = context->plan->program->symbols;
+
+    writer_text(&context->writer, TEXT(".alias "));
+    writer_text(&context->writer, symbols[symbol].name);
+    writer_text(&context->writer, TEXT(", "));
+    writer_text(&context->writer, symbols[symbols[symbol].alias_target].name);
+    writer_text(&context->writer, TEXT(";\n"));
+}
+
+static void write_definitions(struct chunk_context *context)
+{
+    const struct program_symbol *symbols = context->plan->program->symbols;
+    const struct closure *needed = &context->needed;
+
+    for (size_t i = 0; i < needed->count; i++)
+        if (!symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]))
+            write_variable(context, needed->list[i]);
+    for (size_t i = 0; i < needed->count; i++)
+        if (symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]) &&
+            symbols[needed->list[i]].alias_target == NO_SYMBOL)
+            write_function(context, needed->list[i]);
+    for (size_t i = 0; i < needed->count; i++)
+        if (symbols[needed->list[i]].alias_target != NO_SYMBOL &&
+            is_defined_here(context, needed->list[i]))
+            write_alias(context, needed->list[i]);
+}
+
+/* Adds what a symbol that is defined here names. */
+static void add_named(struct chunk_context *context, uint32_t symbol)
+{
+    const struct program_symbol *symbols = context->plan->program->symbols;
+    const struct program_symbol *entry = &symbols[symbol];
+
+    closure_add(&context->needed, symbol);
+    for (uint32_t i = 0; i < entry->reference_count; i++) {
+        uint32_t named = entry->references[i];
+
+        closure_add(&context->needed, named);
+        /* An initial value may only name what stands before it. */
+        if (symbols[named].is_function || (!entry->is_function && named >= symbol))
+            closure_add(&context->declared, named);
+    }
+    if (entry->alias_target != NO_SYMBOL) {
+        closure_add(&context->needed, entry->alias_target);
+        closure_add(&context->declared, entry->alias_target);
+        closure_add(&context->declared, symbol);
+    }
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Counts a function that is defined here. */
+static void count_function(struct chunk_context *context, uint32_t symbol, uint64_t *heaviest)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+    const struct placement *placement = &context->plan->placements[symbol];
+    struct chunk *chunk = context->chunk;
+
+    context->module_stamps[entry->module] = chunk->index + 1;
+    chunk->function_count++;
+    chunk->replica_count += placement->is_replicated && placement->copies > 1;
+    chunk->weight += entry->item->text.size;
+    if (entry->item->text.size <= *heaviest)
+        return;
+    *heaviest = entry->item->text.size;
+    chunk->first_function = arena_string(context->writer.arena, entry->own_name);
+}
+
+/* Finds all that the chunk defines and names. */
+static void collect(struct chunk_context *context, const uint32_t *members, size_t count)
+{
+    const struct plan *plan = context->plan;
+    uint64_t heaviest = 0;
+
+    closure_restart(&context->needed);
+    closure_restart(&context->declared);
+    closure_restart(&context->replicas);
+    for (size_t i = 0; i < count; i++) {
+        add_named(context, members[i]);
+        callgraph_add_replicas(plan, members[i], &context->replicas);
+    }
+    for (size_t i = 0; i < context->replicas.count; i++)
+        add_named(context, context->replicas.list[i]);
+    if (context->needed.count)
+        qsort(context->needed.list, context->needed.count, sizeof *context->needed.list,
+              compare_symbols);
+    for (size_t i = 0; i < context->needed.count; i++) {
+        uint32_t symbol = context->needed.list[i];
+
+        if (is_defined_here(context, symbol) && plan_is_unit(plan, symbol))
+            count_function(context, symbol, &heaviest);
+    }
+}
+
+static void write_ordinary(struct chunk_context *context, struct chunk_origins *origins,
+                           const uint32_t *members, size_t count)
+{
+    collect(context, members, count);
+    write_header(context);
+    write_files(context);
+    write_extras(context, PTX_PRAGMA);
+    write_declarations(context);
+    write_definitions(context);
+    write_extras(context, PTX_SECTION);
+    context->chunk->text = writer_finish(&context->writer, origins);
+}
+
+/* A module whose debug sections describe all of its text. */
+static void write_whole(struct chunk_context *context, struct chunk_origins *origins,
+                        uint32_t index)
+{
+    const struct ptx_module *module = context->plan->program->modules[index];
+    const struct program_module *details = &context->plan->program->details[index];
+    size_t start = (size_t)(module->text.data - module->whole.data);
+    uint64_t heaviest = 0;
+
+    for (size_t i = 0; i < details->entry_count; i++) {
+        uint32_t symbol = details->entries[i].symbol;
+
+        if (symbol != NO_SYMBOL && details->entries[i].item->kind == PTX_FUNCTION &&
+            details->entries[i].item->is_definition)
+            count_function(context, symbol, &heaviest);
+    }
+    writer_begin_range(&context->writer, module->file,
+                       1 + lexer_count_lines(module->whole, 0, start));
+    writer_edited(&context->writer, module->text, details->edits, details->edit_count);
+    writer_end_range(&context->writer);
+    writer_text(&context->writer, TEXT("\n"));
+    context->chunk->text = writer_finish(&context->writer, origins);
+}
+
+/* True when the program is one text that can go to the assembler as it stands. */
+static bool is_unchanged(const struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0)
+        return false;
+    for (size_t i = 0; i < program->symbol_count; i++)
+        if (!program->symbols[i].is_live || program->symbols[i].edit_count)
+            return false;
+    return true;
+}
+
+static void write_unchanged(struct chunk_context *context, struct chunk_origins *origins,
+                            const uint32_t *members, size_t count)
+{
+    const struct ptx_module *module = context->plan->program->modules[0];
+    struct text text = module->whole;
+
+    collect(context, members, count);
+    while (text.size > 0 && text.data[text.size - 1] == '\0')
+        text.size--;
+    writer_begin_range(&context->writer, module->file, 1);
+    writer_text(&context->writer, text);
+    writer_end_range(&context->writer);
+    context->chunk->text = writer_finish(&context->writer, origins);
+}
+
+static void collect_extras(struct chunk_context *context)
+{
+    const struct program *program = context->plan->program;
+    size_t capacity = 0;
+
+    for (uint32_t m = 0; m < program->module_count; m++) {
+        const struct ptx_module *module = program->modules[m];
+
+        for (size_t i = 0; i < module->item_count && !module->has_full_debug; i++)
+            if (module->items[i].kind == PTX_PRAGMA || module->items[i].kind == PTX_SECTION)
+                ARRAY_PUSH(context->extras, context->extra_count, capacity) =
+                    (struct extra){m, &module->items[i]};
+    }
+}
+
+static void start(struct chunk_context *context, struct chunks *chunks, const struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    context->plan = plan;
+    context->writer.arena = &chunks->arena;
+    context->needed = closure_new(program);
+    context->declared = closure_new(program);
+    context->replicas = closure_new(program);
+    context->module_stamps = memory_zalloc(program->module_count, sizeof(uint32_t));
+    context->file_stamps = memory_zalloc(program->file_count, sizeof(uint32_t));
+    collect_extras(context);
+}
+
+static void stop(struct chunk_context *context)
+{
+    writer_free(&context->writer);
+    closure_free(&context->needed);
+    closure_free(&context->declared);
+    closure_free(&context->replicas);
+    free(context->extras);
+    free(context->module_stamps);
+    free(context->file_stamps);
+}
+
+void chunk_write_all(struct chunks *chunks, const struct plan *plan)
+{
+    struct chunk_context context = {0};
+    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    uint32_t *members = partition_members(plan, bounds);
+    bool unchanged = is_unchanged(plan);
+
+    start(&context, chunks, plan);
+    for (uint32_t c = 0; c < chunks->count; c++) {
+        context.chunk = &chunks->list[c];
+        context.chunk->index = c;
+        context.chunk->first_function = "";
+        if (c >= plan->chunk_count)
+            write_whole(&context, &chunks->origins[c], plan->whole_modules[c - plan->chunk_count]);
+        else if (unchanged)
+            write_unchanged(&context, &chunks->origins[c], members, bounds[1]);
+        else
+            write_ordinary(&context, &chunks->origins[c], members + bounds[c],
+                           bounds[c + 1] - bounds[c]);
+    }
+    stop(&context);
+    free(members);
+    free(bounds);
+}

@@ -1,0 +1,194 @@
+/* home.c: where variables and aliases are defined, and which internal symbols other chunks need.
+ *
+ * A variable has one home, the lowest chunk that uses it; elsewhere it is extern. Shared variables
+ * of a fixed size are laid out for each kernel anew and therefore weak in every chunk that uses
+ * them, as NVIDIA's own splitter has them; common ones and dynamic shared memory merge by
+ * themselves. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "split/plan.h"
+
+static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
+{
+    struct placement *placement = &plan->placements[symbol];
+
+    if (placement->first_user == NO_CHUNK)
+        placement->first_user = chunk;
+    else if (placement->first_user != chunk)
+        placement->has_users = true;
+    if (chunk < placement->first_user)
+        placement->first_user = chunk;
+}
+
+static void note_references(struct plan *plan, uint32_t user, uint32_t chunk)
+{
+    const struct program_symbol *symbol = &plan->program->symbols[user];
+
+    for (uint32_t i = 0; i < symbol->reference_count; i++)
+        note_use(plan, symbol->references[i], chunk);
+}
+
+/* What the functions of the ordinary chunks name. */
+static void note_functions(struct plan *plan)
+{
+    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    uint32_t *members = partition_members(plan, bounds);
+    struct closure closure = closure_new(plan->program);
+
+    for (uint32_t c = 0; c < plan->chunk_count; c++) {
+        closure_restart(&closure);
+        for (size_t i = bounds[c]; i < bounds[c + 1]; i++) {
+            note_references(plan, members[i], c);
+            callgraph_add_replicas(plan, members[i], &closure);
+        }
+        for (size_t i = 0; i < closure.count; i++) {
+            plan->placements[closure.list[i]].copies++;
+            note_references(plan, closure.list[i], c);
+        }
+    }
+    closure_free(&closure);
+    free(members);
+    free(bounds);
+}
+
+/* Whole modules: what they define is at home there; what else they name is used there. */
+static void note_whole_modules(struct plan *plan)
+{
+    for (uint32_t w = 0; w < plan->whole_count; w++) {
+        uint32_t module = plan->whole_modules[w];
+        const struct program_module *details = &plan->program->details[module];
+
+        for (size_t i = 0; i < details->entry_count; i++) {
+            uint32_t symbol = details->entries[i].symbol;
+
+            if (symbol == NO_SYMBOL)
+                continue;
+            if (plan->program->symbols[symbol].module == module &&
+                plan->program->symbols[symbol].is_defined)
+                plan->placements[symbol].chunk = plan->chunk_count + w;
+            if (details->entries[i].is_used)
+                note_use(plan, symbol, plan->chunk_count + w);
+        }
+    }
+}
+
+static bool is_ordinary_variable(const struct plan *plan, uint32_t symbol)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+
+    return !entry->is_function && entry->is_defined && entry->is_live &&
+           !plan->program->modules[entry->module]->has_full_debug;
+}
+
+static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+
+    return entry->alias_target != NO_SYMBOL && entry->is_live &&
+           !plan->program->modules[entry->module]->has_full_debug;
+}
+
+/* Homes of the variables that functions use; what their initial values name follows them. */
+static void place_variables(struct plan *plan)
+{
+    size_t count = plan->program->symbol_count;
+    uint32_t *queue = memory_alloc(count, sizeof *queue);
+    size_t queued = 0, next = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct placement *placement = &plan->placements[i];
+
+        if (!is_ordinary_variable(plan, i) || placement->first_user == NO_CHUNK)
+            continue;
+        placement->chunk = placement->first_user < plan->chunk_count ? placement->first_user : 0;
+        queue[queued++] = i;
+    }
+    for (uint32_t i = 0; next < queued || i < count;) {
+        const struct program_symbol *symbol;
+
+        if (next == queued) {
+            /* Nothing leads to the rest: it stands in the first chunk. */
+            if (is_ordinary_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
+                plan->placements[i].chunk = 0;
+                queue[queued++] = i;
+            }
+            i++;
+            continue;
+        }
+        symbol = &plan->program->symbols[queue[next]];
+        for (uint32_t j = 0; j < symbol->reference_count; j++) {
+            uint32_t used = symbol->references[j];
+
+            if (!is_ordinary_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
+                continue;
+            plan->placements[used].chunk = plan->placements[queue[next]].chunk;
+            queue[queued++] = used;
+        }
+        next++;
+    }
+    free(queue);
+}
+
+/* Uses that depend on homes: initial values and aliases. */
+static void note_placed(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        uint32_t target = plan->program->symbols[i].alias_target;
+
+        if (is_ordinary_variable(plan, i)) {
+            note_references(plan, i, plan->placements[i].chunk);
+        } else if (is_ordinary_alias(plan, i)) {
+            plan->placements[i].chunk = plan->placements[target].chunk;
+            note_use(plan, target, plan->placements[target].chunk);
+        }
+    }
+}
+
+static void replicate_variables(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        const struct program_symbol *symbol = &plan->program->symbols[i];
+        struct placement *placement = &plan->placements[i];
+        bool is_shared = !symbol->is_function && symbol->item->variable.space == PTX_SPACE_SHARED;
+
+        if (!is_ordinary_variable(plan, i) || !placement->has_users)
+            continue;
+        if (is_shared || symbol->linkage == PTX_COMMON) {
+            placement->is_replicated = true;
+            placement->chunk = NO_CHUNK;
+        }
+    }
+}
+
+static void promote(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        const struct program_symbol *symbol = &plan->program->symbols[i];
+        struct placement *placement = &plan->placements[i];
+
+        if (placement->chunk == NO_CHUNK || symbol->linkage != PTX_INTERNAL)
+            continue;
+        if (placement->has_users ||
+            (placement->first_user != NO_CHUNK && placement->first_user != placement->chunk))
+            placement->is_promoted = true;
+    }
+    /* An alias has the binding of the function behind it (measured on ptxas 13.0). */
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        uint32_t target = plan->program->symbols[i].alias_target;
+
+        if (target != NO_SYMBOL && plan->placements[i].is_promoted &&
+            plan->program->symbols[target].linkage == PTX_INTERNAL)
+            plan->placements[target].is_promoted = true;
+    }
+}
+
+void home_find(struct plan *plan)
+{
+    note_functions(plan);
+    note_whole_modules(plan);
+    place_variables(plan);
+    note_placed(plan);
+    replicate_variables(plan);
+    promote(plan);
+}

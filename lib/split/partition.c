@@ -1,0 +1,256 @@
+/* partition.c: dealing out units to chunks.
+ *
+ * Longest processing time first: the heaviest unit goes to the lightest chunk. Ties go by program
+ * order and chunk number, so that the result depends on nothing but the program. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "split/plan.h"
+
+#define DEFAULT_MINIMUM 65536u
+
+/* Copies of replicated functions may add this part of the program's text; beyond it, the functions
+ * that cost most are placed once and promoted. Where all copies would be many times the text, none
+ * are made. */
+#define LARGEST_GROWTH(total) ((total) / 10)
+
+#define HOPELESS_GROWTH(total) ((total)*32)
+
+struct load {
+    uint64_t weight;
+    uint32_t chunk;
+};
+
+struct dealer {
+    struct plan *plan;
+    uint32_t *units; /* leaders of units; malloc'ed */
+    size_t unit_count;
+    struct load *heap; /* lightest first; malloc'ed */
+    uint64_t *loads;   /* of each chunk; malloc'ed */
+};
+
+static void find_units(struct dealer *dealer)
+{
+    const struct plan *plan = dealer->plan;
+
+    dealer->unit_count = 0;
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated &&
+            plan->placements[i].unit == i)
+            dealer->units[dealer->unit_count++] = i;
+}
+
+/* Sorting needs the plan: the weight is stored beside the index. */
+struct weighed {
+    uint64_t weight;
+    uint32_t symbol;
+};
+
+static int compare_weighed(const void *left, const void *right)
+{
+    const struct weighed *a = left, *b = right;
+
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+}
+
+static bool is_lighter(struct load a, struct load b)
+{
+    return a.weight != b.weight ? a.weight < b.weight : a.chunk < b.chunk;
+}
+
+/* Restores the heap after its top became heavier. */
+static void sink(struct load *heap, size_t count)
+{
+    size_t at = 0;
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+        struct load swap;
+
+        if (child + 1 < count && is_lighter(heap[child + 1], heap[child]))
+            child++;
+        if (child >= count || !is_lighter(heap[child], heap[at]))
+            return;
+        swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+        at = child;
+    }
+}
+
+static void deal(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+    struct weighed *order = memory_alloc(dealer->unit_count, sizeof *order);
+
+    for (size_t i = 0; i < dealer->unit_count; i++)
+        order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
+    if (dealer->unit_count)
+        qsort(order, dealer->unit_count, sizeof *order, compare_weighed);
+    for (uint32_t i = 0; i < plan->chunk_count; i++)
+        dealer->heap[i] = (struct load){0, i};
+    for (size_t i = 0; i < dealer->unit_count; i++) {
+        plan->placements[order[i].symbol].chunk = dealer->heap[0].chunk;
+        dealer->heap[0].weight += order[i].weight;
+        dealer->loads[dealer->heap[0].chunk] = dealer->heap[0].weight;
+        sink(dealer->heap, plan->chunk_count);
+    }
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
+            plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+    free(order);
+}
+
+uint32_t *partition_members(const struct plan *plan, size_t *bounds)
+{
+    size_t count = plan->program->symbol_count;
+    uint32_t *members = memory_alloc(count, sizeof *members);
+    size_t *next = memory_alloc((size_t)plan->chunk_count + 1, sizeof *next);
+
+    for (uint32_t c = 0; c <= plan->chunk_count; c++)
+        bounds[c] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (plan->placements[i].chunk < plan->chunk_count)
+            bounds[plan->placements[i].chunk + 1]++;
+    for (uint32_t c = 0; c < plan->chunk_count; c++)
+        bounds[c + 1] += bounds[c];
+    for (uint32_t c = 0; c < plan->chunk_count; c++)
+        next[c] = bounds[c];
+    for (uint32_t i = 0; i < count; i++)
+        if (plan->placements[i].chunk < plan->chunk_count)
+            members[next[plan->placements[i].chunk]++] = i;
+    free(next);
+    return members;
+}
+
+/* What the walk over all chunks counts. */
+struct usage {
+    uint32_t *copies;   /* of each replicated function */
+    uint32_t *lightest; /* lightest chunk that has one */
+};
+
+/* Counts in how many chunks each replicated function is needed. False when that is far too much:
+ * the walk then ends early, so that its cost stays in proportion to the text. */
+static bool count_copies(struct dealer *dealer, struct usage *usage)
+{
+    const struct plan *plan = dealer->plan;
+    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    uint32_t *functions = partition_members(plan, bounds);
+    struct closure closure = closure_new(plan->program);
+    uint64_t most = HOPELESS_GROWTH(plan->total_weight);
+    uint64_t copied = 0;
+
+    for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
+        closure_restart(&closure);
+        for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
+            callgraph_add_replicas(plan, functions[i], &closure);
+        for (size_t i = 0; i < closure.count; i++) {
+            uint32_t symbol = closure.list[i];
+
+            copied += plan->placements[symbol].weight;
+            if (usage->copies[symbol]++ == 0 ||
+                dealer->loads[c] < dealer->loads[usage->lightest[symbol]])
+                usage->lightest[symbol] = c;
+        }
+    }
+    closure_free(&closure);
+    free(functions);
+    free(bounds);
+    return copied <= most;
+}
+
+/* Deals everything out again, without replicated functions. */
+static void give_up_replication(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].is_replicated = false;
+    for (uint32_t c = 0; c < plan->chunk_count; c++)
+        dealer->loads[c] = 0;
+    find_units(dealer);
+    deal(dealer);
+}
+
+/* Places replicated functions once, those that add most first, until the growth is within bounds.
+ */
+static void bound_growth(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+    size_t count = plan->program->symbol_count;
+    struct usage usage = {memory_zalloc(count, sizeof *usage.copies),
+                          memory_zalloc(count, sizeof *usage.lightest)};
+    struct weighed *order = memory_alloc(count, sizeof *order);
+    size_t replicated = 0;
+    uint64_t growth = 0;
+
+    if (!count_copies(dealer, &usage))
+        give_up_replication(dealer);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!plan->placements[i].is_replicated || usage.copies[i] == 0)
+            continue;
+        order[replicated] = (struct weighed){(usage.copies[i] - 1) * plan->placements[i].weight, i};
+        growth += order[replicated++].weight;
+    }
+    if (replicated)
+        qsort(order, replicated, sizeof *order, compare_weighed);
+    for (size_t i = 0; i < replicated && growth > LARGEST_GROWTH(plan->total_weight); i++) {
+        struct placement *placement = &plan->placements[order[i].symbol];
+
+        growth -= order[i].weight;
+        placement->is_replicated = false;
+        placement->chunk = usage.lightest[order[i].symbol];
+        dealer->loads[placement->chunk] += placement->weight;
+    }
+    free(usage.copies);
+    free(usage.lightest);
+    free(order);
+}
+
+static uint32_t choose_count(struct plan *plan, size_t units)
+{
+    const struct split_request *request = plan->request;
+    uint64_t minimum = request->minimum_bytes ? request->minimum_bytes : DEFAULT_MINIMUM;
+    uint64_t most = request->wanted < SPLIT_MOST_CHUNKS ? request->wanted : SPLIT_MOST_CHUNKS;
+    uint64_t by_size = plan->total_weight / minimum;
+
+    if (most <= 1)
+        plan->single_reason = "one chunk was asked for";
+    else if (plan->function_count <= 1)
+        plan->single_reason = "it has only one function";
+    else if (by_size <= 1)
+        plan->single_reason = "it is too small to be worth splitting";
+    else if (units <= 1)
+        plan->single_reason = "its functions belong together";
+    if (plan->single_reason)
+        return 1;
+    if (most > by_size)
+        most = by_size;
+    return (uint32_t)(most < units ? most : units);
+}
+
+void partition_make(struct plan *plan)
+{
+    uint32_t wanted =
+        plan->request->wanted < SPLIT_MOST_CHUNKS ? plan->request->wanted : SPLIT_MOST_CHUNKS;
+    struct dealer dealer = {.plan = plan};
+
+    dealer.units = memory_alloc(plan->program->symbol_count, sizeof *dealer.units);
+    callgraph_units(plan, wanted);
+    find_units(&dealer);
+    plan->chunk_count = choose_count(plan, dealer.unit_count);
+    if (plan->chunk_count == 1) {
+        callgraph_units(plan, 1);
+        find_units(&dealer);
+    }
+    dealer.heap = memory_alloc(plan->chunk_count, sizeof *dealer.heap);
+    dealer.loads = memory_zalloc(plan->chunk_count, sizeof *dealer.loads);
+    deal(&dealer);
+    if (plan->chunk_count > 1)
+        bound_growth(&dealer);
+    free(dealer.units);
+    free(dealer.heap);
+    free(dealer.loads);
+}

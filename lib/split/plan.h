@@ -1,0 +1,76 @@
+/* plan.h: which symbol goes into which chunk; made by callgraph.c and partition.c, carried out by
+ * chunk.c. Private to split/. */
+#ifndef MINILINK_SPLIT_PLAN_H
+#define MINILINK_SPLIT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx/symbol.h"
+#include "split/split.h"
+
+#define NO_CHUNK UINT32_MAX
+
+/* What the plan says of one symbol of the program; same index. */
+struct placement {
+    uint32_t chunk;      /* of its definition; NO_CHUNK for what is replicated or not defined */
+    uint32_t unit;       /* of functions: the function that leads its unit; itself when alone */
+    uint64_t weight;     /* of functions: bytes of text; of a unit's leader: of all of the unit */
+    uint32_t first_user; /* lowest chunk that names it, or NO_CHUNK */
+    uint32_t copies;     /* of a replicated function: how many chunks have it */
+    bool has_users;      /* more than one chunk names it */
+    bool is_replicated;  /* defined in every chunk that needs it */
+    bool is_promoted;    /* internal, but other chunks need it */
+};
+
+struct plan {
+    const struct program *program;
+    const struct split_request *request;
+    struct placement *placements; /* malloc'ed, one for each symbol */
+    uint32_t chunk_count;         /* of ordinary chunks; those of whole modules follow them */
+    uint32_t *whole_modules; /* malloc'ed: indexes of the modules that are chunks of their own */
+    uint32_t whole_count;
+    uint64_t total_weight;   /* of the functions that are dealt out */
+    uint32_t function_count; /* of those */
+    const char *single_reason;
+};
+
+/* Symbols that one chunk contains or names, found by a walk. The array is malloc'ed and reused. */
+struct closure {
+    uint32_t *list;
+    size_t count;
+    uint32_t *stamps; /* one for each symbol: the stamp of the walk that has it */
+    uint32_t stamp;
+};
+
+/* callgraph.c: a closure over the program's symbols, its release, and one more symbol for it. */
+struct closure closure_new(const struct program *program);
+void closure_free(struct closure *closure);
+void closure_add(struct closure *closure, uint32_t symbol);
+void closure_restart(struct closure *closure);
+
+/* True for a live function with a body that is not part of a whole module. */
+bool plan_is_unit(const struct plan *plan, uint32_t symbol);
+
+/* callgraph.c: weights, replicable functions, and units of functions that stay together; `wanted`
+ * is the number of chunks hoped for. */
+void callgraph_units(struct plan *plan, uint32_t wanted);
+
+/* callgraph.c: adds the replicated functions that `function` needs, directly or through others. */
+void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure);
+
+/* partition.c: decides the number of chunks and deals out the units. */
+void partition_make(struct plan *plan);
+
+/* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
+ * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. Malloc'ed. */
+uint32_t *partition_members(const struct plan *plan, size_t *bounds);
+
+/* home.c: finds homes for variables and aliases, and what must be promoted. */
+void home_find(struct plan *plan);
+
+/* chunk.c: writes the text of every chunk. */
+void chunk_write_all(struct chunks *chunks, const struct plan *plan);
+
+#endif

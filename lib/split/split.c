@@ -1,0 +1,114 @@
+/* split.c: plan, write, and tell the merger what it must know. */
+#include "split/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "split/plan.h"
+#include "split/writer.h"
+
+/* Modules that stay whole, and whether there is anything else. */
+static void find_whole_modules(struct plan *plan, bool *has_others)
+{
+    const struct program *program = plan->program;
+
+    plan->whole_modules = memory_alloc(program->module_count, sizeof *plan->whole_modules);
+    *has_others = false;
+    for (uint32_t i = 0; i < program->module_count; i++) {
+        if (program->modules[i]->has_full_debug)
+            plan->whole_modules[plan->whole_count++] = i;
+        else
+            *has_others = true;
+    }
+}
+
+static void start_plan(struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    plan->placements = memory_alloc(program->symbol_count, sizeof *plan->placements);
+    for (uint32_t i = 0; i < program->symbol_count; i++) {
+        plan->placements[i] = (struct placement){.chunk = NO_CHUNK, .first_user = NO_CHUNK};
+        if (!plan_is_unit(plan, i))
+            continue;
+        plan->total_weight += program->symbols[i].item->text.size;
+        plan->function_count++;
+    }
+}
+
+static enum chunk_binding binding_of(uint8_t linkage)
+{
+    return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
+}
+
+static void list_symbols(struct chunks *chunks, const struct program *program)
+{
+    chunks->symbols = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->symbols);
+    chunks->symbol_count = 0;
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        if (!symbol->is_live)
+            continue;
+        chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
+            .name = symbol->name,
+            .own_name = symbol->own_name,
+            .binding = binding_of(symbol->linkage),
+            .is_function = symbol->is_function,
+            .is_common = symbol->linkage == PTX_COMMON,
+            .alignment = symbol->is_function ? 0 : symbol->alignment,
+        };
+    }
+}
+
+bool split_program(struct chunks *chunks, const struct program *program,
+                   const struct split_request *request)
+{
+    struct plan plan = {.program = program, .request = request};
+    bool has_others;
+
+    find_whole_modules(&plan, &has_others);
+    start_plan(&plan);
+    if (has_others || plan.whole_count == 0)
+        partition_make(&plan);
+    else
+        plan.single_reason = "its debug sections describe all of it";
+    home_find(&plan);
+    chunks->count = (size_t)plan.chunk_count + plan.whole_count;
+    chunks->single_reason = chunks->count == 1 ? plan.single_reason : NULL;
+    chunks->list = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->list);
+    chunks->origins = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->origins);
+    chunk_write_all(chunks, &plan);
+    list_symbols(chunks, program);
+    free(plan.placements);
+    free(plan.whole_modules);
+    return true;
+}
+
+bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
+                  const char **member, uint32_t *member_line)
+{
+    const struct chunk_origins *origins = &chunks->origins[chunk->index];
+    size_t low = 0, high = origins->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (origins->ranges[middle].last < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == origins->count || line < origins->ranges[low].first)
+        return false;
+    *member = origins->ranges[low].member;
+    *member_line = origins->ranges[low].source_line + (line - origins->ranges[low].first);
+    return true;
+}
+
+void chunks_free(struct chunks *chunks)
+{
+    arena_free(&chunks->arena);
+    *chunks = (struct chunks){0};
+}

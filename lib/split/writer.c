@@ -1,0 +1,91 @@
+/* writer.c: pieces are remembered, not copied, until all are known. */
+#include "split/writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+
+void writer_text(struct writer *writer, struct text text)
+{
+    if (text.size == 0)
+        return;
+    ARRAY_PUSH(writer->pieces, writer->count, writer->capacity) = text;
+    writer->size += text.size;
+    writer->lines += lexer_count_lines(text, 0, text.size);
+}
+
+void writer_printf(struct writer *writer, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    writer_text(writer, arena_text(writer->arena, text_of(line)));
+}
+
+void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
+                   size_t count)
+{
+    const char *at = text.data, *end = text.data + text.size;
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (edits[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && edits[low].at < end; low++) {
+        writer_text(writer, (struct text){at, (size_t)(edits[low].at - at)});
+        writer_text(writer, edits[low].replacement);
+        at = edits[low].at + edits[low].size;
+    }
+    writer_text(writer, (struct text){at, (size_t)(end - at)});
+}
+
+void writer_begin_range(struct writer *writer, const char *member, uint32_t line)
+{
+    ARRAY_PUSH(writer->ranges, writer->range_count, writer->range_capacity) =
+        (struct line_range){writer->lines + 1, 0, line, member};
+}
+
+void writer_end_range(struct writer *writer)
+{
+    writer->ranges[writer->range_count - 1].last = writer->lines + 1;
+}
+
+struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
+{
+    char *data = arena_alloc(writer->arena, writer->size + 1, 1);
+    size_t size = 0;
+
+    for (size_t i = 0; i < writer->count; i++) {
+        memcpy(data + size, writer->pieces[i].data, writer->pieces[i].size);
+        size += writer->pieces[i].size;
+    }
+    data[size] = '\0';
+    origins->count = writer->range_count;
+    origins->ranges = arena_alloc(writer->arena, writer->range_count, sizeof *origins->ranges);
+    if (origins->count)
+        memcpy(origins->ranges, writer->ranges, origins->count * sizeof *origins->ranges);
+    writer->count = 0;
+    writer->size = 0;
+    writer->lines = 0;
+    writer->range_count = 0;
+    return (struct text){data, size};
+}
+
+void writer_free(struct writer *writer)
+{
+    free(writer->pieces);
+    free(writer->ranges);
+    *writer = (struct writer){0};
+}

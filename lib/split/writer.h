@@ -1,0 +1,56 @@
+/* writer.h: a text that is gathered from views and then copied once, into memory of its exact size.
+ * Private to split/. */
+#ifndef MINILINK_SPLIT_WRITER_H
+#define MINILINK_SPLIT_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "ptx/symbol.h"
+
+/* Lines of a chunk that were copied from a source, without a line more or less. */
+struct line_range {
+    uint32_t first; /* in the chunk, from 1 */
+    uint32_t last;
+    uint32_t source_line; /* of `first` */
+    const char *member;
+};
+
+struct chunk_origins {
+    struct line_range *ranges; /* rising */
+    size_t count;
+};
+
+/* Start with {.arena = ...}; reused from chunk to chunk, freed with writer_free. */
+struct writer {
+    struct arena *arena; /* of the result and of text that no source has */
+    struct text *pieces; /* malloc'ed */
+    size_t count;
+    size_t capacity;
+    size_t size;               /* bytes of all pieces */
+    uint32_t lines;            /* line ends in them */
+    struct line_range *ranges; /* malloc'ed */
+    size_t range_count;
+    size_t range_capacity;
+};
+
+void writer_text(struct writer *writer, struct text text);
+void writer_printf(struct writer *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a view of a source with the edits that lie in it; `edits` rise. */
+void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
+                   size_t count);
+
+/* What is written from here on, up to writer_end_range, are the lines of `member` from `line` on.
+ */
+void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
+void writer_end_range(struct writer *writer);
+
+/* The gathered text, followed by a NUL, and its ranges, in the arena; the writer is empty then. */
+struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
+
+void writer_free(struct writer *writer);
+
+#endif

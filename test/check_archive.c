@@ -1,0 +1,356 @@
+/* check_archive.c: archives and host objects, the inputs that are read by libelf. */
+#include <elf.h>
+
+#include "input/archive.h"
+#include "input/hostobj.h"
+#include "input_fixture.h"
+
+/* What a walk found: "name:size name:size". */
+static bool list_member(void *argument, struct text name, struct bytes data)
+{
+    buffer_printf(argument, "%.*s:%zu ", TEXT_ARG(name), data.size);
+    return true;
+}
+
+/* Walks an archive; the listing and the messages must be as expected. */
+static void expect_walk(struct bytes data, bool ok, const char *listing, const char *messages)
+{
+    struct buffer list = {0};
+    struct diag_sink sink;
+
+    fixture_catch(&sink);
+    ck_assert_int_eq(archive_walk("lib.a", data, list_member, &list), ok);
+    fixture_caught(&sink, messages);
+    buffer_char(&list, '\0');
+    if (listing)
+        ck_assert_str_eq(list.data, listing);
+    buffer_free(&list);
+}
+
+/* One member as ar writes it. */
+static void put_member(struct buffer *buffer, const char *name, const char *content)
+{
+    buffer_printf(buffer, "%-16s%-12u%-6u%-6u%-8o%-10zu`\n", name, 0u, 0u, 0u, 0644u,
+                  strlen(content));
+    buffer_string(buffer, content);
+    if (strlen(content) % 2)
+        buffer_char(buffer, '\n');
+}
+
+START_TEST(members_come_in_order_without_the_tables)
+{
+    struct bytes data = fixture_read(FIXTURES "lib.a");
+
+    expect_walk(data, true, "b.lto.o:12680 c.lto.o:11080 ", "");
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(an_empty_archive_has_no_members)
+{
+    expect_walk((struct bytes){(const uint8_t *)"!<arch>\n", 8}, true, "", "");
+}
+END_TEST
+
+START_TEST(long_and_bsd_names_and_odd_sizes_are_read)
+{
+    struct buffer buffer = {0};
+
+    buffer_string(&buffer, "!<arch>\n");
+    put_member(&buffer, "//", "a_name_that_is_longer_than_16.o/\n");
+    put_member(&buffer, "/0", "odd");
+    put_member(&buffer, "#1/8", "longer.ocode");
+    put_member(&buffer, "x.o/", "");
+    expect_walk(buffer_bytes(&buffer), true, "a_name_that_is_longer_than_16.o:3 longer.o:4 x.o:0 ",
+                "");
+    buffer_free(&buffer);
+}
+END_TEST
+
+START_TEST(a_last_member_without_its_pad_byte_is_accepted)
+{
+    struct buffer buffer = {0};
+
+    buffer_string(&buffer, "!<arch>\n");
+    put_member(&buffer, "x.o/", "odd");
+    buffer.size--;
+    expect_walk(buffer_bytes(&buffer), true, "x.o:3 ", "");
+    buffer_free(&buffer);
+}
+END_TEST
+
+static bool stop_at_once(void *argument, struct text name, struct bytes data)
+{
+    (void)name;
+    (void)data;
+    ++*(int *)argument;
+    return false;
+}
+
+START_TEST(a_visit_can_stop_the_walk)
+{
+    struct bytes data = fixture_read(FIXTURES "lib.a");
+    int visits = 0;
+
+    ck_assert(!archive_walk("lib.a", data, stop_at_once, &visits));
+    ck_assert_int_eq(visits, 1);
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(thin_archives_are_refused)
+{
+    expect_walk(
+        (struct bytes){(const uint8_t *)"!<thin>\nxyz", 11}, false, "",
+        "minilink error   : Thin archive 'lib.a' is not supported: it has only the names of "
+        "its members; make it without ar's option T\n");
+}
+END_TEST
+
+/* An archive with one good member; the second header stands at offset 70. */
+#define SECOND 70
+
+static const struct {
+    unsigned offset; /* in the second header */
+    const char *bytes;
+    size_t size; /* what is left of the archive; 0 = all */
+    const char *message;
+} damaged[] = {
+    {58, "xx", 0,
+     "Damaged archive 'lib.a': the member header at offset 70 does not end with its mark"},
+    {48, "12a", 0,
+     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
+    {48, "-1", 0,
+     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
+    {48, "   ", 0,
+     "Damaged archive 'lib.a': the member header at offset 70 has a size that is no number"},
+    {48, "9999999999", 0,
+     "Damaged archive 'lib.a': the member at offset 70 has 9999999999 bytes, but only 4 are left"},
+    {0, "y.o/", SECOND + 59,
+     "Damaged archive 'lib.a': the member header at offset 70 has 60 bytes, but only 59 are left"},
+    {0, "y.o/", SECOND + 63,
+     "Damaged archive 'lib.a': the member at offset 70 has 4 bytes, but only 3 are left"},
+    {0, "#1/9", 0, "Damaged archive 'lib.a': the member header at offset 70 has no valid name"},
+    {0, "#1/x", 0, "Damaged archive 'lib.a': the member header at offset 70 has no valid name"},
+};
+
+START_TEST(damage_is_named_with_its_offset)
+{
+    struct buffer buffer = {0};
+    struct bytes data;
+    char expected[300];
+
+    buffer_string(&buffer, "!<arch>\n");
+    put_member(&buffer, "x.o/", "ok");
+    put_member(&buffer, "y.o/", "code");
+    memcpy(buffer.data + SECOND + damaged[_i].offset, damaged[_i].bytes, strlen(damaged[_i].bytes));
+    data = fixture_exact(buffer_bytes(&buffer), damaged[_i].size ? damaged[_i].size : buffer.size);
+    snprintf(expected, sizeof expected, "minilink error   : %s\n", damaged[_i].message);
+    expect_walk(data, false, "x.o:2 ", expected);
+    fixture_free(data);
+    buffer_free(&buffer);
+}
+END_TEST
+
+START_TEST(a_long_name_beyond_the_table_is_damage)
+{
+    struct buffer buffer = {0};
+    struct diag_sink sink;
+
+    buffer_string(&buffer, "!<arch>\n");
+    put_member(&buffer, "//", "short.o/\n");
+    put_member(&buffer, "/999", "code");
+    fixture_catch(&sink);
+    ck_assert(!archive_walk("lib.a", buffer_bytes(&buffer), list_member, &(struct buffer){0}));
+    fixture_caught_part(&sink, "at offset 78");
+    buffer_free(&buffer);
+}
+END_TEST
+
+START_TEST(no_truncation_of_an_archive_passes_unless_between_members)
+{
+    struct buffer buffer = {0};
+
+    buffer_string(&buffer, "!<arch>\n");
+    put_member(&buffer, "x.o/", "ok");
+    put_member(&buffer, "y.o/", "code");
+    for (size_t size = 0; size < buffer.size; size++) {
+        struct bytes cut = fixture_exact(buffer_bytes(&buffer), size);
+
+        expect_walk(cut, size == 8 || size == SECOND, NULL, NULL);
+        fixture_free(cut);
+    }
+    buffer_free(&buffer);
+}
+END_TEST
+
+static bool list_section(void *argument, const char *section, struct bytes data)
+{
+    buffer_printf(argument, "%s:%zu ", section, data.size);
+    return true;
+}
+
+/* Walks a host object; listing and messages must be as expected, NULL = anything. */
+static void expect_sections(struct bytes data, bool ok, const char *listing, const char *messages)
+{
+    struct buffer list = {0};
+    struct diag_sink sink;
+    unsigned found;
+
+    fixture_catch(&sink);
+    ck_assert_int_eq(hostobj_walk("x.o", data, list_section, &list, &found), ok);
+    fixture_caught(&sink, messages);
+    buffer_char(&list, '\0');
+    if (listing)
+        ck_assert_str_eq(list.data, listing);
+    buffer_free(&list);
+}
+
+static const struct {
+    const char *file;
+    const char *listing;
+    bool is_shared;
+} objects[] = {
+    {"a.lto.o", "__nv_relfatbin:3664 ", false},      {"c.wholeprog.o", ".nv_fatbin:5760 ", false},
+    {"abc.reloc.o", "__nv_relfatbin:11280 ", false}, {"hostonly.o", "", false},
+    {"b.pie", "__nv_relfatbin:4672 ", false},        {"shared.so", ".nv_fatbin:3664 ", true},
+};
+
+START_TEST(fatbin_sections_of_host_objects_are_found)
+{
+    struct bytes data;
+    char path[200];
+
+    snprintf(path, sizeof path, FIXTURES "%s", objects[_i].file);
+    data = fixture_read(path);
+    expect_sections(data, true, objects[_i].listing, "");
+    ck_assert_int_eq(hostobj_is_shared(data), objects[_i].is_shared);
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(an_object_that_is_cut_off_is_damage)
+{
+    struct bytes data = fixture_read(FIXTURES "bad.trunc4000.o");
+
+    expect_sections(
+        data, false, "",
+        "minilink error   : Could not find fatbin in 'x.o': the ELF file is cut off: its "
+        "section headers are at offset 11696, but it has 4000 bytes\n");
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(no_truncation_of_an_object_passes_or_does_harm)
+{
+    struct bytes data = fixture_read(FIXTURES "hostonly.o");
+
+    for (size_t size = 0; size < data.size; size++) {
+        struct bytes cut = fixture_exact(data, size);
+
+        expect_sections(cut, false, NULL, NULL);
+        hostobj_is_shared(cut);
+        fixture_free(cut);
+    }
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(no_header_byte_of_an_object_can_do_harm)
+{
+    struct bytes data = fixture_read(FIXTURES "c.lto.o");
+    struct bytes copy = fixture_exact(data, data.size);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)copy.data;
+    Elf64_Ehdr header;
+
+    memcpy(&header, data.data, sizeof header);
+    for (size_t i = 0; i < sizeof header + header.e_shnum * 64u; i++) {
+        size_t at = i < sizeof header ? i : header.e_shoff + i - sizeof header;
+        struct buffer list = {0};
+        struct diag_sink sink;
+        unsigned found;
+
+        bytes[at] = 0xff;
+        fixture_catch(&sink);
+        hostobj_walk("x.o", copy, list_section, &list, &found);
+        hostobj_is_shared(copy);
+        fixture_caught(&sink, NULL);
+        buffer_free(&list);
+        bytes[at] = data.data[at];
+    }
+    fixture_free(copy);
+    fixture_free(data);
+}
+END_TEST
+
+/* Changes one field of the section header of __nv_relfatbin. */
+static void patch_section(struct bytes data, size_t field, uint64_t value, unsigned width)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section, strings;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)data.data;
+
+    memcpy(&header, bytes, sizeof header);
+    memcpy(&strings, bytes + header.e_shoff + header.e_shstrndx * 64u, sizeof strings);
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        memcpy(&section, bytes + header.e_shoff + i * 64, sizeof section);
+        if (strcmp((char *)bytes + strings.sh_offset + section.sh_name, "__nv_relfatbin") == 0)
+            memcpy(bytes + header.e_shoff + i * 64 + field, &value, width);
+    }
+}
+
+START_TEST(a_fatbin_section_must_lie_in_the_file)
+{
+    struct bytes data = fixture_read(FIXTURES "c.lto.o");
+    struct diag_sink sink;
+    unsigned found;
+
+    patch_section(data, offsetof(Elf64_Shdr, sh_size), UINT64_MAX, 8);
+    fixture_catch(&sink);
+    ck_assert(!hostobj_walk("x.o", data, list_section, NULL, &found));
+    fixture_caught_part(&sink, "has 18446744073709551615 bytes, but the file has 11080");
+    patch_section(data, offsetof(Elf64_Shdr, sh_size), 8, 8);
+    patch_section(data, offsetof(Elf64_Shdr, sh_type), SHT_NOBITS, 4);
+    fixture_catch(&sink);
+    ck_assert(!hostobj_walk("x.o", data, list_section, NULL, &found));
+    fixture_caught_part(&sink, "Could not find fatbin in 'x.o'");
+    fixture_free(data);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("archive");
+    TCase *archive = tcase_create("archive"), *object = tcase_create("hostobj");
+
+    tcase_add_test(archive, members_come_in_order_without_the_tables);
+    tcase_add_test(archive, an_empty_archive_has_no_members);
+    tcase_add_test(archive, long_and_bsd_names_and_odd_sizes_are_read);
+    tcase_add_test(archive, a_last_member_without_its_pad_byte_is_accepted);
+    tcase_add_test(archive, a_visit_can_stop_the_walk);
+    tcase_add_test(archive, thin_archives_are_refused);
+    tcase_add_loop_test(archive, damage_is_named_with_its_offset, 0,
+                        sizeof damaged / sizeof *damaged);
+    tcase_add_test(archive, a_long_name_beyond_the_table_is_damage);
+    tcase_add_test(archive, no_truncation_of_an_archive_passes_unless_between_members);
+    tcase_add_loop_test(object, fatbin_sections_of_host_objects_are_found, 0,
+                        sizeof objects / sizeof *objects);
+    tcase_add_test(object, an_object_that_is_cut_off_is_damage);
+    tcase_add_test(object, no_truncation_of_an_object_passes_or_does_harm);
+    tcase_add_test(object, no_header_byte_of_an_object_can_do_harm);
+    tcase_add_test(object, a_fatbin_section_must_lie_in_the_file);
+    suite_add_tcase(suite, archive);
+    suite_add_tcase(suite, object);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(make_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

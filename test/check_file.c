@@ -1,0 +1,307 @@
+/* check_file.c: opening operands and telling what they are. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/file.h"
+#include "input_fixture.h"
+
+static const struct {
+    const char *file;
+    enum file_kind kind;
+} fixtures[] = {
+    {"a.lto.o", FILE_HOST_OBJECT},
+    {"c.wholeprog.o", FILE_HOST_OBJECT},
+    {"hostonly.o", FILE_HOST_OBJECT},
+    {"bad.trunc4000.o", FILE_HOST_OBJECT},
+    {"b.pie", FILE_HOST_OBJECT},
+    {"shared.so", FILE_SHARED_OBJECT},
+    {"lib.a", FILE_ARCHIVE},
+    {"a.lto.fatbin", FILE_FATBIN},
+    {"empty.fatbin", FILE_FATBIN},
+    {"bad.trunc10.fatbin", FILE_FATBIN},
+    {"bad.magic.fatbin", FILE_UNKNOWN},
+    {"k.sm90.cubin", FILE_CUBIN},
+    {"a.ptx", FILE_PTX},
+    {"bad.empty.o", FILE_EMPTY},
+    {"bad.one.o", FILE_TEXT},
+};
+
+START_TEST(a_file_is_classified_by_its_content)
+{
+    char path[200];
+    struct bytes data;
+
+    snprintf(path, sizeof path, FIXTURES "%s", fixtures[_i].file);
+    data = fixture_read(path);
+    ck_assert_int_eq(file_classify(data), fixtures[_i].kind);
+    ck_assert_uint_gt(strlen(file_kind_name(fixtures[_i].kind)), 0);
+    fixture_free(data);
+}
+END_TEST
+
+static const struct {
+    const char *content;
+    enum file_kind kind;
+} contents[] = {
+    {"// comment\n/* more */ \t\n.version 8.0\n.target sm_90\n", FILE_PTX},
+    {".version\t8.0", FILE_PTX},
+    {".versions", FILE_TEXT},
+    {".version", FILE_TEXT},
+    {".target sm_90\n.version 8.0\n", FILE_TEXT},
+    {"/* unfinished .version 8.0", FILE_TEXT},
+    {"/", FILE_TEXT},
+    {"//", FILE_TEXT},
+    {"/*/ .version 8.0", FILE_TEXT},
+    {"/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /lib/libm.so.6 )\n",
+     FILE_SHARED_OBJECT},
+    {"INPUT(-lncurses)", FILE_SHARED_OBJECT},
+    {"!<thin>\n", FILE_ARCHIVE},
+    {"!<arch>\n", FILE_ARCHIVE},
+    {"!<arch>", FILE_TEXT},
+    {"\x50\xed\x55\xba", FILE_FATBIN},
+    {"\x50\xed\x55", FILE_TEXT},
+    {"\xed\x43\x4e\x7f", FILE_LTOIR},
+    {"\x7f"
+     "ELF",
+     FILE_HOST_OBJECT},
+    {"\x7f"
+     "EL",
+     FILE_UNKNOWN},
+    {"\x01\x02", FILE_UNKNOWN},
+};
+
+START_TEST(short_and_odd_contents_are_classified)
+{
+    const char *text = contents[_i].content;
+    struct bytes data =
+        fixture_exact((struct bytes){(const uint8_t *)text, strlen(text)}, strlen(text));
+
+    ck_assert_int_eq(file_classify(data), contents[_i].kind);
+    fixture_free(data);
+}
+END_TEST
+
+START_TEST(no_truncation_is_read_beyond)
+{
+    static const char *const files[] = {FIXTURES "b.pie", FIXTURES "k.sm90.cubin", FIXTURES "a.ptx",
+                                        FIXTURES "shared.so"};
+    struct bytes data = fixture_read(files[_i]);
+
+    for (size_t size = 0; size < data.size; size += size < 1100 ? 1 : 97) {
+        struct bytes cut = fixture_exact(data, size);
+
+        file_classify(cut);
+        fixture_free(cut);
+    }
+    fixture_free(data);
+}
+END_TEST
+
+/* Opens operands; the messages must be `expected`. */
+static bool open_all(struct inputs *inputs, const struct input_operand *operands, size_t count,
+                     const char *const *paths, size_t path_count, const char *expected)
+{
+    struct diag_sink sink;
+    bool ok;
+
+    fixture_catch(&sink);
+    ok = inputs_open(inputs, operands, count, paths, path_count);
+    fixture_caught(&sink, expected);
+    return ok;
+}
+
+START_TEST(operands_are_mapped_in_order_and_may_repeat)
+{
+    static const struct input_operand operands[] = {
+        {FIXTURES "a.ptx", false}, {FIXTURES "bad.empty.o", false}, {FIXTURES "a.ptx", false}};
+    struct inputs inputs = {0};
+
+    ck_assert(open_all(&inputs, operands, 3, NULL, 0, ""));
+    ck_assert_uint_eq(inputs.count, 3);
+    ck_assert_str_eq(inputs.files[0].path, FIXTURES "a.ptx");
+    ck_assert_int_eq(inputs.files[0].kind, FILE_PTX);
+    ck_assert_uint_eq(inputs.files[0].data.size, 1772);
+    ck_assert_int_eq(inputs.files[1].kind, FILE_EMPTY);
+    ck_assert_ptr_ne(inputs.files[0].data.data, inputs.files[2].data.data);
+    inputs_close(&inputs);
+    ck_assert_uint_eq(inputs.count, 0);
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(every_file_that_cannot_be_opened_is_reported)
+{
+    static const struct input_operand operands[] = {
+        {"no/such.o", false}, {"fixtures", false}, {FIXTURES "a.ptx", false}, {"gone.o", false}};
+    struct inputs inputs = {0};
+
+    ck_assert(!open_all(&inputs, operands, 4, NULL, 0,
+                        "minilink fatal   : Could not open input file 'no/such.o': No such file or "
+                        "directory\n"
+                        "minilink fatal   : Could not open input file 'fixtures': Is a directory\n"
+                        "minilink fatal   : Could not open input file 'gone.o': No such file or "
+                        "directory\n"));
+    ck_assert_uint_eq(inputs.count, 1);
+    inputs_close(&inputs);
+}
+END_TEST
+
+/* A folder with libraries: libone.a (PTX will do), libone.so, libtwo.so, and a folder libdir.a. */
+static char library_folder[] = "/tmp/minilink-check-XXXXXX";
+
+static void make_file(const char *name)
+{
+    char path[100];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", library_folder, name);
+    file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(".version 8.0\n", file);
+    fclose(file);
+}
+
+static void make_libraries(void)
+{
+    char path[100];
+
+    ck_assert_ptr_nonnull(mkdtemp(library_folder));
+    make_file("libone.a");
+    make_file("libone.so");
+    make_file("libtwo.so");
+    snprintf(path, sizeof path, "%s/libdir.a", library_folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void remove_libraries(void)
+{
+    static const char *const names[] = {"libone.a", "libone.so", "libtwo.so", "libdir.a", ""};
+    char path[100];
+
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", library_folder, names[i]);
+        remove(path);
+    }
+}
+
+START_TEST(libraries_are_found_in_the_paths_in_order)
+{
+    static const struct input_operand operands[] = {
+        {"one", true}, {":libtwo.so", true}, {"two", true}, {"m", true}};
+    const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
+    struct inputs inputs = {0};
+    char path[100];
+
+    ck_assert(open_all(&inputs, operands, 4, paths, 3, ""));
+    ck_assert_uint_eq(inputs.count, 2);
+    snprintf(path, sizeof path, "%s/libone.a", library_folder);
+    ck_assert_str_eq(inputs.files[0].path, path);
+    ck_assert_str_eq(inputs.files[0].library, "one");
+    snprintf(path, sizeof path, "%s/libtwo.so", library_folder);
+    ck_assert_str_eq(inputs.files[1].path, path);
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
+{
+    const char *paths[] = {library_folder};
+    struct inputs inputs = {0};
+    char expected[300];
+
+    context_get()->verbose = true;
+    snprintf(
+        expected, sizeof expected,
+        "minilink info    : Library 'two' is ignored: '%s/libtwo.so' is a shared object, which "
+        "has no code to link\n",
+        library_folder);
+    ck_assert(open_all(&inputs, &(struct input_operand){"two", true}, 1, paths, 1, expected));
+    context_get()->verbose = false;
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_missing_library_is_an_error_with_the_paths_tried)
+{
+    static const struct input_operand operands[] = {{"nope", true}, {":exact.a", true}};
+    const char *paths[] = {"one", "two/x"};
+    struct inputs inputs = {0};
+
+    ck_assert(!open_all(&inputs, operands, 2, paths, 2,
+                        "minilink error   : Library file 'nope' not found in paths\n"
+                        "minilink note    : tried 'one/libnope.a'\n"
+                        "minilink note    : tried 'two/x/libnope.a'\n"
+                        "minilink error   : Library file ':exact.a' not found in paths\n"
+                        "minilink note    : tried 'one/exact.a'\n"
+                        "minilink note    : tried 'two/x/exact.a'\n"));
+    ck_assert(!open_all(&inputs, operands, 1, NULL, 0,
+                        "minilink error   : Library file 'nope' not found in paths\n"
+                        "minilink note    : no library paths were given (-L)\n"));
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_directory_of_the_librarys_name_is_no_library)
+{
+    const char *paths[] = {library_folder};
+    struct inputs inputs = {0};
+
+    ck_assert(!open_all(&inputs, &(struct input_operand){"dir", true}, 1, paths, 1, NULL));
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_pipe_is_read_to_its_end)
+{
+    struct inputs inputs = {0};
+    char path[50];
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], ".version 8.0\n", 13), 13);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    ck_assert(open_all(&inputs, &(struct input_operand){path, false}, 1, NULL, 0, ""));
+    ck_assert_int_eq(inputs.files[0].kind, FILE_PTX);
+    ck_assert_uint_eq(inputs.files[0].data.size, 13);
+    ck_assert_ptr_null(inputs.files[0].mapping);
+    inputs_close(&inputs);
+    close(ends[0]);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("file");
+    TCase *classify = tcase_create("classify"), *open = tcase_create("open");
+    TCase *library = tcase_create("library");
+
+    tcase_add_loop_test(classify, a_file_is_classified_by_its_content, 0,
+                        sizeof fixtures / sizeof *fixtures);
+    tcase_add_loop_test(classify, short_and_odd_contents_are_classified, 0,
+                        sizeof contents / sizeof *contents);
+    tcase_add_loop_test(classify, no_truncation_is_read_beyond, 0, 4);
+    tcase_add_test(open, operands_are_mapped_in_order_and_may_repeat);
+    tcase_add_test(open, every_file_that_cannot_be_opened_is_reported);
+    tcase_add_test(open, a_pipe_is_read_to_its_end);
+    tcase_add_unchecked_fixture(library, make_libraries, remove_libraries);
+    tcase_add_test(library, libraries_are_found_in_the_paths_in_order);
+    tcase_add_test(library, a_shared_library_is_passed_over_with_an_info_under_v);
+    tcase_add_test(library, a_missing_library_is_an_error_with_the_paths_tried);
+    tcase_add_test(library, a_directory_of_the_librarys_name_is_no_library);
+    suite_add_tcase(suite, classify);
+    suite_add_tcase(suite, open);
+    suite_add_tcase(suite, library);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(make_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,297 @@
+/* Images: layout, segments, string tables and the bytes that libelf writes. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "cubin/cubin.h"
+#include "cubin/format.h"
+#include "cubin/image.h"
+
+static struct buffer load(const char *path)
+{
+    struct buffer buffer = {0};
+    char block[4096];
+    FILE *file = fopen(path, "rb");
+    size_t got;
+
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(&buffer, block, got);
+    fclose(file);
+    return buffer;
+}
+
+/* Offset of a name in a string table, where it begins a string. */
+static uint32_t find_name(struct bytes table, struct text name)
+{
+    for (size_t i = 0; i + name.size < table.size; i++)
+        if ((i == 0 || table.data[i - 1] == '\0') && table.data[i + name.size] == '\0' &&
+            memcmp(table.data + i, name.data, name.size) == 0)
+            return (uint32_t)i;
+    ck_abort_msg("no name %.*s", TEXT_ARG(name));
+}
+
+/* An executable of nvlink's comes out byte for byte when its sections are laid out again. */
+START_TEST(layout_of_an_executable_is_nvlinks)
+{
+    struct buffer file = load("fixtures/cubin/linked.sm_90.cubin");
+    struct buffer written = {0};
+    struct cubin cubin;
+    struct image image;
+
+    ck_assert(cubin_read(&cubin, "linked", buffer_bytes(&file)));
+    image_begin(&image, cubin.type, cubin.flags);
+    for (size_t i = 1; i < cubin.section_count; i++) {
+        const struct cubin_section *s = &cubin.sections[i];
+
+        image_add_section(&image, &(struct image_section){
+                                      .name = s->name,
+                                      .type = s->type,
+                                      .link = s->link,
+                                      .info = s->info,
+                                      .flags = s->flags,
+                                      .alignment = s->alignment,
+                                      .entry_size = s->entry_size,
+                                      .size = s->size,
+                                      .has_no_bytes = s->has_no_bytes,
+                                      .data = s->data.data,
+                                      .name_offset = find_name(cubin.sections[1].data, s->name)});
+    }
+    image_layout(&image);
+    ck_assert(image_bytes(&image, &written));
+    ck_assert_uint_eq(written.size, file.size);
+    ck_assert_int_eq(memcmp(written.data, file.data, file.size), 0);
+    image_free(&image);
+    cubin_free(&cubin);
+    buffer_free(&written);
+    buffer_free(&file);
+}
+END_TEST
+
+/* Text, writable data with and without contents, constants. */
+static void make_sections(struct image *image, uint32_t flags)
+{
+    static const char bytes[300];
+
+    image_begin(image, ET_EXEC, flags);
+    image_add_section(image, &(struct image_section){
+                                 .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+    image_add_section(image, &(struct image_section){.name = TEXT(".text.k"),
+                                                     .type = SHT_PROGBITS,
+                                                     .flags = SHF_ALLOC | SHF_EXECINSTR,
+                                                     .alignment = 128,
+                                                     .size = 256,
+                                                     .data = bytes});
+    image_add_section(image, &(struct image_section){.name = TEXT(".nv.global.init"),
+                                                     .type = SHT_PROGBITS,
+                                                     .flags = SHF_ALLOC | SHF_WRITE,
+                                                     .alignment = 8,
+                                                     .size = 12,
+                                                     .data = bytes});
+    image_add_section(image, &(struct image_section){.name = TEXT(".nv.global"),
+                                                     .type = SHT_NOBITS,
+                                                     .flags = SHF_ALLOC | SHF_WRITE,
+                                                     .alignment = 16,
+                                                     .size = 100,
+                                                     .has_no_bytes = true});
+    image_add_section(image, &(struct image_section){.name = TEXT(".nv.constant0.k"),
+                                                     .type = SHT_PROGBITS,
+                                                     .flags = SHF_ALLOC,
+                                                     .alignment = 4,
+                                                     .size = 40,
+                                                     .data = bytes});
+    image_set_section_names(image, 1);
+    image_layout(image);
+}
+
+START_TEST(segments_from_sm_100_on_part_code_and_constants)
+{
+    static const uint32_t flags[] = {PF_R, PF_R, PF_R | PF_X, PF_R | PF_W, PF_R};
+    struct image image;
+
+    make_sections(&image, 0x6402);
+    ck_assert_uint_eq(image.segment_count, 5);
+    ck_assert_uint_eq(image.segments[0].type, PT_PHDR);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_uint_eq(image.segments[i].flags, flags[i]);
+    ck_assert_uint_eq(image.segments[2].file_size, 256);
+    /* The data, padding to the section without contents, and in memory that one too. */
+    ck_assert_uint_eq(image.segments[3].file_size, 16);
+    ck_assert_uint_eq(image.segments[3].memory_size, 116);
+    ck_assert_uint_eq(image.segments[4].file_size, 40);
+    image_free(&image);
+}
+END_TEST
+
+START_TEST(segments_up_to_sm_90_are_read_only_and_writable)
+{
+    struct image image;
+
+    make_sections(&image, 0x5a04);
+    ck_assert_uint_eq(image.segment_count, 4);
+    ck_assert_uint_eq(image.segments[1].flags, PF_R | PF_X);
+    ck_assert_uint_eq(image.segments[1].offset, image.sections[2].offset);
+    ck_assert_uint_eq(image.segments[2].flags, PF_R | PF_W);
+    ck_assert_uint_eq(image.segments[3].offset, image.program_header_offset);
+    ck_assert_uint_eq(image.file_size, image.program_header_offset + 4 * sizeof(Elf64_Phdr));
+    image_free(&image);
+}
+END_TEST
+
+START_TEST(sections_without_contents_take_no_room)
+{
+    struct buffer bytes = {0};
+    struct image image;
+
+    image_begin(&image, ET_REL, 0x5a04);
+    image_add_section(&image, &(struct image_section){
+                                  .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+    image_add_section(&image, &(struct image_section){.name = TEXT(".nv.shared.k"),
+                                                      .type = SHT_CUDA_SHARED,
+                                                      .alignment = 16,
+                                                      .size = 1u << 20,
+                                                      .has_no_bytes = true});
+    image_set_section_names(&image, 1);
+    image_layout(&image);
+    ck_assert_uint_eq(image.segment_count, 0);
+    ck_assert(image_bytes(&image, &bytes));
+    ck_assert_uint_eq(bytes.size, image.file_size);
+    ck_assert_uint_lt(bytes.size, 400);
+    image_free(&image);
+    buffer_free(&bytes);
+}
+END_TEST
+
+/* Beyond 65279 sections their number stands in the null section. */
+START_TEST(seventy_thousand_sections_are_written_and_read)
+{
+    struct buffer bytes = {0};
+    struct cubin cubin;
+    struct image image;
+
+    image_begin(&image, ET_REL, 0x5a04);
+    image_add_section(&image, &(struct image_section){
+                                  .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1});
+    for (int i = 2; i <= 70000; i++)
+        image_add_section(&image, &(struct image_section){.name = TEXT(".x"),
+                                                          .type = SHT_PROGBITS,
+                                                          .alignment = 4,
+                                                          .size = 4,
+                                                          .data = "abc"});
+    image_set_section_names(&image, 1);
+    image_layout(&image);
+    ck_assert(image_bytes(&image, &bytes));
+    ck_assert(cubin_read(&cubin, "many", buffer_bytes(&bytes)));
+    ck_assert_uint_eq(cubin.section_count, 70001);
+    ck_assert(text_equal(cubin.sections[70000].name, TEXT(".x")));
+    ck_assert_int_eq(memcmp(cubin.sections[70000].data.data, "abc", 4), 0);
+    cubin_free(&cubin);
+    image_free(&image);
+    buffer_free(&bytes);
+}
+END_TEST
+
+START_TEST(strings_are_kept_once)
+{
+    struct image_strings strings = {0};
+
+    ck_assert_uint_eq(image_string(&strings, TEXT("")), 0);
+    ck_assert_uint_eq(image_string(&strings, TEXT("a")), 1);
+    ck_assert_uint_eq(image_string(&strings, TEXT("bc")), 3);
+    ck_assert_uint_eq(image_string(&strings, TEXT("a")), 1);
+    ck_assert_uint_eq(strings.bytes.size, 6);
+    ck_assert_int_eq(memcmp(strings.bytes.data, "\0a\0bc\0", 6), 0);
+    image_strings_free(&strings);
+}
+END_TEST
+
+START_TEST(symbols_are_encoded_with_the_first_global)
+{
+    static const struct image_symbol symbols[] = {
+        {.name = {0}},
+        {.name = {"l", 1}, .type = STT_FUNC, .binding = STB_LOCAL, .section = 1},
+        {.name = {"w", 1}, .type = STT_OBJECT, .binding = STB_WEAK, .size = 8},
+        {.name = {"g", 1}, .type = STT_FUNC, .binding = STB_GLOBAL, .other = 0x10, .value = 4},
+    };
+    struct image_strings strings = {0};
+    const Elf64_Sym *encoded;
+    struct image image;
+
+    image_begin(&image, ET_REL, 0);
+    image_add_section(&image, &(struct image_section){.type = SHT_SYMTAB, .alignment = 8});
+    image_set_symbols(&image, 1, symbols, 4, &strings);
+    encoded = image.sections[1].data;
+    ck_assert_uint_eq(image.sections[1].size, 4 * sizeof *encoded);
+    ck_assert_uint_eq(image.sections[1].info, 3);
+    ck_assert_uint_eq(encoded[3].st_name, 5);
+    ck_assert_uint_eq(encoded[3].st_info, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
+    ck_assert_uint_eq(encoded[3].st_other, 0x10);
+    ck_assert_uint_eq(encoded[3].st_value, 4);
+    image_strings_free(&strings);
+    image_free(&image);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_written_is_an_error)
+{
+    struct diag_sink sink = {0};
+    struct image image;
+
+    make_sections(&image, 0x5a04);
+    context_get()->sink = &sink;
+    ck_assert(!image_write(&image, "/nonexistent/out.cubin"));
+    context_get()->sink = NULL;
+    ck_assert_uint_eq(sink.errors, 1);
+    diag_sink_free(&sink);
+    image_free(&image);
+}
+END_TEST
+
+START_TEST(names_of_numbers_are_found)
+{
+    ck_assert_str_eq(format_section_type_name(SHT_CUDA_COMPAT), "CUDA_COMPAT");
+    ck_assert_str_eq(format_section_type_name(SHT_CUDA_CONSTANT0 + 3), "CUDA_CONSTANT3");
+    ck_assert_ptr_null(format_section_type_name(0x12345));
+    ck_assert_str_eq(format_relocation_name(R_CUDA_ABS55_16_34), "R_CUDA_ABS55_16_34");
+    ck_assert_ptr_null(format_relocation_name(0xffff));
+    ck_assert_str_eq(format_attribute_name(EIATTR_REGCOUNT), "REGCOUNT");
+    ck_assert_ptr_null(format_attribute_name(0xff));
+    /* Every name of the tables, so that they must rise. */
+    for (uint32_t type = 0; type < 0x80; type++) {
+        const char *name = format_relocation_name(type);
+
+        ck_assert(!name || strncmp(name, "R_CUDA_", 7) == 0);
+    }
+    ck_assert_uint_eq(format_relocation_size(R_CUDA_G8_0 + 7), 1);
+    ck_assert_uint_eq(format_relocation_size(R_CUDA_32), 4);
+    ck_assert_uint_eq(format_relocation_size(R_CUDA_64), 8);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("image");
+    TCase *tests = tcase_create("image");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, layout_of_an_executable_is_nvlinks);
+    tcase_add_test(tests, segments_from_sm_100_on_part_code_and_constants);
+    tcase_add_test(tests, segments_up_to_sm_90_are_read_only_and_writable);
+    tcase_add_test(tests, sections_without_contents_take_no_room);
+    tcase_add_test(tests, seventy_thousand_sections_are_written_and_read);
+    tcase_add_test(tests, strings_are_kept_once);
+    tcase_add_test(tests, symbols_are_encoded_with_the_first_global);
+    tcase_add_test(tests, a_file_that_cannot_be_written_is_an_error);
+    tcase_add_test(tests, names_of_numbers_are_found);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

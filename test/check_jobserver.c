@@ -1,0 +1,369 @@
+/* check_jobserver.c: MAKEFLAGS by table, and tokens through real pipes and fifos. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "pool/jobserver.h"
+
+static const struct {
+    const char *makeflags;
+    enum jobserver_state state;
+    enum jobserver_kind kind;
+    int read_fd, write_fd;
+    const char *path;
+} parse_rows[] = {
+    {NULL, JOBSERVER_NO_MAKEFLAGS, JOBSERVER_NONE, -1, -1, ""},
+    {"", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {"kw", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {" -j4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {" -j4 --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
+    {"kw -j4 --jobserver-auth=13,24", JOBSERVER_OK, JOBSERVER_PIPE, 13, 24, ""},
+    {"--jobserver-fds=5,6 -j", JOBSERVER_OK, JOBSERVER_PIPE, 5, 6, ""},
+    {" -j --jobserver-fds=5,6 --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
+    {" --jobserver-auth=fifo:/a --jobserver-auth=7,8", JOBSERVER_OK, JOBSERVER_PIPE, 7, 8, ""},
+    {" --jobserver-auth=7,8 --jobserver-auth=fifo:/a", JOBSERVER_OK, JOBSERVER_FIFO, -1, -1, "/a"},
+    {" -j4 --jobserver-auth=fifo:/tmp/GMfifo1 -k", JOBSERVER_OK, JOBSERVER_FIFO, -1, -1,
+     "/tmp/GMfifo1"},
+    {" --jobserver-auth=-2,-2", JOBSERVER_OK, JOBSERVER_DISABLED, -2, -2, ""},
+    {" --jobserver-auth=3,-1", JOBSERVER_OK, JOBSERVER_DISABLED, 3, -1, ""},
+    {" --jobserver-auth=", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
+    {" --jobserver-auth=fifo:", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
+    {" --jobserver-auth=3", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 3, -1, ""},
+    {" --jobserver-auth=3,", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 3, 0, ""},
+    {" --jobserver-auth=3,4,5", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 3, 4, ""},
+    {" --jobserver-auth=-,4", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 0, -1, ""},
+    {" --jobserver-auth=99999999999,4", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
+    {"n -j4 --jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {"kn -j4 --jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {"name=n --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
+    {" -j4 -- --jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+    {" --jobserver-auth=3,4 -- X=1\\ --jobserver-auth=8,9", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
+    {" X--jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
+};
+
+START_TEST(makeflags_are_read_as_make_writes_them)
+{
+    struct jobserver_auth auth;
+
+    ck_assert_int_eq(jobserver_parse(parse_rows[_i].makeflags, &auth), parse_rows[_i].state);
+    ck_assert_int_eq(auth.kind, parse_rows[_i].kind);
+    ck_assert(text_equal(auth.path, text_of(parse_rows[_i].path)));
+    if (auth.kind != JOBSERVER_NONE) {
+        ck_assert_int_eq(auth.read_fd, parse_rows[_i].read_fd);
+        ck_assert_int_eq(auth.write_fd, parse_rows[_i].write_fd);
+    }
+}
+END_TEST
+
+/* A make of our own: a pipe as one would inherit it, blocking and not closed on exec. */
+static int make_fds[2];
+
+static struct jobserver_auth make_pipe(const char *tokens)
+{
+    ck_assert_int_eq(pipe(make_fds), 0);
+    ck_assert_int_eq(write(make_fds[1], tokens, strlen(tokens)), (ssize_t)strlen(tokens));
+    return (struct jobserver_auth){
+        .kind = JOBSERVER_PIPE, .read_fd = make_fds[0], .write_fd = make_fds[1]};
+}
+
+static void expect_in_pipe(const char *tokens)
+{
+    char back[16] = "";
+    struct pollfd fd = {.fd = make_fds[0], .events = POLLIN};
+
+    if (poll(&fd, 1, 0) > 0)
+        ck_assert_int_gt(read(make_fds[0], back, sizeof back - 1), 0);
+    ck_assert_str_eq(back, tokens);
+}
+
+static int new_wake(unsigned count)
+{
+    return eventfd(count, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+START_TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
+{
+    struct jobserver_auth auth = make_pipe("ab");
+    struct jobserver *jobserver = jobserver_open(&auth);
+    int wake = new_wake(1);
+
+    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_WOKEN);
+    close(wake);
+    wake = new_wake(0);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    expect_in_pipe("");
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_OK);
+    expect_in_pipe("b");
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_OK);
+    expect_in_pipe("a");
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_OK);
+    expect_in_pipe("");
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_OK);
+    close(wake);
+}
+END_TEST
+
+START_TEST(the_inherited_pipe_keeps_its_flags)
+{
+    struct jobserver_auth auth = make_pipe("a");
+    int before = fcntl(make_fds[0], F_GETFL), before_write = fcntl(make_fds[1], F_GETFL);
+    struct jobserver *jobserver = jobserver_open(&auth);
+
+    ck_assert_int_eq(fcntl(make_fds[0], F_GETFL), before);
+    ck_assert_int_eq(fcntl(make_fds[1], F_GETFL), before_write);
+    jobserver_close(jobserver);
+    ck_assert_int_eq(fcntl(make_fds[0], F_GETFL), before);
+    ck_assert_int_eq(fcntl(make_fds[0], F_GETFD), 0);
+}
+END_TEST
+
+START_TEST(close_returns_everything)
+{
+    struct jobserver_auth auth = make_pipe("abc");
+    struct jobserver *jobserver = jobserver_open(&auth);
+    int wake = new_wake(0);
+
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    expect_in_pipe("c");
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_OK);
+    expect_in_pipe("ba");
+    ck_assert_int_eq(jobserver_close(NULL), JOBSERVER_OK);
+    close(wake);
+}
+END_TEST
+
+START_TEST(only_one_client_at_a_time)
+{
+    struct jobserver_auth auth = make_pipe("");
+    struct jobserver *jobserver = jobserver_open(&auth);
+
+    ck_assert_ptr_null(jobserver_open(&auth));
+    jobserver_close(jobserver);
+    jobserver = jobserver_open(&auth);
+    ck_assert_ptr_nonnull(jobserver);
+    jobserver_close(jobserver);
+}
+END_TEST
+
+START_TEST(releasing_what_is_not_held_is_an_error)
+{
+    struct jobserver_auth auth = make_pipe("");
+    struct jobserver *jobserver = jobserver_open(&auth);
+
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_BAD_RELEASE);
+    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_BAD_RELEASE);
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_BAD_RELEASE);
+}
+END_TEST
+
+START_TEST(waiting_ends_when_a_token_comes)
+{
+    struct jobserver_auth auth = make_pipe("");
+    struct jobserver *jobserver = jobserver_open(&auth);
+    int wake = new_wake(0);
+    pid_t sibling = fork();
+
+    if (sibling == 0) {
+        usleep(50000);
+        _exit(write(make_fds[1], "t", 1) != 1);
+    }
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    jobserver_close(jobserver);
+    expect_in_pipe("t");
+    waitpid(sibling, NULL, 0);
+    close(wake);
+}
+END_TEST
+
+START_TEST(descriptors_that_make_did_not_hand_down_are_refused)
+{
+    struct jobserver_auth auth = make_pipe("");
+    struct jobserver_auth bad[] = {auth, auth, auth, auth};
+    int other[2];
+
+    ck_assert_int_eq(pipe2(other, O_CLOEXEC), 0);
+    bad[0].read_fd = 77; /* closed */
+    bad[1].read_fd = open("/dev/null", O_RDONLY);
+    bad[2].read_fd = make_fds[1]; /* ends swapped */
+    bad[2].write_fd = make_fds[0];
+    bad[3].read_fd = other[0]; /* a pipe of our own */
+    bad[3].write_fd = other[1];
+    for (int i = 0; i < 4; i++) {
+        struct jobserver *jobserver = jobserver_open(&bad[i]);
+
+        ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_NOT_OPEN);
+        ck_assert_int_eq(jobserver_acquire(jobserver, -1), JOBSERVER_ACQUIRED);
+        ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
+    }
+}
+END_TEST
+
+START_TEST(a_fifo_serves_both_ways)
+{
+    struct jobserver_auth auth = {.kind = JOBSERVER_FIFO};
+    struct jobserver *jobserver;
+    char path[64], back[4] = "";
+    int wake = new_wake(0), fd;
+
+    snprintf(path, sizeof path, P_tmpdir "/minilink-fifo-%d", (int)getpid());
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    fd = open(path, O_RDWR | O_NONBLOCK);
+    ck_assert_int_eq(write(fd, "+", 1), 1);
+    auth.path = text_of(path);
+    jobserver = jobserver_open(&auth);
+    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_lt(read(fd, back, 1), 0);
+    jobserver_close(jobserver);
+    ck_assert_int_eq(read(fd, back, 2), 1);
+    ck_assert_str_eq(back, "+");
+    unlink(path);
+    close(fd);
+    close(wake);
+}
+END_TEST
+
+START_TEST(a_file_or_nothing_in_place_of_a_fifo_is_refused)
+{
+    const char *const paths[] = {"/dev/null", "/nonexistent/fifo", "/"};
+
+    for (int i = 0; i < 3; i++) {
+        struct jobserver_auth auth = {.kind = JOBSERVER_FIFO, .path = text_of(paths[i])};
+        struct jobserver *jobserver = jobserver_open(&auth);
+
+        ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
+    }
+}
+END_TEST
+
+static void on_signal(int number)
+{
+    (void)number;
+    jobserver_return_all();
+    _exit(0);
+}
+
+START_TEST(a_signal_handler_returns_everything)
+{
+    struct jobserver_auth auth = make_pipe("ab");
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        struct jobserver *jobserver = jobserver_open(&auth);
+
+        signal(SIGTERM, on_signal);
+        for (int i = 0; i < 3; i++)
+            jobserver_acquire(jobserver, -1);
+        raise(SIGTERM);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    expect_in_pipe("ba");
+    jobserver_return_all(); /* without a client: nothing */
+}
+END_TEST
+
+/* What jobserver_join says under a value of MAKEFLAGS. */
+static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threads)
+{
+    struct diag_sink sink = {0};
+
+    if (makeflags)
+        setenv("MAKEFLAGS", makeflags, 1);
+    else
+        unsetenv("MAKEFLAGS");
+    *threads = 8;
+    context_get()->sink = &sink;
+    ck_assert_ptr_null(jobserver_join(use, threads));
+    context_get()->sink = NULL;
+    return buffer_take(&sink.text, NULL);
+}
+
+static const struct {
+    enum jobserver_use use;
+    const char *makeflags;
+    uint32_t threads;
+    const char *said; /* the beginning of it */
+} join_rows[] = {
+    {JOBSERVER_AUTO, NULL, 8, ""},
+    {JOBSERVER_AUTO, " -j", 8, ""},
+    {JOBSERVER_ON, NULL, 8,
+     "minilink warning : GNU Jobserver support requested, but no compatible jobserver found. "
+     "Ignoring '--jobserver'\n"},
+    {JOBSERVER_OFF, " --jobserver-auth=77,78", 8, ""},
+    {JOBSERVER_AUTO, " --jobserver-auth=-2,-2", 1, ""},
+    {JOBSERVER_AUTO, " --jobserver-auth=77,78", 1,
+     "minilink warning : Jobserver requested, but an error occurred: Bad file descriptor\n"},
+    {JOBSERVER_AUTO, " --jobserver-auth=fifo:/nonexistent", 1,
+     "minilink warning : Jobserver requested, but an error occurred: No such file"},
+    {JOBSERVER_AUTO, " --jobserver-auth=what", 1,
+     "minilink warning : Jobserver requested, but an error occurred: its value in MAKEFLAGS"},
+};
+
+START_TEST(join_says_what_the_user_must_know_and_no_more)
+{
+    uint32_t threads;
+    char *said = join(join_rows[_i].use, join_rows[_i].makeflags, &threads);
+
+    ck_assert_uint_eq(threads, join_rows[_i].threads);
+    if (*join_rows[_i].said == '\0')
+        ck_assert_str_eq(said, "");
+    ck_assert_int_eq(strncmp(said, join_rows[_i].said, strlen(join_rows[_i].said)), 0);
+    free(said);
+}
+END_TEST
+
+static Suite *jobserver_suite(void)
+{
+    Suite *suite = suite_create("jobserver");
+    TCase *cases = tcase_create("jobserver");
+
+    tcase_set_timeout(cases, 30);
+    tcase_add_loop_test(cases, makeflags_are_read_as_make_writes_them, 0,
+                        sizeof parse_rows / sizeof parse_rows[0]);
+    tcase_add_test(cases, the_implicit_token_comes_first_and_bytes_go_back_as_they_came);
+    tcase_add_test(cases, the_inherited_pipe_keeps_its_flags);
+    tcase_add_test(cases, close_returns_everything);
+    tcase_add_test(cases, only_one_client_at_a_time);
+    tcase_add_test(cases, releasing_what_is_not_held_is_an_error);
+    tcase_add_test(cases, waiting_ends_when_a_token_comes);
+    tcase_add_test(cases, descriptors_that_make_did_not_hand_down_are_refused);
+    tcase_add_test(cases, a_fifo_serves_both_ways);
+    tcase_add_test(cases, a_file_or_nothing_in_place_of_a_fifo_is_refused);
+    tcase_add_test(cases, a_signal_handler_returns_everything);
+    tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0,
+                        sizeof join_rows / sizeof join_rows[0]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(jobserver_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

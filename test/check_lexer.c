@@ -1,0 +1,192 @@
+/* check_lexer.c: tokens and numbers. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/lexer.h"
+
+/* Writes the kinds of all tokens as one letter each: w . n s b, and marks as themselves. */
+static const char *kinds(struct text text, char *out)
+{
+    static const char letters[] = {'$', 'w', '.', 'n', 's', '?', 'b'};
+    struct lexer lexer = lexer_at(text, 0);
+    struct token token;
+    char *at = out;
+
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
+        *at++ = token.kind == TOKEN_MARK ? token.mark : letters[token.kind];
+    *at = '\0';
+    return out;
+}
+
+static const struct {
+    const char *text, *kinds;
+} token_cases[] = {
+    {"", ""},
+    {" \t\r\n\v\f", ""},
+    {"ld.global.u32 %r1, [%rd1+4];", "w..w,[w+n];"},
+    {"ld.shared::cta.u32 %r1,[x];", "w..w,[w];"},
+    {"ld.L2::cache_hint.b32", "w.."},
+    {"@!%p1 bra $L__BB0_1;", "@!www;"},
+    {".version 9.0\r\n.target sm_90a, debug\r\n", ".n.w,w"},
+    {"a // b c\nd", "ww"},
+    {"a /* b \n * / c */ d", "ww"},
+    {"a /**/ b", "ww"},
+    {"a /*/ b", "wb"},
+    {"a / b", "w/w"},
+    {"// at the end", ""},
+    {"/* open", "b"},
+    {".file 1 \"a \\\" b.cu\"", ".ns"},
+    {"\"open\n a", "bww"},
+    {"0x1fU 0b101 017 12U 1.5 2e-3 0f3F800000 0d3FF0000000000000", "nnnnnnnn"},
+    {"1.f", "n."},
+    {".1d.v4", ".."},
+    {"%r<20>", "w<n>"},
+    {"_ $ % %% a%b", "wwwwwww"},
+    {"\x80 \\", "b\\"},
+    {". .", "bb"},
+    {"(a,b)?:={}[]~^|&!*-+<>", "(w,w)?:={}[]~^|&!*-+<>"},
+    {"lbl:", "w:"},
+    {"a::b", "w::w"},
+};
+
+START_TEST(text_becomes_tokens)
+{
+    char out[128];
+
+    ck_assert_str_eq(kinds(text_of(token_cases[_i].text), out), token_cases[_i].kinds);
+}
+END_TEST
+
+START_TEST(nul_is_a_blank)
+{
+    char out[16];
+
+    ck_assert_str_eq(kinds((struct text){"a\0b\0\0", 5}, out), "ww");
+}
+END_TEST
+
+START_TEST(tokens_have_places_and_text)
+{
+    struct text text = TEXT("  add.s32 x");
+    struct lexer lexer = lexer_at(text, 5);
+    struct token token = lexer_next(&lexer);
+
+    ck_assert_uint_eq(token.offset, 5);
+    ck_assert_uint_eq(token.size, 4);
+    ck_assert(lexer_is(&lexer, token, TEXT(".s32")));
+    ck_assert_uint_eq(lexer_peek(&lexer).offset, 10);
+    ck_assert(text_equal(lexer_text(&lexer, lexer_next(&lexer)), TEXT("x")));
+    ck_assert_uint_eq(lexer_next(&lexer).kind, TOKEN_END);
+    ck_assert_uint_eq(lexer_next(&lexer).offset, text.size);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    enum number_kind kind;
+    uint64_t value;
+    bool is_unsigned;
+} number_cases[] = {
+    {"0", NUMBER_INTEGER, 0, false},
+    {"12", NUMBER_INTEGER, 12, false},
+    {"12U", NUMBER_INTEGER, 12, true},
+    {"017", NUMBER_INTEGER, 15, false},
+    {"0x1F", NUMBER_INTEGER, 31, false},
+    {"0x1fU", NUMBER_INTEGER, 31, true},
+    {"0b101", NUMBER_INTEGER, 5, false},
+    {"18446744073709551615", NUMBER_INTEGER, UINT64_MAX, false},
+    {"18446744073709551616", NUMBER_TOO_LARGE, 0, false},
+    {"0x1ffffffffffffffff", NUMBER_TOO_LARGE, 0, false},
+    {"0f3F800000", NUMBER_FLOAT32, 0x3f800000, false},
+    {"0F3f800000", NUMBER_FLOAT32, 0x3f800000, false},
+    {"0f3F80000", NUMBER_BAD, 0, false},
+    {"0f3F8000000", NUMBER_BAD, 0, false},
+    {"0d3FF0000000000000", NUMBER_FLOAT64, UINT64_C(0x3ff0000000000000), false},
+    {"1.5", NUMBER_FLOAT64, UINT64_C(0x3ff8000000000000), false},
+    {"1.", NUMBER_FLOAT64, UINT64_C(0x3ff0000000000000), false},
+    {"5e-1", NUMBER_FLOAT64, UINT64_C(0x3fe0000000000000), false},
+    {"08", NUMBER_BAD, 0, false},
+    {"0b2", NUMBER_BAD, 0, false},
+    {"0x", NUMBER_BAD, 0, false},
+    {"12ab", NUMBER_BAD, 0, false},
+    {"1.5.5", NUMBER_BAD, 0, false},
+};
+
+START_TEST(numbers_convert)
+{
+    uint64_t value;
+    bool is_unsigned;
+
+    ck_assert_int_eq(lexer_number(text_of(number_cases[_i].text), &value, &is_unsigned),
+                     number_cases[_i].kind);
+    if (number_cases[_i].kind != NUMBER_BAD && number_cases[_i].kind != NUMBER_TOO_LARGE) {
+        ck_assert_uint_eq(value, number_cases[_i].value);
+        ck_assert_int_eq(is_unsigned, number_cases[_i].is_unsigned);
+    }
+}
+END_TEST
+
+START_TEST(braces_are_skipped_with_their_strings_and_comments)
+{
+    struct text text = TEXT("{ { } \"}\" // }\n /* } */ a/b } x");
+    struct lexer lexer = lexer_at(text, 1);
+
+    ck_assert(lexer_skip_braces(&lexer));
+    ck_assert(lexer_is(&lexer, lexer_next(&lexer), TEXT("x")));
+}
+END_TEST
+
+START_TEST(open_braces_end_with_the_text)
+{
+    static const char *const texts[] = {"{", "{ {}", "{ /* }", "{ // }", "{ \"}\n"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct lexer lexer = lexer_at(text_of(texts[i]), 1);
+
+        ck_assert_msg(!lexer_skip_braces(&lexer) || i == 4, "%s", texts[i]);
+        ck_assert_uint_eq(lexer_next(&lexer).kind, TOKEN_END);
+    }
+}
+END_TEST
+
+START_TEST(lines_are_counted_between_places)
+{
+    struct text text = TEXT("a\nb\nc\n");
+
+    ck_assert_uint_eq(lexer_count_lines(text, 0, 6), 3);
+    ck_assert_uint_eq(lexer_count_lines(text, 2, 3), 0);
+    ck_assert_uint_eq(lexer_count_lines(text, 1, 4), 2);
+    ck_assert_uint_eq(lexer_count_lines(text, 4, 400), 1);
+    ck_assert_uint_eq(lexer_count_lines(text, 5, 2), 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("lexer");
+    TCase *cases = tcase_create("lexer");
+
+    tcase_add_loop_test(cases, text_becomes_tokens, 0,
+                        (int)(sizeof token_cases / sizeof *token_cases));
+    tcase_add_test(cases, nul_is_a_blank);
+    tcase_add_test(cases, tokens_have_places_and_text);
+    tcase_add_loop_test(cases, numbers_convert, 0,
+                        (int)(sizeof number_cases / sizeof *number_cases));
+    tcase_add_test(cases, braces_are_skipped_with_their_strings_and_comments);
+    tcase_add_test(cases, open_braces_end_with_the_text);
+    tcase_add_test(cases, lines_are_counted_between_places);
+    suite_add_tcase(all, cases);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

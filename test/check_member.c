@@ -1,0 +1,546 @@
+/* check_member.c: which code takes part, and what is said about the rest. */
+#include <unistd.h>
+
+#include "input/member.h"
+#include "input_fixture.h"
+
+/* What one run of the input stage gave. */
+struct run {
+    struct inputs inputs;
+    struct members members;
+    struct diag_sink sink;
+    bool ok;
+};
+
+/* Opens, collects and selects operands, a list of words separated by blanks. */
+static void start(struct run *run, const char *words, struct member_request request)
+{
+    static char copy[500];
+    struct input_operand operands[16];
+    size_t count = 0;
+
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        operands[count++] = (struct input_operand){word, false};
+    *run = (struct run){0};
+    fixture_catch(&run->sink);
+    run->ok = inputs_open(&run->inputs, operands, count, NULL, 0) &&
+              members_collect(&run->members, &run->inputs) &&
+              members_select(&run->members, &request);
+}
+
+/* Releases everything; the messages must be `expected` (NULL = anything). */
+static void finish(struct run *run, const char *expected)
+{
+    members_free(&run->members);
+    inputs_close(&run->inputs);
+    fixture_caught(&run->sink, expected);
+}
+
+static struct member_request request_for(unsigned sm, char suffix, bool prefer_ptx)
+{
+    return (struct member_request){.arch = {sm, suffix}, .prefer_ptx = prefer_ptx};
+}
+
+/* Roles as letters: . unused, o options, p PTX, c cubin. */
+static const char *roles(const struct members *members)
+{
+    static char letters[64];
+
+    for (size_t i = 0; i < members->count && i < 63; i++) {
+        letters[i] = ".opc"[members->list[i].role];
+        letters[i + 1] = '\0';
+        ck_assert_ptr_nonnull(members->list[i].reason);
+    }
+    return members->count ? letters : "";
+}
+
+static const struct {
+    const char *operands;
+    unsigned sm;
+    bool prefer_ptx;
+    const char *roles;
+} choices[] = {
+    {FIXTURES "a.lto.o", 90, false, "po"},
+    {FIXTURES "a.sass.o", 90, false, "c."},
+    {FIXTURES "a.sass.o", 90, true, ".p"},
+    {FIXTURES "a.sass.o", 120, false, ".p"},
+    {FIXTURES "a.multi.o", 90, false, "co.."},
+    {FIXTURES "a.multi.o", 90, true, ".op."},
+    {FIXTURES "a.multi.o", 89, true, "...o"},
+    {FIXTURES "a.cm_speed.o", 90, false, "c.o"},
+    {FIXTURES "c.sm100a.o", 100, false, "c.."},
+    {FIXTURES "c.wholeprog.o", 90, false, ".p"},
+    {FIXTURES "abc.reloc.o", 90, true, "popopo"},
+    {FIXTURES "lib.a", 90, true, "popo"},
+    {FIXTURES "b.pie", 90, false, "c."},
+    {FIXTURES "shared.so", 90, false, ""},
+    {FIXTURES "empty.fatbin", 90, false, ""},
+    {FIXTURES "hostonly.o", 90, false, ""},
+    {FIXTURES "k.sm90.cubin " FIXTURES "a.ptx", 90, true, "cp"},
+    {FIXTURES "k.sm90a.cubin", 90, false, "c"},
+    {FIXTURES "b.sass80.o", 86, false, "c."},
+    {FIXTURES "b.sass80.o", 90, false, ".p"},
+};
+
+START_TEST(the_choice_is_nvlinks)
+{
+    struct run run;
+
+    start(&run, choices[_i].operands, request_for(choices[_i].sm, 0, choices[_i].prefer_ptx));
+    ck_assert(run.ok);
+    ck_assert_str_eq(roles(&run.members), choices[_i].roles);
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(names_and_groups_tell_where_a_member_is_from)
+{
+    struct run run;
+    const struct member *list;
+
+    start(&run, FIXTURES "lib.a " FIXTURES "abc.reloc.o " FIXTURES "a.ptx",
+          request_for(90, 0, true));
+    ck_assert(run.ok);
+    list = run.members.list;
+    ck_assert_uint_eq(run.members.count, 11);
+    ck_assert_str_eq(list[1].name, FIXTURES "lib.a(b.lto.o)(2)");
+    ck_assert_str_eq(list[1].file, FIXTURES "lib.a");
+    ck_assert_str_eq(list[1].object_name, FIXTURES "lib.a(b.lto.o)");
+    ck_assert_str_eq(list[9].name, FIXTURES "abc.reloc.o(6)");
+    ck_assert_str_eq(list[10].name, FIXTURES "a.ptx");
+    ck_assert_uint_eq(list[0].group, list[1].group);
+    ck_assert_uint_ne(list[1].group, list[2].group);
+    ck_assert_uint_ne(list[4].group, list[6].group);
+    ck_assert_uint_eq(run.members.ptx_count, 6);
+    ck_assert(run.members.has_lto && !run.members.has_lto_only);
+    ck_assert_str_eq(list[0].reason, "PTX beside LTO-IR");
+    ck_assert_str_eq(list[1].reason, "options only");
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(code_comes_inflated_and_without_padding)
+{
+    struct run run;
+    struct arena arena = {0};
+    struct bytes code;
+
+    start(&run, FIXTURES "a.cm_none.o", request_for(90, 0, true));
+    ck_assert(run.ok);
+    for (size_t i = 0; i < run.members.count; i++) {
+        if (run.members.list[i].role != MEMBER_PTX)
+            continue;
+        ck_assert(member_code(&run.members.list[i], &arena, &code));
+        ck_assert_uint_eq(code.size, 1465);
+        ck_assert_int_ne(code.data[code.size - 1], '\0');
+    }
+    arena_free(&arena);
+    finish(&run, "");
+}
+END_TEST
+
+/* The cases of a matrix that nvlink 13.0 was measured on: a fatbin of the entries listed, where s80
+ * is SASS, p90a PTX and l100f LTO-IR, and the entry that is taken. */
+static const struct {
+    unsigned sm;
+    char suffix;
+    const char *entries;
+    const char *taken; /* "" = none; of several roles the code's */
+} matrix[] = {
+    {86, 0, "s80 p86", "p86"},
+    {86, 0, "s80 p80", "s80"},
+    {86, 0, "s80 s86", "s86"},
+    {86, 0, "p80 s80", "s80"},
+    {90, 0, "p80 p86", "p86"},
+    {90, 0, "p86 p80", "p86"},
+    {90, 0, "p80 s90", "s90"},
+    {90, 0, "s90 s90a", "s90a"},
+    {90, 0, "s90a s90", "s90a"},
+    {90, 'a', "s90 s90a", "s90a"},
+    {90, 'a', "p90 p90a", "p90a"},
+    {90, 0, "p90a p90", "p90"},
+    {90, 'a', "p90a s90", "s90"},
+    {90, 0, "s90a p90", "s90a"},
+    {103, 0, "s100 s100f", "s100f"},
+    {103, 0, "s100 p103", "p103"},
+    {103, 0, "p100f p100", "p100f"},
+    {103, 0, "s100a", ""},
+    {103, 0, "s100f", "s100f"},
+    {103, 0, "p100a", ""},
+    {100, 'a', "p100 p100f p100a", "p100a"},
+    {100, 'f', "p100 p100f", "p100f"},
+    {120, 0, "p100f", ""},
+    {120, 0, "p100", "p100"},
+    {110, 0, "s103", ""},
+    {110, 0, "p100f", ""},
+    {110, 0, "p103", "p103"},
+    {87, 0, "s86", ""},
+    {88, 0, "s80", ""},
+    {89, 0, "s86", "s86"},
+    {89, 0, "s88", ""},
+    {89, 0, "s87", ""},
+    {121, 0, "s120", "s120"},
+    {80, 0, "s75", ""},
+    {80, 0, "p90", ""},
+    {103, 0, "l100f", "l100f"},
+    {103, 0, "l100a", ""},
+    {100, 'f', "l100a", ""},
+    {100, 'a', "l100f", "l100f"},
+    {90, 0, "l80 l90", "l90"},
+    {90, 0, "s100 p100 l100", ""},
+};
+
+/* Writes a fatbin of the entries to a file. */
+static void write_fatbin(const char *path, const char *entries)
+{
+    struct buffer buffer = {0};
+    size_t begin = fixture_begin(&buffer);
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(file);
+    while (*entries) {
+        char kind = *entries++;
+        struct fixture_entry entry = {
+            .kind = kind == 's'   ? FATBIN_ELF
+                    : kind == 'p' ? FATBIN_PTX
+                                  : FATBIN_NVVM,
+            .sm = (uint32_t)strtoul(entries, (char **)(uintptr_t)&entries, 10),
+            .payload = "code",
+        };
+
+        entry.flags = *entries == 'a' ? FATBIN_SUFFIX_A : *entries == 'f' ? FATBIN_SUFFIX_F : 0;
+        entries += strcspn(entries, " ");
+        entries += *entries == ' ';
+        fixture_add(&buffer, &entry);
+    }
+    fixture_end(&buffer, begin);
+    fwrite(buffer.data, 1, buffer.size, file);
+    fclose(file);
+    buffer_free(&buffer);
+}
+
+static char scratch[] = "/tmp/minilink-check-XXXXXX";
+
+static void make_scratch(void)
+{
+    int fd = mkstemp(scratch);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void remove_scratch(void)
+{
+    remove(scratch);
+}
+
+START_TEST(the_nearest_entry_is_taken)
+{
+    struct run run;
+    char taken[16] = "";
+
+    write_fatbin(scratch, matrix[_i].entries);
+    start(&run, scratch,
+          (struct member_request){.arch = {matrix[_i].sm, matrix[_i].suffix},
+                                  .suppress_arch_warning = true});
+    ck_assert(run.ok);
+    for (size_t i = 0; i < run.members.count; i++) {
+        const struct fatbin_entry *entry = &run.members.list[i].entry;
+
+        if (run.members.list[i].role == MEMBER_UNUSED)
+            continue;
+        ck_assert_str_eq(taken, "");
+        snprintf(taken, sizeof taken, "%c%u%.1s",
+                 entry->kind == FATBIN_ELF   ? 's'
+                 : entry->kind == FATBIN_PTX ? 'p'
+                                             : 'l',
+                 entry->arch.sm, entry->arch.suffix ? &entry->arch.suffix : "");
+    }
+    ck_assert_str_eq(taken, matrix[_i].taken);
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(lto_only_is_told_from_lto_with_ptx)
+{
+    struct run run;
+
+    write_fatbin(scratch, "l90");
+    start(&run, scratch, request_for(90, 0, true));
+    ck_assert(run.ok && run.members.has_lto && run.members.has_lto_only);
+    finish(&run, "");
+    write_fatbin(scratch, "l90 p80");
+    start(&run, scratch, request_for(90, 0, true));
+    ck_assert(run.ok && run.members.has_lto && !run.members.has_lto_only);
+    ck_assert_str_eq(roles(&run.members), "op");
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(unknown_kinds_and_versions_are_skipped_with_an_info)
+{
+    struct buffer buffer = {0};
+    size_t begin = fixture_begin(&buffer);
+    FILE *file = fopen(scratch, "wb");
+    char expected[400];
+    struct run run;
+
+    fixture_add(&buffer, &(struct fixture_entry){64, 90, 0, "?", NULL});
+    fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 90, 0, "code", NULL});
+    fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
+    fixture_add(&buffer, &(struct fixture_entry){FATBIN_ELF, 80, 0, "code", NULL});
+    fixture_end(&buffer, begin);
+    fwrite(buffer.data, 1, buffer.size, file);
+    fclose(file);
+    buffer_free(&buffer);
+
+    start(&run, scratch, request_for(80, 0, false));
+    ck_assert(run.ok);
+    ck_assert_str_eq(roles(&run.members), "..c");
+    snprintf(expected, sizeof expected,
+             "minilink info    : Entry '%s(1)' is skipped: its kind 64 is not known\n"
+             "minilink info    : Entry '%s(2)' is skipped: its version 0x0102 is not supported\n",
+             scratch, scratch);
+    finish(&run, expected);
+
+    start(&run, scratch, request_for(90, 0, false));
+    ck_assert(!run.ok);
+    snprintf(expected, sizeof expected,
+             "minilink info    : Entry '%s(1)' is skipped: its kind 64 is not known\n"
+             "minilink error   : Entry '%s(2)' has version 0x0102, expected 0x0101\n",
+             scratch, scratch);
+    finish(&run, expected);
+}
+END_TEST
+
+/* Each entry: operands, and all that is reported by a run that fails or only warns. */
+static const struct {
+    const char *operands;
+    unsigned sm; /* 0 = from the inputs */
+    bool ok;
+    const char *messages;
+} reports[] = {
+    {FIXTURES "b.sass.o", 80, true,
+     "minilink warning : SM Arch ('sm_80') not found in '" FIXTURES "b.sass.o'\n"
+     "minilink note    : '" FIXTURES "b.sass.o' has sm_90 (SASS), compute_90 (PTX)\n"},
+    {FIXTURES "abc.reloc.o", 80, true,
+     "minilink warning : SM Arch ('sm_80') not found in '" FIXTURES "abc.reloc.o'\n"
+     "minilink note    : '" FIXTURES "abc.reloc.o' has compute_90 (PTX), lto_90 (LTO-IR)\n"},
+    {FIXTURES "lib.a", 80, true,
+     "minilink warning : SM Arch ('sm_80') not found in '" FIXTURES "lib.a'\n"
+     "minilink note    : '" FIXTURES "lib.a' has compute_90 (PTX), lto_90 (LTO-IR)\n"},
+    {FIXTURES "k.sm90.cubin", 80, false,
+     "minilink error   : Input file '" FIXTURES
+     "k.sm90.cubin' arch does not match target 'sm_80'\n"},
+    {FIXTURES "a.ptx", 80, false,
+     "minilink error   : SM version specified by .target is higher than default SM version "
+     "assumed: "
+     "'" FIXTURES "a.ptx' is for sm_90, the target is sm_80\n"},
+    {FIXTURES "c.linked.cubin", 90, true,
+     "minilink warning : '" FIXTURES
+     "c.linked.cubin' is ignored: its code for sm_90 is linked already "
+     "(ET_EXEC) and cannot be merged; nvcc -dc makes relocatable code\n"},
+    {FIXTURES "bad.one.o", 90, true,
+     "minilink warning : Input file '" FIXTURES "bad.one.o' is ignored: text\n"},
+    {FIXTURES "bad.empty.o", 90, true,
+     "minilink warning : Input file '" FIXTURES "bad.empty.o' is ignored: empty file\n"},
+    {FIXTURES "bad.magic.fatbin " FIXTURES "bad.version.fatbin", 90, false,
+     "minilink error   : fatbin wrong format? '" FIXTURES
+     "bad.magic.fatbin': magic at offset 0 is 0x00000000, expected 0xba55ed50\n"
+     "minilink error   : Damaged fatbin '" FIXTURES
+     "bad.version.fatbin': version at offset 4 is 2, expected 1\n"},
+    {FIXTURES "bad.size_zero.fatbin", 90, false,
+     "minilink error   : Damaged fatbin '" FIXTURES
+     "bad.size_zero.fatbin': the header at offset 8 says that 0 bytes follow, but 3648 more are "
+     "there, which are neither padding nor another fatbin\n"},
+    {FIXTURES "bad.trunc4000.o", 90, false,
+     "minilink error   : Could not find fatbin in '" FIXTURES
+     "bad.trunc4000.o': the ELF file is cut off: its section headers are at offset 11696, but it "
+     "has "
+     "4000 bytes\n"},
+    {FIXTURES "b.sass80.o " FIXTURES "b.sass.o", 0, false,
+     "minilink error   : -arch is needed: the inputs have code for sm_80, sm_90\n"
+     "minilink note    : '" FIXTURES "b.sass80.o' has sm_80 (SASS), compute_80 (PTX)\n"
+     "minilink note    : '" FIXTURES "b.sass.o' has sm_90 (SASS), compute_90 (PTX)\n"},
+    {FIXTURES "a.multi.o", 0, false,
+     "minilink error   : -arch is needed: the inputs have code for sm_80, sm_90\n"
+     "minilink note    : '" FIXTURES
+     "a.multi.o' has sm_90 (SASS), lto_90 (LTO-IR), compute_90 (PTX), lto_80 (LTO-IR)\n"},
+    {FIXTURES "hostonly.o", 0, false,
+     "minilink error   : -arch is needed: the inputs have no device code that says what it is "
+     "for\n"},
+};
+
+START_TEST(what_cannot_take_part_is_reported)
+{
+    struct run run;
+
+    start(&run, reports[_i].operands, request_for(reports[_i].sm, 0, false));
+    ck_assert_int_eq(run.ok, reports[_i].ok);
+    finish(&run, reports[_i].messages);
+}
+END_TEST
+
+static const struct {
+    const char *operands;
+    unsigned sm;
+    char suffix;
+} targets[] = {
+    {FIXTURES "a.sass.o " FIXTURES "b.lto.o " FIXTURES "hostonly.o", 90, 0},
+    {FIXTURES "a.multi.o " FIXTURES "b.sass.o", 90, 0},
+    {FIXTURES "c.sm100a.o", 100, 'a'},
+    {FIXTURES "k.sm90a.cubin", 90, 'a'},
+    {FIXTURES "a.ptx " FIXTURES "lib.a", 90, 0},
+    {FIXTURES "b.lto80.o " FIXTURES "b.sass80.o", 80, 0},
+};
+
+START_TEST(the_target_is_found_when_the_inputs_agree)
+{
+    struct run run;
+
+    start(&run, targets[_i].operands, request_for(0, 0, false));
+    ck_assert(run.ok);
+    ck_assert_uint_eq(run.members.arch.sm, targets[_i].sm);
+    ck_assert_int_eq(run.members.arch.suffix, targets[_i].suffix);
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(the_arch_warning_can_be_suppressed)
+{
+    struct run run;
+
+    start(&run, FIXTURES "b.sass.o",
+          (struct member_request){.arch = {80, 0}, .suppress_arch_warning = true});
+    ck_assert(run.ok);
+    finish(&run, "");
+}
+END_TEST
+
+/* Writes `text` to the scratch file. */
+static void write_scratch(const char *text)
+{
+    FILE *file = fopen(scratch, "wb");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static const struct {
+    const char *ptx;
+    unsigned sm;
+    char suffix;
+    const char *message; /* NULL = accepted */
+} texts[] = {
+    {".version 8.0\n.target sm_90a, texmode_independent\n", 90, 'a', NULL},
+    {".version 8.0 // .target sm_10\n/* .target sm_20 */ .target /* x */ sm_80\n", 90, 0, NULL},
+    {".version 8.0\n.target sm_90a\n", 90, 0,
+     "PTX with .target 'sm_90a' cannot be compiled for architecture 'sm_90'"},
+    {".version 8.0\n.target sm_100a\n", 103, 0,
+     "Program with .target 'sm_100a' cannot be compiled to future architecture"},
+    {".version 8.0\n.target sm_100f\n", 120, 0,
+     "Program with .target 'sm_100f' cannot be compiled to different SM-family architecture"},
+    {".version 8.0\n.func f;", 90, 0, "has no valid .target directive"},
+    {".version 8.0\n.target sm_1\n", 90, 0, "has no valid .target directive"},
+    {".version 8.0\n.target", 90, 0, "has no valid .target directive"},
+    {".version 8.0\n.target /* x", 90, 0, "has no valid .target directive"},
+};
+
+START_TEST(the_target_directive_of_a_ptx_text_counts)
+{
+    struct run run;
+
+    write_scratch(texts[_i].ptx);
+    start(&run, scratch, request_for(texts[_i].sm, texts[_i].suffix, false));
+    ck_assert_int_eq(run.ok, texts[_i].message == NULL);
+    members_free(&run.members);
+    inputs_close(&run.inputs);
+    if (texts[_i].message)
+        fixture_caught_part(&run.sink, texts[_i].message);
+    else
+        fixture_caught(&run.sink, "");
+}
+END_TEST
+
+START_TEST(a_file_named_after_device_code_must_have_some)
+{
+    static const char *const names[] = {"x.ptx", "x.cubin", "x.ltoir", "x.fatbin"};
+    char path[100];
+    struct input_file file = {.path = path, .kind = FILE_TEXT, .data = {(const uint8_t *)"no", 2}};
+    struct inputs inputs = {.files = &file, .count = 1};
+    struct members members = {0};
+    struct diag_sink sink;
+
+    snprintf(path, sizeof path, "%s", names[_i]);
+    fixture_catch(&sink);
+    ck_assert(!members_collect(&members, &inputs));
+    fixture_caught_part(&sink, names[_i]);
+    members_free(&members);
+}
+END_TEST
+
+START_TEST(bytes_behind_a_container_must_be_zero_or_another_one)
+{
+    struct buffer buffer = {0};
+    size_t begin = fixture_begin(&buffer);
+    struct input_file file = {.path = "x", .kind = FILE_FATBIN};
+    struct inputs inputs = {.files = &file, .count = 1};
+    struct members members = {0};
+    struct diag_sink sink;
+
+    fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 80, 0, "code", NULL});
+    fixture_end(&buffer, begin);
+    begin = fixture_begin(&buffer);
+    fixture_end(&buffer, begin);
+    buffer_zeros(&buffer, 13);
+    file.data = buffer_bytes(&buffer);
+    fixture_catch(&sink);
+    ck_assert(members_collect(&members, &inputs));
+    ck_assert_uint_eq(members.count, 1);
+    buffer.data[buffer.size - 1] = 1;
+    ck_assert(!members_collect(&members, &inputs));
+    fixture_caught(&sink,
+                   "minilink error   : Damaged fatbin 'x+0x58': the header at offset 8 says that "
+                   "0 bytes follow, but 13 more are there, which are neither padding nor another "
+                   "fatbin\n");
+    members_free(&members);
+    buffer_free(&buffer);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("member");
+    TCase *select = tcase_create("select"), *report = tcase_create("report");
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+    tcase_add_unchecked_fixture(select, make_scratch, remove_scratch);
+    tcase_add_loop_test(select, the_choice_is_nvlinks, 0, COUNT(choices));
+    tcase_add_loop_test(select, the_nearest_entry_is_taken, 0, COUNT(matrix));
+    tcase_add_test(select, names_and_groups_tell_where_a_member_is_from);
+    tcase_add_test(select, code_comes_inflated_and_without_padding);
+    tcase_add_test(select, lto_only_is_told_from_lto_with_ptx);
+    tcase_add_test(select, unknown_kinds_and_versions_are_skipped_with_an_info);
+    tcase_add_loop_test(select, the_target_is_found_when_the_inputs_agree, 0, COUNT(targets));
+    tcase_add_loop_test(select, the_target_directive_of_a_ptx_text_counts, 0, COUNT(texts));
+    tcase_add_loop_test(report, what_cannot_take_part_is_reported, 0, COUNT(reports));
+    tcase_add_test(report, the_arch_warning_can_be_suppressed);
+    tcase_add_loop_test(report, a_file_named_after_device_code_must_have_some, 0, 4);
+    tcase_add_test(report, bytes_behind_a_container_must_be_zero_or_another_one);
+    suite_add_tcase(suite, select);
+    suite_add_tcase(suite, report);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(make_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

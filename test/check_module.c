@@ -1,0 +1,395 @@
+/* check_module.c: items of modules, initial values, and errors with their places. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "ptx/initialiser.h"
+#include "ptx/module.h"
+
+#define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
+
+static struct arena arena;
+static struct diag_sink sink;
+
+static void setup(void)
+{
+    context_get()->sink = &sink;
+}
+
+static void teardown(void)
+{
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    arena_free(&arena);
+}
+
+/* Parses a text that must be good. */
+static struct ptx_module parse(const char *text)
+{
+    struct ptx_module module;
+    size_t offset = 0;
+
+    ck_assert_msg(module_parse(&module, &arena, "a.ptx", text_of(text), &offset), "%.*s",
+                  TEXT_ARG(buffer_view(&sink.text)));
+    return module;
+}
+
+static struct ptx_item item(const char *text, size_t index)
+{
+    struct ptx_module module = parse(text);
+
+    ck_assert_uint_gt(module.item_count, index);
+    return module.items[index];
+}
+
+START_TEST(header_is_read_also_on_one_line)
+{
+    struct ptx_module module =
+        parse(".version 8.4 .target sm_100a,\n texmode_independent, debug .address_size 64");
+
+    ck_assert_uint_eq(module.version_major, 8);
+    ck_assert_uint_eq(module.version_minor, 4);
+    ck_assert_uint_eq(module.target.sm, 100);
+    ck_assert_int_eq(module.target.suffix, 'a');
+    ck_assert(module.has_debug && module.texmode_independent);
+    ck_assert_uint_eq(module.address_size, 64);
+    ck_assert_uint_eq(module.item_count, 0);
+}
+END_TEST
+
+START_TEST(two_modules_in_one_text_are_two)
+{
+    struct text text = TEXT("// x\n" HEADER ".global .u32 a;\n" HEADER ".global .u32 b;\n\0\0");
+    struct module_cursor cursor = {0};
+    struct ptx_module module;
+
+    ck_assert(module_parse_next(&module, &arena, "a", text, &cursor));
+    ck_assert_uint_eq(module.item_count, 1);
+    ck_assert_uint_eq(module.items[0].line, 5);
+    ck_assert(!module_at_end(text, cursor.offset));
+    ck_assert(module_parse_next(&module, &arena, "a", text, &cursor));
+    ck_assert(text_equal(module.items[0].name, TEXT("b")));
+    ck_assert_uint_eq(module.items[0].line, 9);
+    ck_assert(module_at_end(text, cursor.offset));
+}
+END_TEST
+
+START_TEST(functions_have_parameters_and_directives)
+{
+    struct ptx_item f =
+        item(HEADER ".visible .func (.param .align 8 .b8 r[16]) f(.reg .u32 a,\n"
+                    ".param .f32 b, .param .v2 .u64 v, .param .b8 rest[]) .noreturn;",
+             0);
+    const struct ptx_function *function = &f.function;
+
+    ck_assert(text_equal(f.name, TEXT("f")));
+    ck_assert(!f.is_definition && !function->is_entry && function->performance.is_noreturn);
+    ck_assert_uint_eq(f.linkage, PTX_VISIBLE);
+    ck_assert_uint_eq(function->parameter_count, 5);
+    ck_assert_uint_eq(function->return_count, 1);
+    ck_assert(function->parameters[0].is_return && function->parameters[0].is_array);
+    ck_assert_uint_eq(function->parameters[0].size, 16);
+    ck_assert_uint_eq(function->parameters[0].alignment, 8);
+    ck_assert(function->parameters[1].is_register);
+    ck_assert_uint_eq(function->parameters[2].type, PTX_F32);
+    ck_assert_uint_eq(function->parameters[3].size, 16);
+    ck_assert(text_equal(function->parameters[3].type_text, TEXT(".v2 .u64")));
+    ck_assert_uint_eq(function->parameters[4].size, 0);
+    ck_assert(text_starts(function->head, TEXT(".func (")));
+    ck_assert_int_eq(function->head.data[function->head.size - 1], ')');
+}
+END_TEST
+
+START_TEST(kernels_have_launch_bounds_and_a_body)
+{
+    struct ptx_item k = item(HEADER ".entry k(.param .u64 .ptr .global .align 16 k_p)\n"
+                                    ".maxntid 128, 2\n.minnctapersm 3 .maxnreg 40\n"
+                                    ".reqnctapercluster 2 .explicitcluster .pragma \"x\";\n"
+                                    "{ ret; }",
+                             0);
+
+    ck_assert(k.function.is_entry && k.is_definition && k.linkage == PTX_INTERNAL);
+    ck_assert_uint_eq(k.function.performance.maxntid[0], 128);
+    ck_assert_uint_eq(k.function.performance.maxntid[1], 2);
+    ck_assert_uint_eq(k.function.performance.maxntid[2], 1);
+    ck_assert_uint_eq(k.function.performance.reqntid[0], 0);
+    ck_assert_uint_eq(k.function.performance.minnctapersm, 3);
+    ck_assert_uint_eq(k.function.performance.maxnreg, 40);
+    ck_assert_uint_eq(k.function.performance.reqnctapercluster[0], 2);
+    ck_assert(k.function.performance.explicit_cluster);
+    ck_assert(k.function.parameters[0].is_pointer);
+    ck_assert_uint_eq(k.function.parameters[0].alignment, 8);
+    ck_assert(text_equal(k.function.body, TEXT("{ ret; }")));
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    size_t index;
+    const char *name;
+    uint8_t linkage, space, type;
+    uint64_t size;
+    uint32_t alignment;
+} variable_cases[] = {
+    {".global .align 16 .b8 a[3];", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_B8, 3, 16},
+    {".visible .const .f64 a;", 0, "a", PTX_VISIBLE, PTX_SPACE_CONST, PTX_F64, 8, 8},
+    {".extern .shared .b8 a[];", 0, "a", PTX_EXTERN, PTX_SPACE_SHARED, PTX_B8, 0, 1},
+    {".common .global .u32 a;", 0, "a", PTX_COMMON, PTX_SPACE_GLOBAL, PTX_U32, 4, 4},
+    {".weak .global .v4 .f32 a[2];", 0, "a", PTX_WEAK, PTX_SPACE_GLOBAL, PTX_F32, 32, 16},
+    {".global .u32 a[] = {1, {2}, 3};", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 12, 4},
+    {".global .u16 a[][2] = {{1,2},{3}};", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U16, 8, 2},
+    {".global .u32 a = 1, b[4] = {1, 2}, c;", 1, "b", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 16,
+     4},
+    {".global .u32 a = 1, b[4] = {1, 2}, c;", 2, "c", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 4,
+     4},
+    {".visible .global .texref a;", 0, "a", PTX_VISIBLE, PTX_SPACE_GLOBAL, PTX_TEXREF, 8, 8},
+    {".global .attribute(.managed) .u32 a;", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 4, 4},
+};
+
+START_TEST(variables_have_space_type_and_size)
+{
+    char text[256];
+    struct ptx_item variable;
+
+    strcpy(text, HEADER);
+    strcat(text, variable_cases[_i].text);
+    variable = item(text, variable_cases[_i].index);
+    ck_assert(text_equal(variable.name, text_of(variable_cases[_i].name)));
+    ck_assert_uint_eq(variable.linkage, variable_cases[_i].linkage);
+    ck_assert_uint_eq(variable.variable.space, variable_cases[_i].space);
+    ck_assert_uint_eq(variable.variable.type, variable_cases[_i].type);
+    ck_assert_uint_eq(variable.variable.size, variable_cases[_i].size);
+    ck_assert_uint_eq(variable.variable.alignment, variable_cases[_i].alignment);
+}
+END_TEST
+
+START_TEST(attributes_are_understood)
+{
+    ck_assert(item(HEADER ".global .attribute(.managed) .u32 a;", 0).variable.is_managed);
+    ck_assert_uint_eq(
+        item(HEADER ".global .attribute(.unified(7, 8)) .u32 a;", 0).variable.unified[1], 8);
+}
+END_TEST
+
+START_TEST(other_items_are_found)
+{
+    struct ptx_module module =
+        parse(HEADER ".file 1 \"a.cu\", 12, 34\n.pragma \"a\", \"b\";\n.func f() {}\n"
+                     ".visible .func g();\n.alias g, f;\n.loc 1 2 3, function_name $x, inlined_at "
+                     "1 2 3\n.section .debug_str { $x: .b8 1,0 }\n");
+
+    ck_assert_uint_eq(module.item_count, 7);
+    ck_assert_uint_eq(module.items[0].kind, PTX_FILE);
+    ck_assert_uint_eq(module.items[0].number, 1);
+    ck_assert(text_equal(module.items[0].target, TEXT("\"a.cu\", 12, 34")));
+    ck_assert(text_equal(module.items[1].target, TEXT("\"a\", \"b\"")));
+    ck_assert_uint_eq(module.items[4].kind, PTX_ALIAS);
+    ck_assert(text_equal(module.items[4].target, TEXT("f")));
+    ck_assert_uint_eq(module.items[6].kind, PTX_SECTION);
+    ck_assert(!module.has_full_debug);
+    ck_assert(parse(HEADER ".section .debug_info { .b8 1 }").has_full_debug);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+} error_cases[] = {
+    {".target sm_90\n", "a.ptx:1:1: expected '.version' at the beginning of a module"},
+    {".version 9.0\n.global .u32 a;", "the module has no .target"},
+    {".version nine\n", "expected a version such as 9.0, not 'nine'"},
+    {".version 9.0 .target gpu\n", "'gpu' is no architecture"},
+    {HEADER ".address_size 16", "address size is neither 32 nor 64"},
+    {HEADER ".global a;", "a.ptx:4:9: expected a type, not 'a'"},
+    {HEADER ".global .u32 ;", "expected the name of a variable, not ';'"},
+    {HEADER ".global .u32 a", "expected ';', not the end of the text"},
+    {HEADER ".global .u32 a[x];", "expected an array size, not 'x'"},
+    {HEADER ".global .u32 a[99999999999999999999];", "expected an array size"},
+    {HEADER ".global .u32 a[281474976710656][9];", "array is too large"},
+    {HEADER ".global .u32 a[100000000000000];", "variable is too large"},
+    {HEADER ".global .align 3 .u32 a;", "alignment is not a power of two"},
+    {HEADER ".extern .global .u32 a = 1;", "an '.extern' variable has an initial value"},
+    {HEADER ".reg .u32 a;", "'.reg' is not allowed outside of functions"},
+    {HEADER ".func f() { ret;", "a.ptx:4:11: the body of function 'f' does not end"},
+    {HEADER ".extern .func f() {}", "an '.extern' function has a body"},
+    {HEADER ".func f(.param u32 a);", "expected the type of a parameter, not 'u32'"},
+    {HEADER ".func f(.param .u32 a;", "expected ')', not ';'"},
+    {HEADER ".func f() .nonsense {}", "expected ';' or the body of the function, not '.nonsense'"},
+    {HEADER ".common .func f();", "a function cannot be '.common'"},
+    {HEADER ".entry k() .maxntid 1,2,3,4 {}", "expected at most three numbers"},
+    {HEADER ".section .debug_str { ", "section '.debug_str' does not end"},
+    {HEADER ".alias a b;", "expected ',', not 'b'"},
+    {HEADER "hello", "expected a directive, function or variable, not 'hello'"},
+    {HEADER ".visible .visible .func f();", "expected a function or variable, not '.visible'"},
+    {HEADER ".file 1 a.cu", "expected the name of a file, not 'a'"},
+    {HEADER "/* open", "expected a directive, function or variable"},
+};
+
+START_TEST(errors_say_what_was_expected_and_where)
+{
+    struct ptx_module module;
+    size_t offset = 0;
+    char *text;
+
+    ck_assert(!module_parse(&module, &arena, "a.ptx", text_of(error_cases[_i].text), &offset));
+    buffer_char(&sink.text, '\0');
+    text = sink.text.data;
+    ck_assert_msg(strstr(text, error_cases[_i].message) != NULL, "%s", text);
+    ck_assert_uint_eq(offset, strlen(error_cases[_i].text));
+}
+END_TEST
+
+START_TEST(several_errors_are_reported_up_to_a_limit)
+{
+    struct ptx_module module;
+    size_t offset = 0;
+    char text[4096] = HEADER;
+
+    ck_assert(!module_parse(&module, &arena, "a",
+                            TEXT(HEADER ".global a;\n.global .u32 good;\n.func (;\n.global b;"),
+                            &offset));
+    ck_assert_uint_eq(sink.errors, 3);
+    ck_assert_uint_eq(module.item_count, 1);
+    for (int i = 0; i < 100; i++)
+        strcat(text, ".global a;\n");
+    offset = 0;
+    ck_assert(!module_parse(&module, &arena, "a", text_of(text), &offset));
+    ck_assert_uint_eq(sink.errors, 3 + 20);
+}
+END_TEST
+
+static const struct {
+    const char *text, *bytes; /* in hexadecimal */
+} value_cases[] = {
+    {".global .u32 a = 7;", "07000000"},
+    {".global .s16 a[3] = {-1, 0x12345, +2};", "ffff45230200"},
+    {".global .b8 a[4] = {1, 2};", "01020000"},
+    {".global .u16 a[2][2] = {{1}, {2, 3}};", "0100000002000300"},
+    {".global .u16 a[][2] = {{1}, {2, 3}};", "0100000002000300"},
+    {".global .u8 a[] = {1, 2, 3};", "010203"},
+    {".global .f32 a[4] = {0f3F800000, 1.5, .5, -1.};", "0000803f0000c03f0000003f000080bf"},
+    {".global .f64 a[2] = {0d3FF0000000000000, 0f3F800000};", "000000000000f03f000000000000f03f"},
+    {".global .b32 a[2] = {0f3F800000, 1.5};", "0000803f0000c03f"},
+    {".global .b64 a[3] = {1.5, 0f3F800000, 2};",
+     "000000000000f83f0000803f000000000200000000000000"},
+    {".global .v2 .u16 a[2] = {{1, 2}, {3, 4}};", "0100020003000400"},
+    {".global .v2 .u16 a = {1, 2};", "01000200"},
+    {".global .u32 a = ~1;", "feffffff"},
+    {".global .u32 a[2] = {};", "0000000000000000"},
+};
+
+START_TEST(initial_values_become_bytes)
+{
+    char text[256], hex[128] = "";
+    struct ptx_module module;
+    struct initialiser value;
+
+    strcpy(text, HEADER);
+    strcat(text, value_cases[_i].text);
+    module = parse(text);
+    ck_assert(initialiser_decode(&value, &arena, &module, &module.items[0]));
+    for (size_t i = 0; i < value.size; i++)
+        sprintf(hex + 2 * i, "%02x", value.bytes[i]);
+    ck_assert_str_eq(hex, value_cases[_i].bytes);
+    ck_assert_uint_eq(value.reference_count, 0);
+}
+END_TEST
+
+START_TEST(addresses_become_references)
+{
+    struct ptx_module module =
+        parse(HEADER ".global .u64 a[6] = {g, g+8, generic(f), 5, generic(g)+4, 0xFF00(g)};"
+                     ".global .u8 b[2] = {0xFF(g), 0xFF00(generic(g)+3)};");
+    struct initialiser value;
+
+    ck_assert(initialiser_decode(&value, &arena, &module, &module.items[0]));
+    ck_assert_uint_eq(value.size, 48);
+    ck_assert_uint_eq(value.reference_count, 5);
+    ck_assert(text_equal(value.references[0].symbol, TEXT("g")));
+    ck_assert(value.references[0].mask == UINT64_MAX && !value.references[0].is_generic);
+    ck_assert_int_eq(value.references[1].addend, 8);
+    ck_assert(value.references[2].is_generic);
+    ck_assert_uint_eq(value.references[2].offset, 16);
+    ck_assert_int_eq(value.references[3].addend, 4);
+    ck_assert_uint_eq(value.references[3].offset, 32);
+    ck_assert_uint_eq(value.references[4].mask, 0xff00);
+    ck_assert_uint_eq(value.bytes[24], 5);
+    ck_assert(initialiser_decode(&value, &arena, &module, &module.items[1]));
+    ck_assert_uint_eq(value.references[1].width, 1);
+    ck_assert_uint_eq(value.references[1].offset, 1);
+    ck_assert_int_eq(value.references[1].addend, 3);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+} bad_value_cases[] = {
+    {".global .u32 a[2] = {1,2,3};", "more elements than the variable has"},
+    {".global .u32 a[2][2] = {1,2};", "expected '{'"},
+    {".global .u32 a = {1};", "'{' where an element is expected"},
+    {".global .u32 a[2] = 1;", "expected '{'"},
+    {".global .f32 a = 1;", "a number of the wrong type"},
+    {".global .u32 a = 1.5;", "a number of the wrong type"},
+    {".global .u64 a = 99999999999999999999;", "a number of more than 64 bits"},
+    {".global .u16 a = g;", "an address in an element that is too small"},
+    {".global .u8 a = 0xF(g);", "a mask that is not one byte"},
+    {".global .u64 a = g+;", "expected an offset"},
+    {".global .u64 a = generic g;", "expected '('"},
+    {".global .u64 a[2] = {1 2};", "expected ',' or '}'"},
+    {".global .u64 a[2] = {1,};", "expected a number or an address"},
+    {".global .u64 a[0] = {1};", "more elements than the variable has"},
+    {".global .u64 a[2][0] = {{1}};", "more elements than the variable has"},
+};
+
+START_TEST(bad_initial_values_are_refused)
+{
+    char text[256];
+    struct ptx_module module;
+    struct initialiser value;
+
+    strcpy(text, HEADER);
+    strcat(text, bad_value_cases[_i].text);
+    module = parse(text);
+    ck_assert(!initialiser_decode(&value, &arena, &module, &module.items[0]));
+    buffer_char(&sink.text, '\0');
+    ck_assert_msg(strstr(sink.text.data, bad_value_cases[_i].message) != NULL, "%s",
+                  sink.text.data);
+}
+END_TEST
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("module");
+    TCase *cases = tcase_create("module");
+
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, header_is_read_also_on_one_line);
+    tcase_add_test(cases, two_modules_in_one_text_are_two);
+    tcase_add_test(cases, functions_have_parameters_and_directives);
+    tcase_add_test(cases, kernels_have_launch_bounds_and_a_body);
+    tcase_add_loop_test(cases, variables_have_space_type_and_size, 0, COUNT(variable_cases));
+    tcase_add_test(cases, attributes_are_understood);
+    tcase_add_test(cases, other_items_are_found);
+    tcase_add_loop_test(cases, errors_say_what_was_expected_and_where, 0, COUNT(error_cases));
+    tcase_add_test(cases, several_errors_are_reported_up_to_a_limit);
+    tcase_add_loop_test(cases, initial_values_become_bytes, 0, COUNT(value_cases));
+    tcase_add_test(cases, addresses_become_references);
+    tcase_add_loop_test(cases, bad_initial_values_are_refused, 0, COUNT(bad_value_cases));
+    suite_add_tcase(all, cases);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,316 @@
+/* check_pool.c: the queue's order, and the life of a pool. */
+#include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pool/pool.h"
+#include "pool/pqueue.h"
+
+/* How many threads may still be made; negative = any number. The tests that need none to fail leave
+ * it alone. Overrides the C library's function for the whole program;
+ * clang's thread sanitizer does that itself, and then these tests are left out. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREADS_CANNOT_FAIL
+#endif
+#endif
+
+#ifndef THREADS_CANNOT_FAIL
+static int threads_left = -1;
+
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                   void *(*start)(void *), void *restrict argument)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    if (threads_left == 0)
+        return EAGAIN;
+    if (threads_left > 0)
+        threads_left--;
+    return real(thread, attributes, start, argument);
+}
+#endif
+
+static int smaller_first(const void *a, const void *b)
+{
+    return *(const int *)a < *(const int *)b;
+}
+
+START_TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
+{
+    enum { COUNT = 1000 };
+    static int values[COUNT];
+    struct pqueue *queue = pqueue_create(smaller_first, 0);
+    unsigned seed = 1;
+
+    for (int i = 0; i < COUNT; i++) {
+        seed = seed * 1103515245u + 12345u;
+        values[i] = (int)(seed >> 16 & 0x3ff);
+        ck_assert(pqueue_push(queue, &values[i]));
+    }
+    ck_assert_uint_eq(queue->count, COUNT);
+    for (int i = 0, last = -1; i < COUNT; i++) {
+        int value = *(int *)pqueue_pop(queue);
+
+        ck_assert_int_ge(value, last);
+        last = value;
+    }
+    ck_assert_ptr_null(pqueue_pop(queue));
+    pqueue_destroy(queue);
+}
+END_TEST
+
+START_TEST(queue_can_be_used_again_after_it_was_empty)
+{
+    int values[] = {2, 1};
+    struct pqueue *queue = pqueue_create(smaller_first, 1);
+
+    ck_assert_ptr_null(pqueue_pop(queue));
+    for (int round = 0; round < 3; round++) {
+        ck_assert(pqueue_push(queue, &values[0]));
+        ck_assert(pqueue_push(queue, &values[1]));
+        ck_assert_ptr_eq(pqueue_pop(queue), &values[1]);
+        ck_assert_ptr_eq(pqueue_pop(queue), &values[0]);
+        ck_assert_ptr_null(pqueue_pop(queue));
+    }
+    pqueue_destroy(queue);
+    pqueue_destroy(NULL);
+}
+END_TEST
+
+/* A task that holds its worker until it is let go. */
+struct gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int inside;
+    bool is_open;
+};
+
+static struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false};
+
+static void close_gate(void)
+{
+    gate.inside = 0;
+    gate.is_open = false;
+}
+
+static void wait_at_gate(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&gate.mutex);
+    gate.inside++;
+    pthread_cond_broadcast(&gate.changed);
+    while (!gate.is_open)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+static void wait_for_inside(int count)
+{
+    pthread_mutex_lock(&gate.mutex);
+    while (gate.inside < count)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+static void open_gate(void)
+{
+    pthread_mutex_lock(&gate.mutex);
+    gate.is_open = true;
+    pthread_cond_broadcast(&gate.changed);
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+static char order[64];
+static atomic_size_t order_count;
+
+static void append(void *argument)
+{
+    order[atomic_fetch_add(&order_count, 1)] = *(const char *)argument;
+}
+
+START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
+{
+    static const struct {
+        char letter;
+        uint32_t priority;
+    } tasks[] = {{'e', 1}, {'c', 5}, {'a', UINT32_MAX}, {'f', 1}, {'d', 5}, {'g', 0}, {'b', 9}};
+    struct pool *pool = pool_create(1);
+
+    close_gate();
+    ck_assert(pool_submit(pool, wait_at_gate, NULL, UINT32_MAX));
+    wait_for_inside(1);
+    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+        char *letter = (char *)(uintptr_t)&tasks[i].letter;
+
+        ck_assert(pool_submit(pool, append, letter, tasks[i].priority));
+    }
+    open_gate();
+    pool_wait(pool);
+    ck_assert_str_eq(order, "abcdefg");
+    pool_destroy(pool);
+}
+END_TEST
+
+static void count_one(void *argument)
+{
+    atomic_fetch_add((atomic_int *)argument, 1);
+}
+
+START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
+{
+    struct pool *pool = pool_create(4);
+    atomic_int done = 0;
+
+    pool_wait(pool);
+    for (int round = 1; round <= 20; round++) {
+        for (int i = 0; i < 50; i++)
+            ck_assert(pool_submit(pool, count_one, &done, (uint32_t)i));
+        pool_wait(pool);
+        ck_assert_int_eq(done, round * 50);
+    }
+    pool_destroy(pool);
+}
+END_TEST
+
+/* Opens the gate some time after pool_destroy has begun to wait. */
+static void *open_gate_later(void *argument)
+{
+    (void)argument;
+    usleep(50000);
+    open_gate();
+    return NULL;
+}
+
+START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
+{
+    struct pool *pool = pool_create(2);
+    atomic_int done = 0;
+    pthread_t opener;
+
+    close_gate();
+    ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
+    ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
+    wait_for_inside(2);
+    for (int i = 0; i < 100; i++)
+        ck_assert(pool_submit(pool, count_one, &done, 0));
+    pthread_create(&opener, NULL, open_gate_later, NULL);
+    pool_destroy(pool);
+    ck_assert(gate.is_open);
+    ck_assert_int_eq(done, 0);
+    pthread_join(opener, NULL);
+}
+END_TEST
+
+START_TEST(destroy_of_an_unused_pool_and_of_none)
+{
+    for (int i = 0; i < 50; i++)
+        pool_destroy(pool_create(3));
+    pool_destroy(NULL);
+}
+END_TEST
+
+#ifndef THREADS_CANNOT_FAIL
+START_TEST(with_fewer_threads_than_asked_it_goes_on)
+{
+    struct pool *pool;
+    atomic_int done = 0;
+
+    threads_left = 2;
+    pool = pool_create(8);
+    threads_left = -1;
+    ck_assert_ptr_nonnull(pool);
+    ck_assert_uint_eq(pool_thread_count(pool), 2);
+    for (int i = 0; i < 100; i++)
+        ck_assert(pool_submit(pool, count_one, &done, 0));
+    pool_wait(pool);
+    ck_assert_int_eq(done, 100);
+    pool_destroy(pool);
+}
+END_TEST
+
+START_TEST(without_any_thread_there_is_no_pool)
+{
+    threads_left = 0;
+    ck_assert_ptr_null(pool_create(8));
+    threads_left = -1;
+}
+END_TEST
+#endif
+
+static void note_thread(void *argument)
+{
+    char *name = argument;
+    sigset_t blocked;
+
+    pthread_getname_np(pthread_self(), name, 16);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    name[16] = (char)(sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM));
+}
+
+START_TEST(workers_are_named_and_take_no_signals)
+{
+    struct pool *pool = pool_create(1);
+    char name[17] = "";
+    sigset_t blocked;
+
+    ck_assert(pool_submit(pool, note_thread, name, 0));
+    pool_wait(pool);
+    ck_assert_str_eq(name, "minilink-1");
+    ck_assert_int_eq(name[16], 1);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    ck_assert_int_eq(sigismember(&blocked, SIGINT), 0);
+    pool_destroy(pool);
+}
+END_TEST
+
+START_TEST(zero_threads_means_one)
+{
+    struct pool *pool = pool_create(0);
+
+    ck_assert_uint_eq(pool_thread_count(pool), 1);
+    pool_destroy(pool);
+    ck_assert_uint_ge(pool_cpu_count(), 1);
+}
+END_TEST
+
+static Suite *pool_suite(void)
+{
+    Suite *suite = suite_create("pool");
+    TCase *cases = tcase_create("pool");
+
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, queue_gives_out_in_order_whatever_the_order_of_pushes);
+    tcase_add_test(cases, queue_can_be_used_again_after_it_was_empty);
+    tcase_add_test(cases, tasks_leave_by_priority_and_then_in_order_of_submission);
+    tcase_add_test(cases, wait_returns_when_all_have_ended_and_may_be_repeated);
+    tcase_add_test(cases, destroy_waits_for_running_tasks_and_drops_queued_ones);
+    tcase_add_test(cases, destroy_of_an_unused_pool_and_of_none);
+#ifndef THREADS_CANNOT_FAIL
+    tcase_add_test(cases, with_fewer_threads_than_asked_it_goes_on);
+    tcase_add_test(cases, without_any_thread_there_is_no_pool);
+#endif
+    tcase_add_test(cases, workers_are_named_and_take_no_signals);
+    tcase_add_test(cases, zero_threads_means_one);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(pool_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

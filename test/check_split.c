@@ -1,0 +1,593 @@
+/* check_split.c: chunks are complete and together are the program.
+ *
+ * Each case of fixtures/split begins with what is tricky about it and what is expected. Every case
+ * is split into 1 to 16 chunks; the chunks are parsed and linked again, which shows that each can
+ * be assembled alone and that nothing is missing, twice, or different. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/table.h"
+#include "ptx/lexer.h"
+#include "ptx/module.h"
+#include "ptx/program.h"
+#include "split/split.h"
+
+#define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
+#define MOST   16
+
+static struct diag_sink sink;
+static struct program program;
+static struct chunks chunks;
+
+static void setup(void)
+{
+    context_get()->sink = &sink;
+    program = (struct program){0};
+    chunks = (struct chunks){0};
+}
+
+static void release(void)
+{
+    chunks_free(&chunks);
+    program_free(&program);
+}
+
+static void teardown(void)
+{
+    release();
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+}
+
+static struct text read_case(const char *name)
+{
+    char path[256], block[4096];
+    struct buffer buffer = {0};
+    size_t size;
+    FILE *file;
+    char *data;
+
+    snprintf(path, sizeof path, "fixtures/split/%s.ptx", name);
+    file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(&buffer, block, size);
+    fclose(file);
+    data = buffer_take(&buffer, &size);
+    return (struct text){data, size};
+}
+
+/* Links and splits; minimum size 1, so that every function may be a chunk. */
+static void split(const struct program_source *sources, size_t count, uint32_t wanted)
+{
+    struct program_request link = {.arch = {90, 0}, .allow_undefined = true};
+    struct split_request request = {.wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
+
+    release();
+    buffer_char(&sink.text, '\0');
+    ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
+    ck_assert(split_program(&chunks, &program, &request));
+    ck_assert_uint_ge(chunks.count, 1);
+}
+
+static void split_text(const char *text, uint32_t wanted)
+{
+    struct program_source source = {"a.ptx", text_of(text)};
+
+    split(&source, 1, wanted);
+}
+
+/* What is known of one name over all chunks. */
+struct count {
+    uint32_t defined, internal, weak, common, declared;
+};
+
+struct names {
+    struct table table;
+    struct count counts[256];
+};
+
+static void count_items(const struct ptx_module *module, struct names *names)
+{
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        struct count *count;
+        uint32_t at;
+
+        if (item->kind != PTX_FUNCTION && item->kind != PTX_VARIABLE && item->kind != PTX_ALIAS)
+            continue;
+        at = table_add(&names->table, item->name, (uint32_t)names->table.count);
+        ck_assert_uint_lt(at, 256);
+        count = &names->counts[at];
+        if (item->kind == PTX_ALIAS || item->is_definition) {
+            count->defined++;
+            count->internal += item->kind != PTX_ALIAS && item->linkage == PTX_INTERNAL;
+            count->weak += item->linkage == PTX_WEAK;
+            count->common += item->linkage == PTX_COMMON;
+        } else {
+            count->declared += item->linkage == PTX_EXTERN;
+        }
+    }
+}
+
+/* Every word that is a symbol's name and no opcode is declared or defined in the chunk. */
+static void check_words(const struct chunk *chunk, const struct table *known)
+{
+    struct table all = {0};
+    struct lexer lexer = lexer_at(chunk->text, 0);
+    struct token token;
+
+    for (size_t i = 0; i < chunks.symbol_count; i++)
+        table_add(&all, chunks.symbols[i].name, 0);
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        struct text word = lexer_text(&lexer, token);
+        size_t behind = token.offset + token.size;
+
+        if (token.kind == TOKEN_WORD && table_find(&all, word) != TABLE_NONE &&
+            chunk->text.data[behind] != '.')
+            ck_assert_msg(table_find(known, word) != TABLE_NONE, "%.*s is not declared in chunk %u",
+                          TEXT_ARG(word), chunk->index);
+    }
+    table_free(&all);
+}
+
+static void check_chunk(const struct chunk *chunk, struct names *all, struct arena *arena)
+{
+    struct ptx_module module;
+    struct names here = {0};
+    size_t offset = 0;
+
+    ck_assert_int_eq(chunk->text.data[chunk->text.size], '\0');
+    do {
+        ck_assert(module_parse(&module, arena, "chunk", chunk->text, &offset));
+        count_items(&module, all);
+        count_items(&module, &here);
+    } while (!module_at_end(chunk->text, offset));
+    check_words(chunk, &here.table);
+    table_free(&here.table);
+}
+
+/* Each symbol is defined once, or is a legal replica everywhere. */
+static void check_counts(const struct names *names)
+{
+    for (size_t i = 0; i < chunks.symbol_count; i++) {
+        uint32_t at = table_find(&names->table, chunks.symbols[i].name);
+        const struct count *count = &names->counts[at];
+        struct text name = chunks.symbols[i].name;
+
+        ck_assert_msg(at != TABLE_NONE, "%.*s is nowhere", TEXT_ARG(name));
+        if (count->defined == 0)
+            ck_assert_msg(count->declared > 0, "%.*s", TEXT_ARG(name));
+        if (count->declared > 0)
+            ck_assert_msg(count->internal == 0, "%.*s is extern and internal", TEXT_ARG(name));
+        if (count->defined <= 1)
+            continue;
+        ck_assert_msg(count->internal == count->defined || count->weak == count->defined ||
+                          count->common == count->defined,
+                      "%.*s is defined %u times", TEXT_ARG(name), count->defined);
+        if (count->internal)
+            ck_assert_msg(chunks.symbols[i].is_function, "%.*s is replicated", TEXT_ARG(name));
+    }
+}
+
+/* The chunks link to a program with the same global symbols. */
+static void check_linking(void)
+{
+    struct program_request request = {.arch = {90, 0}, .keep_dead = true, .allow_undefined = true};
+    struct program_source *sources = calloc(chunks.count, sizeof *sources);
+    struct program again = {0};
+
+    for (size_t i = 0; i < chunks.count; i++)
+        sources[i] = (struct program_source){"chunk", chunks.list[i].text};
+    buffer_char(&sink.text, '\0');
+    ck_assert_msg(program_link(&again, sources, chunks.count, &request), "%s", sink.text.data);
+    program_free(&again);
+    free(sources);
+}
+
+static void check_all(void)
+{
+    struct arena arena = {0};
+    struct names names = {0};
+
+    for (size_t i = 0; i < chunks.count; i++) {
+        ck_assert_uint_eq(chunks.list[i].index, i);
+        check_chunk(&chunks.list[i], &names, &arena);
+    }
+    check_counts(&names);
+    check_linking();
+    table_free(&names.table);
+    arena_free(&arena);
+}
+
+/* Names separated by blanks, each with the linkage that it has in the chunk that defines it:
+ * i internal, v visible, w weak, c common, - not defined; a number of definitions other than 1. */
+static const struct {
+    const char *name;
+    uint32_t chunks_of_2, chunks_of_16;
+    const char *symbols; /* with 16 wanted */
+} cases[] = {
+    {"01_static_func_two_users", 2, 2, "v:sf v:k0 v:k1"},
+    {"02_static_var_two_users", 2, 2, "v:g"},
+    {"03_fwd_decl_func", 2, 3, "v:f"},
+    {"04_unused_decl", 2, 3, "i:f"},
+    {"05_init_addr_of_func", 2, 4, "v:f0 v:f1 v:tab"},
+    {"06_init_addr_of_var", 2, 2, "v:g v:q0 v:q1 v:q2"},
+    {"07_shared_static_func", 2, 3, "w3:g i:h v:f"},
+    {"08_shared_dynamic", 2, 2, "-:dyn"},
+    {"09_body_shared_in_func", 2, 3, "v:f"},
+    {"10_body_static_global", 2, 3, "v:f"},
+    {"11_alias", 2, 3, "v:foo"},
+    {"12_common", 2, 2, "c2:c"},
+    {"13_weak_func", 2, 3, "w:f"},
+    {"14_mutual_recursion", 2, 2, "i:ev v:od"},
+    {"15_addr_taken_internal", 2, 3, "v:f"},
+    {"16_calltargets", 2, 4, "v:f0 v:f1"},
+    {"17_noreturn", 2, 3, "v:die"},
+    {"18_entry_addr_directives", 2, 2, "v:k0 v:k1"},
+    {"19_managed", 2, 2, "v:g"},
+    {"20_const_limit", 2, 2, "v:g v:h"},
+    {"21_texsurf", 2, 2, "v:tx v:sx"},
+    {"22_comments_strings", 2, 2, "v:k0 v:k1"},
+    {"23_name_prefixes", 2, 3, "i:f i:f$1 i:$f i:add v:g"},
+    {"24_lineinfo", 2, 2, "v:k0 v:k1"},
+    {"25_one_function", 1, 1, "v:g v:k0"},
+    {"26_no_function", 1, 1, "v:g"},
+    {"27_init_only_reachable", 2, 2, "i:hidden i:pp"},
+    {"28_unreferenced_visible_var", 2, 2, "v:hostvar v:hostc"},
+    {"29_extern_undefined", 2, 2, "-:xf -:xv"},
+    {"30_internal_entry", 2, 2, "i:k0 v:k1"},
+    {"31_extern_then_def_var", 2, 2, "v:a v:b"},
+    {"32_debug_info", 1, 1, "v:k0 v:k1"},
+    {"33_unsized_array", 2, 2, "v:g"},
+    {"34_multi_decl_line", 2, 2, "v:k0 v:k1"},
+    {"35_two_modules", 2, 4, "v:s v:a0 v:a1 v:b0 v:b1"},
+    {"36_proto_mismatch_guard", 2, 3, "v:st"},
+};
+
+/* Compares one "LINKAGE[COUNT]:NAME" with the chunks. */
+static void check_symbol(const char *expectation, size_t size)
+{
+    static const char letters[] = {'i', '-', 'v', 'w', 'c'};
+    const char *colon = memchr(expectation, ':', size);
+    struct text name = {colon + 1, size - (size_t)(colon + 1 - expectation)};
+    unsigned wanted = expectation[0] == '-' ? 0 : 1;
+    struct arena arena = {0};
+    unsigned found = 0;
+
+    if (colon > expectation + 1)
+        wanted = (unsigned)(expectation[1] - '0');
+    for (size_t c = 0; c < chunks.count; c++) {
+        struct ptx_module module;
+        size_t offset = 0;
+
+        ck_assert(module_parse(&module, &arena, "chunk", chunks.list[c].text, &offset));
+        for (size_t i = 0; i < module.item_count; i++) {
+            const struct ptx_item *item = &module.items[i];
+
+            if (!text_equal(item->name, name) || !item->is_definition)
+                continue;
+            found++;
+            ck_assert_msg(letters[item->linkage] == expectation[0], "%.*s is %c", TEXT_ARG(name),
+                          letters[item->linkage]);
+        }
+    }
+    ck_assert_msg(found == wanted, "%.*s is defined %u times", TEXT_ARG(name), found);
+    arena_free(&arena);
+}
+
+START_TEST(case_splits_as_expected)
+{
+    struct program_source source = {cases[_i].name, read_case(cases[_i].name)};
+    const char *at;
+
+    for (uint32_t wanted = 1; wanted <= MOST; wanted++) {
+        split(&source, 1, wanted);
+        ck_assert_uint_le(chunks.count, wanted);
+        if (wanted == 2)
+            ck_assert_uint_eq(chunks.count, cases[_i].chunks_of_2);
+        check_all();
+    }
+    ck_assert_uint_eq(chunks.count, cases[_i].chunks_of_16);
+    ck_assert((chunks.count == 1) == (chunks.single_reason != NULL));
+    for (at = cases[_i].symbols; *at;) {
+        size_t size = strcspn(at, " ");
+
+        check_symbol(at, size);
+        at += size + (at[size] == ' ');
+    }
+    release();
+    free((char *)source.text.data);
+}
+END_TEST
+
+START_TEST(all_cases_in_one_program_split)
+{
+    struct program_source sources[3] = {
+        {"a", read_case("35_two_modules")},
+        {"b", read_case("24_lineinfo")},
+        {"c", TEXT(HEADER ".file 1 \"c.cu\"\n.visible .entry c() { .loc 1 2 3\n ret;\n .loc 1 2 3, "
+                          "function_name $L__info_string0, inlined_at 1 4 5\n"
+                          "$L__info_string1: bra s; s: ret; }\n"
+                          ".section .debug_str { $L__info_string0: .b8 0 }")}};
+
+    for (uint32_t wanted = 1; wanted <= MOST; wanted++) {
+        split(sources, 3, wanted);
+        check_all();
+    }
+    release();
+    free((char *)sources[0].text.data);
+    free((char *)sources[1].text.data);
+}
+END_TEST
+
+static bool contains(const struct chunk *chunk, const char *words)
+{
+    return strstr(chunk->text.data, words) != NULL;
+}
+
+START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".file 1 \"a.cu\"\n.global .u32 s;\n.visible .entry a() {\n.loc 1 2 3\n"
+                          "ret; }\n.section .debug_str { $S0: .b8 1 }")},
+        {"b", TEXT(HEADER ".file 1 \"b.cu\"\n.file 2 \"a.cu\"\n.visible .entry b() {\n"
+                          ".loc 1 7 8, function_name $S0, inlined_at 2 9 9\n bra s; s: ret; }\n"
+                          ".section .debug_str { $S0: .b8 2 }")}};
+    const struct chunk *chunk;
+
+    split(sources, 2, 1);
+    chunk = &chunks.list[0];
+    ck_assert(contains(chunk, ".file\t1 \"a.cu\"") && contains(chunk, ".file\t2 \"b.cu\""));
+    ck_assert(!contains(chunk, ".file\t3"));
+    ck_assert(contains(chunk, ".loc 1 2 3"));
+    ck_assert(contains(chunk, ".loc 2 7 8, function_name $S0$ml"));
+    ck_assert(contains(chunk, "inlined_at 1 9 9"));
+    ck_assert(contains(chunk, "{ $S0: .b8 1 }"));
+    ck_assert(!contains(chunk, "{ $S0: .b8 2 }"));
+    ck_assert(contains(chunk, "bra s$mll; s$mll: ret;"));
+    split(sources, 2, 2);
+    ck_assert(!contains(&chunks.list[0], "b.cu") || !contains(&chunks.list[1], "b.cu"));
+}
+END_TEST
+
+START_TEST(opcodes_named_like_renamed_symbols_stay)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".global .u32 add;\n.visible .entry a() { ld.global.u32 %r, [add]; }")},
+        {"b", TEXT(HEADER ".global .u32 add;\n.func f(.param .u32 add) {}\n.visible .entry b() { "
+                          "@%p add.u32 %r, %r, 1; add: ld.global.u32 %r, [add]; call f; }")}};
+
+    split(sources, 2, 1);
+    ck_assert(contains(&chunks.list[0], "[add];"));
+    ck_assert(contains(&chunks.list[0], "@%p add.u32 %r, %r, 1;"));
+    ck_assert(contains(&chunks.list[0], "[add$ml"));
+    ck_assert(contains(&chunks.list[0], "(.param .u32 add$ml"));
+}
+END_TEST
+
+START_TEST(symbols_carry_what_the_merger_restores)
+{
+    const struct chunk_symbol *symbols;
+
+    split_text(HEADER ".global .align 16 .u32 v; .common .global .u32 c; .weak .func w() {}\n"
+                      ".func i() { .shared .u32 x; } .extern .func e();\n"
+                      ".visible .entry k() { call w; call i; call e; }\n"
+                      ".visible .entry l() { call w; call i; st.global.u32 [v], 1; }\n"
+                      ".visible .entry m() { st.global.u32 [v], 1; }",
+               8);
+    symbols = chunks.symbols;
+    ck_assert_uint_eq(chunks.symbol_count, 8);
+    ck_assert(text_equal(symbols[0].name, TEXT("v")) && symbols[0].binding == CHUNK_LOCAL);
+    ck_assert_uint_eq(symbols[0].alignment, 16);
+    ck_assert(symbols[1].is_common && symbols[1].binding == CHUNK_GLOBAL);
+    ck_assert(symbols[2].is_function && symbols[2].binding == CHUNK_WEAK);
+    ck_assert(symbols[3].binding == CHUNK_LOCAL && symbols[3].alignment == 0);
+    ck_assert(symbols[4].binding == CHUNK_GLOBAL);
+}
+END_TEST
+
+/* A small internal function with `users` callers that are far larger. */
+static char *replication_text(unsigned users)
+{
+    struct buffer text = {0};
+    size_t size;
+
+    buffer_string(&text, HEADER ".func small() { ret; }\n");
+    for (unsigned i = 0; i < users; i++) {
+        buffer_printf(&text, ".visible .entry k%u() { call small;", i);
+        for (unsigned j = 0; j < 200; j++)
+            buffer_string(&text, " add.u32 %r1, %r1, 1;\n");
+        buffer_string(&text, "}\n");
+    }
+    return buffer_take(&text, &size);
+}
+
+START_TEST(small_internal_callees_are_replicated)
+{
+    char *text = replication_text(4);
+
+    split_text(text, 4);
+    ck_assert_uint_eq(chunks.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(chunks.list[i].replica_count, 1);
+        ck_assert_uint_eq(chunks.list[i].function_count, 2);
+        ck_assert(contains(&chunks.list[i], "\n.func small() { ret; }"));
+    }
+    check_all();
+    release();
+    free(text);
+}
+END_TEST
+
+START_TEST(small_programs_are_not_split_by_default)
+{
+    struct program_request link = {.arch = {90, 0}};
+    struct split_request request = {.wanted = 4, .arch = {90, 0}};
+    char *text = replication_text(4);
+    struct program_source source = {"a", text_of(text)};
+
+    ck_assert(program_link(&program, &source, 1, &link));
+    ck_assert(split_program(&chunks, &program, &request));
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
+    ck_assert(text_equal(chunks.list[0].text, source.text));
+    release();
+    free(text);
+}
+END_TEST
+
+START_TEST(loads_are_even)
+{
+    char *text = replication_text(32);
+    uint64_t least = UINT64_MAX, most = 0;
+
+    split_text(text, 4);
+    for (size_t i = 0; i < 4; i++) {
+        least = chunks.list[i].weight < least ? chunks.list[i].weight : least;
+        most = chunks.list[i].weight > most ? chunks.list[i].weight : most;
+    }
+    ck_assert_uint_le(most - least, most / 10);
+    release();
+    free(text);
+}
+END_TEST
+
+START_TEST(the_same_program_gives_the_same_chunks)
+{
+    struct program_source source = {"a", read_case("23_name_prefixes")};
+    struct buffer first = {0};
+
+    split(&source, 1, 3);
+    for (size_t i = 0; i < chunks.count; i++)
+        buffer_text(&first, chunks.list[i].text);
+    split(&source, 1, 3);
+    for (size_t i = 0, at = 0; i < chunks.count; at += chunks.list[i++].text.size)
+        ck_assert(memcmp(first.data + at, chunks.list[i].text.data, chunks.list[i].text.size) == 0);
+    buffer_free(&first);
+    release();
+    free((char *)source.text.data);
+}
+END_TEST
+
+START_TEST(modules_with_debug_sections_stay_whole)
+{
+#define DEBUG(name)                                                                                \
+    ".version 8.0\n.target sm_80, debug\n.address_size 64\n.weak .func t() {}\n"                   \
+    ".visible .entry " name "() { call t; $d: ret; }\n.section .debug_info { .b64 $d }\n"
+    struct program_source sources[] = {
+        {"a", TEXT(DEBUG("a"))},
+        {"b", TEXT(DEBUG("b"))},
+        {"c", TEXT(HEADER ".extern .func t();\n.visible .entry c() { call t; }")}};
+
+    split(sources, 3, 1);
+    ck_assert_uint_eq(chunks.count, 3);
+    ck_assert(contains(&chunks.list[0], ".extern .func t()"));
+    ck_assert(contains(&chunks.list[0], ".entry c()"));
+    ck_assert(contains(&chunks.list[1], DEBUG("a")));
+    ck_assert(contains(&chunks.list[2], DEBUG("b")));
+    check_all();
+}
+END_TEST
+
+START_TEST(lines_are_found_in_their_sources)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".visible .entry a()\n{\n  ret;\n}\n")},
+        {"b", TEXT(HEADER "\n\n.visible\n.entry b()\n{\n  trap;\n}\n")}};
+    const char *member;
+    uint32_t line, chunk_line;
+
+    split(sources, 2, 1);
+    chunk_line = 1 + lexer_count_lines(chunks.list[0].text, 0,
+                                       (size_t)(strstr(chunks.list[0].text.data, "trap") -
+                                                chunks.list[0].text.data));
+    ck_assert(chunk_origin(&chunks, &chunks.list[0], chunk_line, &member, &line));
+    ck_assert_str_eq(member, "b");
+    ck_assert_uint_eq(line, 9);
+    chunk_line = 1 + lexer_count_lines(chunks.list[0].text, 0,
+                                       (size_t)(strstr(chunks.list[0].text.data, "  ret") -
+                                                chunks.list[0].text.data));
+    ck_assert(chunk_origin(&chunks, &chunks.list[0], chunk_line, &member, &line));
+    ck_assert_str_eq(member, "a");
+    ck_assert_uint_eq(line, 6);
+    ck_assert(!chunk_origin(&chunks, &chunks.list[0], 1, &member, &line));
+    ck_assert(!chunk_origin(&chunks, &chunks.list[0], 1000, &member, &line));
+}
+END_TEST
+
+START_TEST(a_program_without_anything_is_one_chunk)
+{
+    split_text(HEADER, 8);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert_uint_eq(chunks.list[0].function_count, 0);
+    ck_assert_str_eq(chunks.list[0].first_function, "");
+}
+END_TEST
+
+START_TEST(a_program_without_modules_is_a_text_that_parses)
+{
+    struct arena arena = {0};
+    struct ptx_module module;
+    size_t offset = 0;
+
+    split(NULL, 0, 8);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert(module_parse(&module, &arena, "chunk", chunks.list[0].text, &offset));
+    ck_assert(arch_equal(module.target, (struct arch){90, 0}));
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(aliases_and_their_functions_are_promoted_together)
+{
+    split_text(HEADER ".func a();\n.func f() { add.u32 %r, %r, 1; }\n.alias a, f;\n"
+                      ".visible .entry k() { call a; }\n.visible .entry l() { call a; }",
+               8);
+    ck_assert_uint_eq(chunks.count, 3);
+    check_all();
+    for (size_t i = 0; i < chunks.count; i++)
+        ck_assert(contains(&chunks.list[i], ".extern .func a();") ||
+                  contains(&chunks.list[i], ".visible .func a();"));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("split");
+    TCase *tests = tcase_create("split");
+
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_loop_test(tests, case_splits_as_expected, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_test(tests, all_cases_in_one_program_split);
+    tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
+    tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
+    tcase_add_test(tests, symbols_carry_what_the_merger_restores);
+    tcase_add_test(tests, small_internal_callees_are_replicated);
+    tcase_add_test(tests, small_programs_are_not_split_by_default);
+    tcase_add_test(tests, loads_are_even);
+    tcase_add_test(tests, the_same_program_gives_the_same_chunks);
+    tcase_add_test(tests, modules_with_debug_sections_stay_whole);
+    tcase_add_test(tests, lines_are_found_in_their_sources);
+    tcase_add_test(tests, a_program_without_anything_is_one_chunk);
+    tcase_add_test(tests, a_program_without_modules_is_a_text_that_parses);
+    tcase_add_test(tests, aliases_and_their_functions_are_promoted_together);
+    suite_add_tcase(all, tests);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

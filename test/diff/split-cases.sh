@@ -1,0 +1,82 @@
+#!/bin/bash
+# split-cases.sh: the chunks of every case in fixtures/split are accepted by ptxas and joined by nvlink,
+# and the result is what the case expects, for 1 to 4 chunks.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tool=$(cd "${BUILD:-build}" && pwd)/tool_split
+if ! command -v ptxas > /dev/null || ! command -v nvlink > /dev/null; then
+    echo "split-cases: ptxas and nvlink are not installed: SKIPPED"
+    echo "0 passed, 0 failed, 36 skipped"
+    exit 0
+fi
+[ -x "$tool" ] || { echo "$tool is missing"; echo "0 passed, 1 failed"; exit 1; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# symbol NAME: value and size of each symbol of that name that the image defines.
+symbol() { readelf -sW "$work/out.cubin" 2> /dev/null | awk -v n="$1" '$NF == n && $(NF - 1) != "UND" {print $2, $3}'; }
+count() { symbol "$1" | wc -l; }
+bind() { readelf -sW "$work/out.cubin" 2> /dev/null | awk -v n="$1" '$NF == n {for (i = 1; i < NF; i++) if ($i ~ /^(LOCAL|GLOBAL|WEAK)$/) print $i}' | tr '\n' ' '; }
+size() { symbol "$1" | awk '{print $2}' | tr '\n' ' '; }
+section() { readelf -SW "$work/out.cubin" 2> /dev/null | sed 's/^ *\[ *[0-9]*\] *//' | awk -v n="$1" '$1 == n {print $5}'; }
+said() { grep -qF "$1" "$work/link.log"; }
+
+# What the EXPECT line of each case says about the image; only called when all was assembled.
+outcome() {
+    case $1 in
+    02_*) [ "$(size g)" = "4 " ] ;;
+    05_*) [ "$(count f0) $(count f1)" = "1 1" ] ;;
+    06_*) [ "$(size q2)" = "8 " ] && [ "$(count g)" = 1 ] ;;
+    07_*) [ "$(section .nv.shared.k0) $(section .nv.shared.k1)" = "0004c0 000480" ] ;;
+    09_*) [ "$(section .nv.shared.k0) $(section .nv.shared.k1) $(count f)" = "000500 000500 1" ] ;;
+    10_*) [ "$(count f)" = 1 ] && [ "$(readelf -sW "$work/out.cubin" | grep -c ' \$__cnt__')" = 1 ] ;;
+    11_*) [ "$(symbol bar | cut -d' ' -f1)" = "$(symbol foo | cut -d' ' -f1)" ] && [ "$(count foo)" = 1 ] ;;
+    12_*) [ "$(count c)" = 1 ] ;;
+    13_*) [ "$(bind f)" = "WEAK " ] ;;
+    14_*) said "Stack size for entry function 'k0' cannot be statically determined" ;;
+    15_*) [ "$(count f)" = 1 ] ;;
+    20_*) said "too much global constant data (0x13880 bytes, 0x10000 max)" ;;
+    23_*) [ "$(count f)$(count 'f$1')$(count '$f')" = 111 ] ;;
+    28_*) [ "$(count hostvar)$(count hostc)" = 11 ] ;;
+    29_*) said "Undefined reference to 'xf'" && said "Undefined reference to 'xv'" ;;
+    30_*) [ "$(bind k0)$(bind k1)" = "LOCAL GLOBAL " ] ;;
+    33_*) [ "$(size g)" = "12 " ] ;;
+    35_*) [ "$(count a0)$(count a1)$(count b0)$(count b1)" = 1111 ] ;;
+    *) [ -s "$work/out.cubin" ] ;;
+    esac
+}
+
+# assemble OPTIONS: every chunk, in order; leaves the cubins' names in `cubins`.
+assemble() {
+    cubins=""
+    for chunk in $(ls "$work"/c.*.ptx | sort -t. -k2 -n); do
+        # shellcheck disable=SC2086
+        ptxas -c -arch=sm_90 $1 "$chunk" -o "${chunk%.ptx}.cubin" >> "$work/link.log" 2>&1 || return 1
+        cubins="$cubins ${chunk%.ptx}.cubin"
+    done
+}
+
+run() {
+    name=$1 wanted=$2 options=$3
+    rm -f "$work"/*
+    : > "$work/link.log"
+    if "$tool" -u "$wanted" "$work/c" "fixtures/split/$name.ptx" > "$work/log" 2>&1 &&
+        { assemble "$options" || [ "${name%%_*}" = 20 ]; }; then
+        # shellcheck disable=SC2086
+        nvlink -arch=sm_90 $cubins -o "$work/out.cubin" >> "$work/link.log" 2>&1
+        outcome "$name" && passed=$((passed + 1)) && return
+    fi
+    failed=$((failed + 1))
+    echo "split-cases: $name, $wanted chunks $options:"
+    sed 's/^/    /' "$work/log" "$work/link.log"
+}
+
+for path in fixtures/split/*.ptx; do
+    for wanted in 1 2 3 4; do
+        run "$(basename "$path" .ptx)" "$wanted" ""
+    done
+done
+run 24_lineinfo 2 -lineinfo
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

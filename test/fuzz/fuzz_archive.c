@@ -1,0 +1,53 @@
+/* fuzz_archive.c: any bytes as an archive and as a host object. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "input/archive.h"
+#include "input/hostobj.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Reads every byte that is handed out. */
+static void touch(uint8_t *sum, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        *sum ^= ((const uint8_t *)data)[i];
+}
+
+static bool see_section(void *argument, const char *section, struct bytes data)
+{
+    (void)section;
+    touch(argument, data.data, data.size);
+    return true;
+}
+
+static void see_object(uint8_t *sum, struct bytes data)
+{
+    unsigned found;
+
+    hostobj_walk("x.o", data, see_section, sum, &found);
+    *sum ^= hostobj_is_shared(data);
+}
+
+static bool see_member(void *argument, struct text name, struct bytes data)
+{
+    touch(argument, name.data, name.size);
+    see_object(argument, data);
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct diag_sink sink = {0};
+    struct bytes bytes = {data, size};
+    uint8_t sum = 0;
+
+    context_get()->sink = &sink;
+    archive_walk("x.a", bytes, see_member, &sum);
+    see_object(&sum, bytes);
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* fuzz_body.c: any bytes as a function body, then as code. What parses must encode and decode
+ * again. */
+#include <stdlib.h>
+
+#include "assembler/builtin/encode.h"
+#include "assembler/builtin/parse.h"
+#include "base/context.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool lookup(const void *argument, struct text name, bool *is_function, uint8_t *space)
+{
+    (void)argument;
+    *is_function = name.data[0] == 'f';
+    *space = name.data[0] == 'c' ? SPACE_CONST : name.data[0] == 's' ? SPACE_SHARED : SPACE_GLOBAL;
+    return name.data[0] != '%';
+}
+
+static void allocate(struct body *body)
+{
+    for (size_t i = 0; i < body->register_count; i++)
+        body->registers[i].physical =
+            (uint16_t)(body->registers[i].class == REGISTER_PREDICATE ? i % 7 : i % 60 * 4);
+}
+
+/* Code that encode_body made is decoded whole; any other bytes are survived. */
+static void print(struct bytes code, bool is_ours)
+{
+    struct buffer out = {0};
+    size_t at = 0, step;
+
+    while (at < code.size) {
+        step = encode_print(code, at, &out, NULL, NULL);
+        if (is_ours && step == 0)
+            abort();
+        at += step ? step : CODE_WORD_SIZE;
+        out.size = 0;
+    }
+    buffer_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena = {0};
+    struct text text = {(const char *)data, size};
+    struct body body = {.arena = &arena, .function = TEXT("fuzzed")};
+    struct parse_scope scope = {.file = "fuzz", .whole = text, .lookup = lookup};
+    struct diag_sink messages = {0};
+    struct code_relocations relocations = {0};
+    struct buffer code = {0};
+
+    context_get()->sink = &messages;
+    if (parse_body(&body, text, &scope)) {
+        allocate(&body);
+        if (encode_body(&body, "fuzz", &code, &relocations))
+            print(buffer_bytes(&code), true);
+    } else if (messages.errors == 0) {
+        abort(); /* a failure without a message */
+    }
+    print((struct bytes){data, size}, false);
+    context_get()->sink = NULL;
+    diag_sink_free(&messages);
+    buffer_free(&code);
+    free(relocations.list);
+    arena_free(&arena);
+    return 0;
+}

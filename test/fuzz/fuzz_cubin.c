@@ -1,0 +1,53 @@
+/* Any bytes as a cubin: reading must refuse or be right, and what was read must survive joining
+ * (with itself as a second chunk too) and writing. Seeds: fixtures/cubin/ *.cubin. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "cubin/cubin_image.h"
+#include "cubin/join.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void join(const struct cubin *cubin, size_t count)
+{
+    static const struct chunk_symbol symbols[] = {
+        {{"counter$p", 9}, {"counter", 7}, CHUNK_LOCAL, false, false, 4},
+        {{"small", 5}, {"small", 5}, CHUNK_LOCAL, true, false, 0},
+        {{"k1", 2}, {"k1", 2}, CHUNK_WEAK, true, false, 0},
+    };
+    const struct cubin *list[] = {cubin, cubin};
+    struct cubin joined;
+    struct image image;
+
+    if (join_cubins(&joined, list, count, symbols, sizeof symbols / sizeof *symbols)) {
+        struct buffer bytes = {0};
+        struct cubin again = {0};
+
+        /* What was joined must be a cubin that others can read. */
+        if (cubin_image(&image, &joined) && image_bytes(&image, &bytes) &&
+            !cubin_read(&again, "joined", buffer_bytes(&bytes)))
+            __builtin_trap();
+        cubin_free(&again);
+        image_free(&image);
+        buffer_free(&bytes);
+    }
+    cubin_free(&joined);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct diag_sink sink = {0};
+    struct cubin cubin;
+
+    context_get()->sink = &sink;
+    if (cubin_read(&cubin, "input", (struct bytes){data, size})) {
+        join(&cubin, 1);
+        join(&cubin, 2);
+    }
+    cubin_free(&cubin);
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    return 0;
+}

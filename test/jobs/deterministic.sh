@@ -1,0 +1,50 @@
+#!/bin/bash
+# deterministic.sh: the output is the same bytes for 1, 2, 8 and 64 threads, for any number of chunks, and
+# with and without splitting, over every program in fixtures/.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# program NAME INPUT...: links it in many ways and compares the bytes with the plain link's.
+program() {
+    name=$1
+    shift
+    if ! minilink -w -arch=sm_90 "$@" -o plain.cubin 2> messages; then
+        # What cannot be linked must fail the same way when it is split.
+        minilink -w -arch=sm_90 -split-compile-extended=8 --minimum-chunk=1 "$@" -o none.cubin 2> again
+        if [ $? = 0 ] || [ -e none.cubin ]; then failed=$((failed + 1)); echo "failed $name: only the split link succeeds"
+        else passed=$((passed + 1)); fi
+        return
+    fi
+    for way in "1 1" "2 2" "2 3" "8 2" "8 5" "8 16" "64 128"; do
+        threads=${way% *} chunks=${way#* }
+        if minilink -w -disable-infos -arch=sm_90 -split-compile-extended="$threads" --chunks="$chunks" --minimum-chunk=1 \
+            "$@" -o out.cubin 2> messages && cmp -s plain.cubin out.cubin; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "failed $name: $threads threads, $chunks chunks"
+            sed 's/^/    /' messages
+        fi
+        rm -f out.cubin
+    done
+}
+
+F=$ROOT/fixtures/fatbin
+program abc "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+program relocated "$F"/abc.reloc.o
+program archive "$F"/a.ptxonly.o "$F"/lib.a -lto
+for ptx in "$ROOT"/fixtures/split/*.ptx "$ROOT"/fixtures/ptx/*.ptx; do
+    [ -e "$ptx" ] && program "$(basename "$ptx")" "$ptx"
+done
+for folder in "$ROOT"/fixtures/programs/*/; do
+    [ -d "$folder" ] && program "$(basename "$folder")" "$folder"*.ptx
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,75 @@
+#!/bin/bash
+# hostile.sh: full disks, missing folders, killed links, damaged inputs: a clear message, the right status,
+# nothing left behind.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+F=$ROOT/fixtures/fatbin
+
+# check WHAT CONDITION...
+check() {
+    what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $what"; cat messages 2> /dev/null; fi
+}
+# is STATUS PATTERN: the last link ended so and said so.
+is() { [ "$status" = "$1" ] && grep -q "$2" messages; }
+link() { minilink "$@" 2> messages; status=$?; }
+only() { [ "$(ls -A out 2> /dev/null | tr '\n' ' ')" = "$1" ]; }
+
+mkdir out
+link "$F"/c.lto.o -o /dev/full
+check "a full device ends with status 3" is 3 "No space left"
+link "$F"/c.lto.o -o /dev/null
+check "/dev/null can be written" [ "$status" = 0 ]
+link "$F"/c.lto.o -o gone/out.cubin
+check "a missing folder ends with status 3" is 3 "Could not open output file 'gone/out.cubin'"
+link "$F"/c.lto.o -o out
+check "a folder as output ends with status 3" is 3 "Could not open output file 'out'"
+link -arch=sm_90 "$F"/bad.trunc1000.fatbin -o out/x.cubin
+check "a damaged input ends with status 1" is 1 "bad.trunc1000.fatbin"
+check "and leaves nothing" only ""
+echo old > out/x.cubin
+link -arch=sm_90 "$F"/a.ptxonly.o -o out/x.cubin
+check "a failing link ends with status 1" is 1 "Undefined reference"
+check "and keeps the old output" [ "$(cat out/x.cubin)" = old ]
+rm out/x.cubin
+(ulimit -f 1; minilink "$F"/a.lto.o "$F"/b.lto.o -o out/x.cubin 2> messages)
+status=$?
+check "a file size limit is reported or kills, and leaves nothing" only ""
+
+# Truncated at every 97th byte: never a crash, never an output from a cut object with code lost.
+size=$(stat -c %s "$F"/a.lto.fatbin)
+crashed=0
+for ((length = 0; length < size; length += 97)); do
+    head -c "$length" "$F"/a.lto.fatbin > cut.fatbin
+    timeout 20 minilink -arch=sm_90 cut.fatbin -o cut.cubin 2> messages
+    status=$?
+    [ "$status" -gt 3 ] && crashed=$((crashed + 1))
+    [ "$length" -gt 0 ] && [ "$status" = 0 ] && crashed=$((crashed + 1))
+done
+check "every cut of a fatbin is refused" [ "$crashed" = 0 ]
+
+# Interrupted at some moment of a slow assembly: the signal's own status, nothing left.
+export SAMPLE_SLEEP_MS=3000
+for name in INT TERM; do
+    # The shell has INT ignored in background jobs; a link leaves ignored signals alone.
+    env --default-signal=$name minilink -split-compile-extended=2 --minimum-chunk=1 --assembler=plugin:"$BUILD"/sample-plugin.so \
+        "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o -o out/x.cubin 2> messages &
+    pid=$!
+    sleep 0.3
+    kill -s $name $pid
+    wait $pid
+    status=$?
+    check "SIG$name ends the link by that signal" [ "$status" -gt 128 ]
+    check "SIG$name leaves nothing" only ""
+done
+unset SAMPLE_SLEEP_MS
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

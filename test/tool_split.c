@@ -1,0 +1,92 @@
+/* tool_split.c: splits PTX files into chunk files, for tests against the real tools.
+ *
+ *     tool_split [-u] N OUTPREFIX IN.ptx...     writes OUTPREFIX.0.ptx, OUTPREFIX.1.ptx ...
+ *
+ * -u allows undefined symbols. Prints the number of chunks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "split/split.h"
+
+static struct text read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    struct buffer buffer = {0};
+    char block[65536];
+    size_t size;
+    char *data;
+
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(&buffer, block, size);
+    fclose(file);
+    data = buffer_take(&buffer, &size);
+    return (struct text){data, size};
+}
+
+static void write_chunk(const char *prefix, const struct chunk *chunk)
+{
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s.%u.ptx", prefix, chunk->index);
+    file = fopen(path, "wb");
+    if (!file || fwrite(chunk->text.data, 1, chunk->text.size, file) != chunk->text.size ||
+        fclose(file) != 0) {
+        perror(path);
+        exit(2);
+    }
+}
+
+static void print_promoted(const struct chunks *chunks)
+{
+    for (size_t i = 0; i < chunks->count; i++)
+        printf("%u: weight %llu, %u functions, %u replicas, first %s\n", chunks->list[i].index,
+               (unsigned long long)chunks->list[i].weight, chunks->list[i].function_count,
+               chunks->list[i].replica_count, chunks->list[i].first_function);
+    if (chunks->single_reason)
+        printf("not split: %s\n", chunks->single_reason);
+}
+
+int main(int argc, char **argv)
+{
+    struct program_request link = {.arch = {90, 0}};
+    struct split_request split = {.minimum_bytes = 1, .arch = {90, 0}};
+    struct program_source *sources;
+    struct program program = {0};
+    struct chunks chunks = {0};
+    int first = 1;
+    size_t count;
+
+    if (argc > 1 && strcmp(argv[1], "-u") == 0) {
+        link.allow_undefined = true;
+        first++;
+    }
+    if (argc < first + 3)
+        return 2;
+    split.wanted = (uint32_t)strtoul(argv[first], NULL, 10);
+    count = (size_t)(argc - first - 2);
+    sources = calloc(count, sizeof *sources);
+    if (!sources)
+        return 2;
+    for (size_t i = 0; i < count; i++)
+        sources[i] = (struct program_source){argv[(size_t)first + 2 + i],
+                                             read_file(argv[(size_t)first + 2 + i])};
+    if (!program_link(&program, sources, count, &link) || !split_program(&chunks, &program, &split))
+        return 1;
+    for (size_t i = 0; i < chunks.count; i++)
+        write_chunk(argv[first + 1], &chunks.list[i]);
+    printf("%zu chunks\n", chunks.count);
+    print_promoted(&chunks);
+    chunks_free(&chunks);
+    program_free(&program);
+    for (size_t i = 0; i < count; i++)
+        free((char *)sources[i].text.data);
+    free(sources);
+    return 0;
+}
