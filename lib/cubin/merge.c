@@ -148,9 +148,8 @@ static bool order(struct merging *m)
 static bool encode(struct merging *m)
 {
     graph_encode(m);
-    attributes_encode(m);
     attributes_warn(m);
-    return relocate_encode(m);
+    return attributes_encode(m) && relocate_encode(m);
 }
 
 static uint32_t find_index(const struct merging *m, struct text name)
@@ -195,19 +194,22 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
 static void add_to_image(struct merging *m, const struct merged_section *section)
 {
     bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t info = info_of(m, section);
 
-    image_add_section(m->image, &(struct image_section){
-                                    .name = section->name,
-                                    .type = section->type,
-                                    .flags = section->flags,
-                                    .alignment = section->alignment,
-                                    .entry_size = section->entry_size,
-                                    .size = section->size,
-                                    .has_no_bytes = has_no_bytes,
-                                    .data = has_no_bytes ? NULL : section->data,
-                                    .link = link_of(m, section),
-                                    .info = info_of(m, section),
-                                });
+    image_add_section(
+        m->image, &(struct image_section){
+                      .name = section->name,
+                      .type = section->type,
+                      /* A section that belonged to one that is gone belongs to none. */
+                      .flags = info ? section->flags : section->flags & ~(uint64_t)SHF_INFO_LINK,
+                      .alignment = section->alignment,
+                      .entry_size = section->entry_size,
+                      .size = section->size,
+                      .has_no_bytes = has_no_bytes,
+                      .data = has_no_bytes ? NULL : section->data,
+                      .link = link_of(m, section),
+                      .info = info,
+                  });
 }
 
 static void add_tables(struct merging *m)

@@ -37,11 +37,17 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
+/* A section symbol may also name none: an absolute or common one. */
+static bool names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
+
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
         return PASS_CODE;
-    if (symbol->type == STT_SECTION) {
+    if (names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
 
         return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
@@ -176,7 +182,8 @@ static void resolve_one(struct merging *m, struct table *names, size_t file, siz
     uint32_t id;
 
     if (input->type == STT_SECTION) {
-        add_local(m, true, file, (uint32_t)index);
+        if (names_section(m->cubins[file], input))
+            add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(m, names, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
