@@ -229,9 +229,15 @@ static void find_owners(struct merging *m, size_t file)
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         uint32_t function = cubin_section_function(cubin, (uint32_t)i);
+        uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
-        if (function)
-            m->owner_of[m->section_base[file] + i] = merging_symbol(m, file, function);
+        m->owner_of[m->section_base[file] + i] = id;
+        /* Two weak functions of one name in one cubin would share what belongs to each. */
+        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
+            diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                       TEXT_ARG(m->symbols[id].name), cubin->name, cubin->name);
+            m->failed = true;
+        }
     }
 }
 

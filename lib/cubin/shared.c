@@ -411,7 +411,8 @@ static void name_variable(struct planner *planner, uint32_t variable)
 
     symbol->value = m->shared_address[variable];
     if (symbol->file == MERGE_NONE) {
-        grow_debug_shared(m, EXTERN_ALIGNMENT, reserve);
+        grow_debug_shared(m, EXTERN_ALIGNMENT,
+                          reserve + (symbol->size ? symbol->value + symbol->size : 0));
         symbol->value += planner->has_common ? reserve : 0;
     } else if (lists_count(users, variable) > 1) {
         grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
