@@ -149,7 +149,7 @@ static int compare_values(const struct info_record *a, const struct info_record 
 static void fill_compat(struct join *join)
 {
     struct info_record best[256];
-    uint8_t order[256];
+    uint8_t order[256] = {0};
     size_t count = 0;
     bool known[256] = {false};
     struct buffer buffer = {0};
