@@ -30,8 +30,8 @@ struct link_request {
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     enum jobserver_use jobserver;
-    bool relocatable;                     /* -r */
-    bool dry_run; /* --dry-run: stop before assembling, say what would be done */
+    bool relocatable; /* -r */
+    bool dry_run;     /* --dry-run: stop before assembling, say what would be done */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
 };
