@@ -1,8 +1,8 @@
 /* cubin.h: one cubin as plain structs, checked.
  *
- * cubin_read() validates everything before anything uses it: after it, every index is in range, every
- * view lies inside the file, every name is a string, every info record is whole. The merging stages
- * therefore need no defensive checks. libelf is used to read the headers (read.c). */
+ * cubin_read() validates everything before anything uses it: after it, every index is in range,
+ * every view lies inside the file, every name is a string, every info record is whole. The merging
+ * stages therefore need no defensive checks. libelf is used to read the headers (read.c). */
 #ifndef MINILINK_CUBIN_CUBIN_H
 #define MINILINK_CUBIN_CUBIN_H
 
@@ -49,20 +49,20 @@ struct cubin_symbol {
 /* Start with {0}. */
 struct cubin {
     struct arena arena;
-    const char *name; /* for messages: "a.o(1)", "lto.cubin" */
-    uint8_t ident[16]; /* e_ident */
-    uint16_t type;    /* ET_REL or ET_EXEC */
-    uint32_t flags;   /* e_flags */
+    const char *name;               /* for messages: "a.o(1)", "lto.cubin" */
+    uint8_t ident[16];              /* e_ident */
+    uint16_t type;                  /* ET_REL or ET_EXEC */
+    uint32_t flags;                 /* e_flags */
     struct cubin_section *sections; /* [0] is the null section */
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
     size_t symbol_count;
-    uint32_t symtab; /* section index; 0 = none */
+    uint32_t symtab;      /* section index; 0 = none */
     struct bytes strings; /* contents of .strtab; prototypes are kept there too; ends with NUL */
 };
 
-/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. False, and an error
- * that names what is wrong, where, found and expected. */
+/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. False, and an
+ * error that names what is wrong, where, found and expected. */
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
 void cubin_free(struct cubin *cubin);
@@ -77,7 +77,8 @@ bool cubin_is_text(const struct cubin_section *section);
 bool cubin_is_mercury(const struct cubin_section *section);
 
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
- * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to none. */
+ * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to
+ * none. */
 uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index);
 
 /* The NUL-terminated string at `offset` in .strtab; empty when out of range. */
@@ -95,7 +96,8 @@ struct info_record {
  * whole; on unchecked bytes a torn record ends the walk with rest->size > 0. */
 bool info_next(struct bytes *rest, struct info_record *record);
 
-/* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS). */
+/* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS).
+ */
 size_t info_symbol_words(const struct info_record *record);
 
 /* Little-endian 32-bit word `index` of a payload; 0 behind its end. */

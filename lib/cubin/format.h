@@ -1,7 +1,7 @@
 /* format.h: numbers of the EM_CUDA ELF format.
  *
- * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were measured
- * on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
+ * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
+ * measured on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
 #ifndef MINILINK_CUBIN_FORMAT_H
 #define MINILINK_CUBIN_FORMAT_H
 
@@ -81,7 +81,7 @@ enum cubin_relocation_type {
     R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
-    R_CUDA_YIELD_OPCODE9_0 = 0x44,      /* these two have no symbol (sm_75, -G) */
+    R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* these two have no symbol (sm_75, -G) */
     R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
     R_CUDA_UNUSED_CLEAR32 = 0x48,
     R_CUDA_UNUSED_CLEAR64 = 0x49,
@@ -136,10 +136,10 @@ enum compat_attribute {
 
 /* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */
 enum callgraph_part {
-    CALLGRAPH_DIRECT = -1,     /* caller, callee */
-    CALLGRAPH_ADDRESS = -2,    /* function whose address is taken, prototype string in .strtab */
-    CALLGRAPH_INDIRECT = -3,   /* caller, prototype string of its indirect call */
-    CALLGRAPH_CANDIDATE = -4,  /* function, one whose address its code takes */
+    CALLGRAPH_DIRECT = -1,    /* caller, callee */
+    CALLGRAPH_ADDRESS = -2,   /* function whose address is taken, prototype string in .strtab */
+    CALLGRAPH_INDIRECT = -3,  /* caller, prototype string of its indirect call */
+    CALLGRAPH_CANDIDATE = -4, /* function, one whose address its code takes */
 };
 
 /* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */

@@ -1,7 +1,8 @@
 /* image.h: an ELF file in memory, complete but for its file offsets.
  *
- * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written by
- * image_write() through libelf. Section and symbol indices are final when they are added here. */
+ * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
+ * by image_write() through libelf. Section and symbol indices are final when they are added here.
+ */
 #ifndef MINILINK_CUBIN_IMAGE_H
 #define MINILINK_CUBIN_IMAGE_H
 
@@ -22,10 +23,10 @@ struct image_section {
     uint64_t flags;
     uint64_t alignment;
     uint64_t entry_size;
-    uint64_t size;     /* bytes; of file contents unless has_no_bytes */
-    bool has_no_bytes; /* NOBITS and its NVIDIA cousins */
-    const void *data;  /* size bytes that outlive the image, or NULL when has_no_bytes */
-    uint64_t offset;   /* in the file: set by image_layout */
+    uint64_t size;        /* bytes; of file contents unless has_no_bytes */
+    bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
+    const void *data;     /* size bytes that outlive the image, or NULL when has_no_bytes */
+    uint64_t offset;      /* in the file: set by image_layout */
     uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
 };
 
@@ -50,8 +51,8 @@ struct image_segment {
 /* Start with {0}. */
 struct image {
     struct arena arena;
-    uint16_t type;  /* ET_REL or ET_EXEC */
-    uint32_t flags; /* e_flags, complete */
+    uint16_t type;                  /* ET_REL or ET_EXEC */
+    uint32_t flags;                 /* e_flags, complete */
     struct image_section *sections; /* [0] is the null section, made by image_begin */
     size_t section_count;
     size_t section_capacity;
@@ -78,17 +79,17 @@ void image_begin(struct image *image, uint16_t type, uint32_t flags);
 /* Appends a section and returns its index; fields may be changed later through image->sections. */
 uint32_t image_add_section(struct image *image, const struct image_section *section);
 
-/* Encodes symbols (null symbol first, locals before globals) as .symtab contents in the image's arena
- * and sets section `symtab`'s data, size, entry size and info (index of the first global). Names are
- * added to `strings`. */
+/* Encodes symbols (null symbol first, locals before globals) as .symtab contents in the image's
+ * arena and sets section `symtab`'s data, size, entry size and info (index of the first global).
+ * Names are added to `strings`. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
 
-/* Places sections in index order from 0x40 on, each aligned, then the section header table, then for
- * ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
+/* Places sections in index order from 0x40 on, each aligned, then the section header table, then
+ * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
 /* The file's bytes, appended to `out`; image_layout comes first. Through libelf on a memory file.

@@ -1,8 +1,8 @@
 /* join_plan.h: what the steps of join_cubins() know about the chunks' cubins.
  *
- * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always named
- * together with that cubin's index; an *entity* is what a symbol stands for in the whole program; and
- * joined sections and symbols are indices in the result. JOIN_NONE is no entity. */
+ * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always
+ * named together with that cubin's index; an *entity* is what a symbol stands for in the whole
+ * program; and joined sections and symbols are indices in the result. JOIN_NONE is no entity. */
 #ifndef MINILINK_CUBIN_JOIN_PLAN_H
 #define MINILINK_CUBIN_JOIN_PLAN_H
 
@@ -18,7 +18,7 @@ enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };
 struct join_entity {
     struct text name; /* in the chunks */
     enum join_state state;
-    uint32_t cubin;  /* with `symbol`: the definition that is kept, or a mention of it */
+    uint32_t cubin; /* with `symbol`: the definition that is kept, or a mention of it */
     uint32_t symbol;
     uint32_t listed; /* index among the chunk symbols, or JOIN_NONE */
     uint32_t folded; /* the same function's entity in an earlier chunk, or JOIN_NONE */
@@ -65,26 +65,27 @@ struct join_merged {
     uint32_t section;
     uint64_t alignment;
     uint64_t size;
-    bool is_shared; /* objects without a place: only their sizes count */
-    bool is_frames; /* .debug_frame */
-    bool is_whole;  /* concatenated section by section, since its objects cannot be told apart */
-    bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90) */
+    bool is_shared;    /* objects without a place: only their sizes count */
+    bool is_frames;    /* .debug_frame */
+    bool is_whole;     /* concatenated section by section, since its objects cannot be told apart */
+    bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
+                        */
     struct join_block **blocks; /* kept ones, in the result's order */
     size_t block_count;
-    uint8_t *data;   /* or NULL without contents */
-    uint32_t joined; /* section in the result */
+    uint8_t *data;                       /* or NULL without contents */
+    uint32_t joined;                     /* section in the result */
     struct join_relocation *relocations; /* those in place first, each kind by falling offset */
     size_t relocation_count;
     size_t in_place_count;
 };
 
 struct join_section {
-    uint32_t text;       /* the code section it belongs to, 0 = none */
-    uint32_t next_owned; /* the next section of the same code, 0 = none */
-    uint32_t function;   /* code: position in the functions' order, or JOIN_NONE */
-    uint32_t merged;     /* index of the join_merged it goes into, or JOIN_NONE */
-    uint32_t joined;     /* in the result, 0 = none */
-    bool has_symbol;     /* a section symbol stands for it */
+    uint32_t text;              /* the code section it belongs to, 0 = none */
+    uint32_t next_owned;        /* the next section of the same code, 0 = none */
+    uint32_t function;          /* code: position in the functions' order, or JOIN_NONE */
+    uint32_t merged;            /* index of the join_merged it goes into, or JOIN_NONE */
+    uint32_t joined;            /* in the result, 0 = none */
+    bool has_symbol;            /* a section symbol stands for it */
     uint32_t first_relocations; /* the first section that relocates it, 0 = none */
     uint32_t next_relocations;  /* a relocation section's: the next of the same target */
     uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
@@ -152,9 +153,10 @@ struct join {
     size_t function_count;
     struct join_merged *merged;
     size_t merged_count;
-    struct join_pairs calls, addresses, indirect, takers, prototypes; /* lists are freed by join.c */
-    struct join_made *made;    /* by joined section */
-    uint32_t *section_symbols; /* by joined section: its symbol, 0 = none */
+    struct join_pairs calls, addresses, indirect, takers,
+        prototypes;                              /* lists are freed by join.c */
+    struct join_made *made;                      /* by joined section */
+    uint32_t *section_symbols;                   /* by joined section: its symbol, 0 = none */
     uint32_t info, compat, callgraph, prototype; /* joined sections, 0 = none */
 };
 
@@ -182,8 +184,8 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
     return &join->inputs[e->cubin].cubin->symbols[e->symbol];
 }
 
-/* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to which
- * function. False, and errors, when two chunks define the same. */
+/* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to
+ * which function. False, and errors, when two chunks define the same. */
 bool join_resolve(struct join *join);
 
 /* join_fold.c: copies of a local function that came out identical become one. */
@@ -195,8 +197,8 @@ void join_order(struct join *join);
 /* join_merged.c: the sections that several functions share, and where each piece of them goes. */
 void join_merge(struct join *join);
 
-/* join_blocks.c: cuts section `section` of chunk `cubin` into blocks that can move alone. False when
- * that cannot be: bytes other than padding, or relocations, lie outside of them. */
+/* join_blocks.c: cuts section `section` of chunk `cubin` into blocks that can move alone. False
+ * when that cannot be: bytes other than padding, or relocations, lie outside of them. */
 bool join_blocks(struct join *join, uint32_t cubin, uint32_t section);
 
 /* Makes all of the section one block. */
