@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "cubin/cubin.h"
+#include "cubin/empty.h"
 #include "cubin/image.h"
 #include "cubin/join.h"
 #include "cubin/merge.h"
@@ -196,6 +197,25 @@ static bool read_cubins(struct link *link)
     return ok;
 }
 
+/* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
+ * it. */
+static void warn_of_mixture(const struct link *link)
+{
+    struct text note = TEXT(".note.minilink");
+
+    if (link->chunk_cubin_count == 0 || !cubin_section_find(&link->joined, note))
+        return;
+    for (size_t i = 0; i < link->member_cubin_count; i++) {
+        if (cubin_section_find(&link->member_cubins[i], note))
+            continue;
+        diag_warning(
+            "'%s' is machine code for a GPU, linked with code of the built-in assembler: no "
+            "machine runs the result",
+            link->member_cubins[i].name);
+        return;
+    }
+}
+
 static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -212,11 +232,16 @@ static bool merge(struct link *link)
 
     if (!read_cubins(link))
         return false;
+    warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
     for (size_t i = 0; i < link->member_cubin_count; i++)
         cubins[count++] = &link->member_cubins[i];
     if (link->cubins.count)
         cubins[count++] = &link->joined;
+    if (count == 0) {
+        empty_cubin(&link->joined, link->members.arch);
+        cubins[count++] = &link->joined;
+    }
     return merge_cubins(&link->image, cubins, count, &wanted, &link->report);
 }
 
@@ -281,7 +306,7 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 
-    ok = ok && write_image(link);
+    ok = ok && diag_error_count() == 0 && write_image(link);
     timing_end(&link->timing, "write");
     ok = ok && timing_write(&link->timing, request->time_file, request->output, link->members.arch,
                             &link->cubins);

@@ -119,10 +119,10 @@ void report_image(const struct merge_report *report)
             continue;
         if (kernel->stack != UINT32_MAX)
             snprintf(stack, sizeof stack, "%" PRIu32, kernel->stack);
+        /* nvlink's last number is the size of .nv.local, which cubins of this ABI do not have. */
         diag_verbose("Function properties for '%.*s':", TEXT_ARG(kernel->name));
         diag_verbose("used %" PRIu32 " registers, used %" PRIu32 " barriers, %s stack, %" PRIu32
-                     " bytes smem, %" PRIu32 " bytes cmem[0], %" PRIu32 " bytes lmem",
-                     kernel->registers, kernel->barriers, stack, kernel->shared, kernel->constant0,
-                     kernel->local);
+                     " bytes smem, %" PRIu32 " bytes cmem[0], 0 bytes lmem",
+                     kernel->registers, kernel->barriers, stack, kernel->shared, kernel->constant0);
     }
 }

@@ -530,6 +530,20 @@ START_TEST(a_program_without_anything_is_one_chunk)
 }
 END_TEST
 
+START_TEST(a_program_without_modules_is_a_text_that_parses)
+{
+    struct arena arena = {0};
+    struct ptx_module module;
+    size_t offset = 0;
+
+    split(NULL, 0, 8);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert(module_parse(&module, &arena, "chunk", chunks.list[0].text, &offset));
+    ck_assert(arch_equal(module.target, (struct arch){90, 0}));
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(aliases_and_their_functions_are_promoted_together)
 {
     split_text(HEADER ".func a();\n.func f() { add.u32 %r, %r, 1; }\n.alias a, f;\n"
@@ -561,6 +575,7 @@ static Suite *suite(void)
     tcase_add_test(tests, modules_with_debug_sections_stay_whole);
     tcase_add_test(tests, lines_are_found_in_their_sources);
     tcase_add_test(tests, a_program_without_anything_is_one_chunk);
+    tcase_add_test(tests, a_program_without_modules_is_a_text_that_parses);
     tcase_add_test(tests, aliases_and_their_functions_are_promoted_together);
     suite_add_tcase(all, tests);
     return all;

@@ -40,9 +40,9 @@ static void print_report(const struct merge_report *report)
         const struct kernel_report *kernel = &report->kernels[i];
 
         printf("%s %.*s: %u registers, %u barriers, %u bytes stack, %u bytes smem, %u bytes "
-               "cmem[0], %u bytes lmem\n",
+               "cmem[0]\n",
                kernel->is_kernel ? "kernel" : "function", TEXT_ARG(kernel->name), kernel->registers,
-               kernel->barriers, kernel->stack, kernel->shared, kernel->constant0, kernel->local);
+               kernel->barriers, kernel->stack, kernel->shared, kernel->constant0);
     }
     printf("%llu bytes gmem, %llu bytes cmem[3]\n", (unsigned long long)report->global_bytes,
            (unsigned long long)report->constant3_bytes);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "input/archive.h"
 #include "input/fatbin.h"
@@ -185,25 +186,48 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
     }
 }
 
-static bool dump_members(const struct dump *dump, const struct inputs *inputs)
+static void print_member(const struct dump *dump, const struct member *member, bool is_selected)
 {
     static const char *const roles[] = {"not used", "options", "PTX", "cubin"};
+    char arch[ARCH_NAME_SIZE], number[16];
+
+    fprintf(dump->out, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
+            arch_name(member->entry.arch, arch));
+    if (is_selected)
+        fprintf(dump->out, ", %s (%s)", roles[member->role], member->reason ? member->reason : "");
+    fputc('\n', dump->out);
+}
+
+/* Roles can be told only for one target. Where none was asked for, the file may leave a choice: no
+ * fault of its own, so the members are listed without roles then. */
+static bool dump_members(const struct dump *dump, const struct inputs *inputs)
+{
     struct members members = {0};
     struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
-    char arch[ARCH_NAME_SIZE], number[16];
-    bool ok = members_collect(&members, inputs) && members_select(&members, &request);
+    struct context *context = context_get();
+    struct diag_sink sink = {0}, *outer = context->sink;
+    uint64_t errors = context->error_count;
+    char arch[ARCH_NAME_SIZE];
+    bool ok = members_collect(&members, inputs);
+    bool is_selected = false;
 
-    if (ok && members.arch.sm)
-        fprintf(dump->out, "members for %s:\n", arch_name(members.arch, arch));
-    for (size_t i = 0; ok && i < members.count; i++) {
-        const struct member *member = &members.list[i];
-
-        fprintf(dump->out, "  %s: %s for %s, %s (%s)\n", member->name,
-                kind_name(member->entry.kind, number), arch_name(member->entry.arch, arch),
-                roles[member->role], member->reason ? member->reason : "");
+    if (ok) {
+        context->sink = &sink;
+        is_selected = members_select(&members, &request);
+        context->sink = outer;
+        context->error_count = errors;
     }
+    if (dump->arch.sm)
+        diag_replay(&sink);
+    diag_sink_free(&sink);
+    if (is_selected && members.arch.sm)
+        fprintf(dump->out, "members for %s:\n", arch_name(members.arch, arch));
+    else if (members.count)
+        fprintf(dump->out, "members:\n");
+    for (size_t i = 0; ok && i < members.count; i++)
+        print_member(dump, &members.list[i], is_selected);
     members_free(&members);
-    return ok;
+    return ok && (is_selected || dump->arch.sm == 0);
 }
 
 bool dump_file(const struct dump *dump, const struct inputs *inputs)

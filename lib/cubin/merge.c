@@ -28,6 +28,17 @@ static bool give_up(void)
     return false;
 }
 
+/* Code for an older target of the same major number is taken too (measured: nvlink 13.0 links sm_80
+ * code for sm_86, and writes the target's number); the rest of the flags must agree. */
+static bool is_for_target(const struct merging *m, const struct cubin *cubin)
+{
+    uint32_t sm = CUBIN_FLAGS_SM(cubin->flags);
+    uint32_t other = CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK;
+
+    return sm / 10 == m->request->arch.sm / 10 && sm <= m->request->arch.sm &&
+           ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
+}
+
 /* All inputs are relocatable, for the target, and of one kind. */
 static bool check_inputs(struct merging *m)
 {
@@ -43,15 +54,14 @@ static bool check_inputs(struct merging *m)
         if (cubin->type != ET_REL) {
             diag_error("Input file '%s' is not a relocatable cubin", cubin->name);
             m->failed = true;
-        } else if (CUBIN_FLAGS_SM(cubin->flags) != m->request->arch.sm ||
-                   ((cubin->flags ^ m->cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE)) {
+        } else if (!is_for_target(m, cubin)) {
             diag_fatal("Input file '%s' arch does not match target '%s'", cubin->name,
                        arch_name(m->request->arch, arch));
             m->failed = true;
         }
     }
-    if (m->count == 0 || symbols >= MERGE_NONE / 2 || sections >= MERGE_NONE / 2) {
-        diag_error(m->count == 0 ? "No cubins to merge" : "Too many symbols or sections to merge");
+    if (symbols >= MERGE_NONE / 2 || sections >= MERGE_NONE / 2) {
+        diag_error("Too many symbols or sections to merge");
         m->failed = true;
     }
     return !m->failed;
@@ -217,8 +227,8 @@ static void build_image(struct merging *m)
     struct image_section *strtab;
     uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
 
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE) | note
-                                                                          << CUBIN_FLAGS_NOTE_SHIFT;
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
+                      m->request->arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
@@ -265,7 +275,6 @@ static void report_function(const struct merging *m, struct merge_report *report
         .barriers = is_kernel ? reach->barriers : facts->barriers,
         .stack = is_bounded ? (uint32_t)reach->stack : UINT32_MAX,
         .shared = shared == MERGE_NONE ? 0 : (uint32_t)m->sections[shared].size,
-        .local = facts->frame,
     };
 }
 

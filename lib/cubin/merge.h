@@ -30,7 +30,6 @@ struct kernel_report {
     uint32_t stack;     /* bytes; UINT32_MAX = cannot be determined */
     uint32_t shared;    /* bytes, with the driver's reserve */
     uint32_t constant0; /* bytes of bank 0 */
-    uint32_t local;     /* bytes */
 };
 
 /* Start with {0}. */
@@ -44,9 +43,9 @@ struct merge_report {
     const char **dead_names;
 };
 
-/* Merges `count` cubins, in that order, into *image and lays it out. Errors and warnings in
- * nvlink's words; all errors of a step are reported before it fails. `report` may be NULL. The
- * image has views into the cubins. */
+/* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.
+ * Errors and warnings in nvlink's words; all errors of a step are reported before it fails.
+ * `report` may be NULL. The image has views into the cubins. */
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report);
 

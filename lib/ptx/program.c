@@ -90,6 +90,11 @@ static bool check_modules(struct program *program, struct arch arch)
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
     bool is_good = true;
 
+    /* A link without PTX still has a text: that of CUDA 13.0 for the link's architecture. */
+    if (!first) {
+        program->version_major = 9;
+        program->target = arch;
+    }
     for (size_t i = 0; i < program->module_count; i++) {
         const struct ptx_module *module = program->modules[i];
         bool is_newer = module->version_major > program->version_major ||

@@ -10,8 +10,11 @@
 #define DEFAULT_MINIMUM 65536u
 
 /* Copies of replicated functions may add this part of the program's text; beyond it, the functions
- * that cost most are placed once and promoted. */
+ * that cost most are placed once and promoted. Where all copies would be many times the text, none
+ * are made. */
 #define LARGEST_GROWTH(total) ((total) / 10)
+
+#define HOPELESS_GROWTH(total) ((total)*32)
 
 struct load {
     uint64_t weight;
@@ -128,21 +131,25 @@ struct usage {
     uint32_t *lightest; /* lightest chunk that has one */
 };
 
-/* Counts in how many chunks each replicated function is needed. */
-static void count_copies(struct dealer *dealer, struct usage *usage)
+/* Counts in how many chunks each replicated function is needed. False when that is far too much:
+ * the walk then ends early, so that its cost stays in proportion to the text. */
+static bool count_copies(struct dealer *dealer, struct usage *usage)
 {
     const struct plan *plan = dealer->plan;
     size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *functions = partition_members(plan, bounds);
     struct closure closure = closure_new(plan->program);
+    uint64_t most = HOPELESS_GROWTH(plan->total_weight);
+    uint64_t copied = 0;
 
-    for (uint32_t c = 0; c < plan->chunk_count; c++) {
+    for (uint32_t c = 0; c < plan->chunk_count && copied <= most; c++) {
         closure_restart(&closure);
         for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
             callgraph_add_replicas(plan, functions[i], &closure);
         for (size_t i = 0; i < closure.count; i++) {
             uint32_t symbol = closure.list[i];
 
+            copied += plan->placements[symbol].weight;
             if (usage->copies[symbol]++ == 0 ||
                 dealer->loads[c] < dealer->loads[usage->lightest[symbol]])
                 usage->lightest[symbol] = c;
@@ -151,6 +158,20 @@ static void count_copies(struct dealer *dealer, struct usage *usage)
     closure_free(&closure);
     free(functions);
     free(bounds);
+    return copied <= most;
+}
+
+/* Deals everything out again, without replicated functions. */
+static void give_up_replication(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        plan->placements[i].is_replicated = false;
+    for (uint32_t c = 0; c < plan->chunk_count; c++)
+        dealer->loads[c] = 0;
+    find_units(dealer);
+    deal(dealer);
 }
 
 /* Places replicated functions once, those that add most first, until the growth is within bounds.
@@ -165,7 +186,8 @@ static void bound_growth(struct dealer *dealer)
     size_t replicated = 0;
     uint64_t growth = 0;
 
-    count_copies(dealer, &usage);
+    if (!count_copies(dealer, &usage))
+        give_up_replication(dealer);
     for (uint32_t i = 0; i < count; i++) {
         if (!plan->placements[i].is_replicated || usage.copies[i] == 0)
             continue;

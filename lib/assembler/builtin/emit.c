@@ -94,7 +94,7 @@ static void add_functions(struct emission *emission, struct function_sections *l
     }
     emission->sections.callgraph =
         add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
-    if (emit_has_prototype(unit))
+    if (emit_graph_has_prototypes(unit))
         emission->sections.prototype =
             add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
     for (size_t i = 0; i < unit->function_count; i++) {
@@ -212,7 +212,7 @@ static void fill_code_relocations(struct emission *emission, const struct functi
     Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
         const struct code_relocation *relocation = &function->relocations[count - 1 - i];
-        uint64_t symbol = emit_body_symbol(emission, function, relocation->symbol);
+        uint64_t symbol = emit_symbols_of_body(emission, function, relocation->symbol);
         list[i] = (Elf64_Rela){.r_offset = relocation->offset,
                                .r_info = ELF64_R_INFO(symbol, relocation->type),
                                .r_addend = relocation->addend};
@@ -249,7 +249,7 @@ static void fill_functions(struct emission *emission, const struct function_sect
         if (unit->job->sm < 90)
             text->info |= function->register_count << 24;
         unit->image.sections[list[i].info].info = function->text_section;
-        emit_function_info(emission, function, &unit->code);
+        emit_info_function(emission, function, &unit->code);
         set_contents(emission, list[i].info, &unit->code);
         if (list[i].relocations)
             fill_code_relocations(emission, function, list[i].relocations);
@@ -261,22 +261,22 @@ static void fill_singles(struct emission *emission)
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     struct buffer *out = &unit->code;
-    emit_tool_note(unit, out);
+    emit_note_tool(unit, out);
     set_contents(emission, sections->tool_note, out);
-    emit_cuda_note(unit, out);
+    emit_note_cuda(unit, out);
     set_contents(emission, sections->cuda_note, out);
-    emit_builtin_note(out);
+    emit_note_builtin(out);
     set_contents(emission, sections->builtin_note, out);
-    emit_info(emission, out);
+    emit_info_chunk(emission, out);
     set_contents(emission, sections->info, out);
     if (sections->compat) {
-        emit_compat(emission, out);
+        emit_info_compat(emission, out);
         set_contents(emission, sections->compat, out);
     }
-    emit_callgraph(emission, out);
+    emit_graph_calls(emission, out);
     set_contents(emission, sections->callgraph, out);
     if (sections->prototype) {
-        emit_prototype(emission, out);
+        emit_graph_prototypes(emission, out);
         set_contents(emission, sections->prototype, out);
     }
 }
@@ -306,10 +306,8 @@ static void finish(struct emission *emission)
     struct unit *unit = emission->unit;
     image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
                       &unit->strings);
-    struct buffer strings = {0};
-    buffer_text(&strings, buffer_view(&unit->strings.bytes));
-    set_contents(emission, sections->strings, &strings);
-    buffer_free(&strings);
+    buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
+    set_contents(emission, sections->strings, &unit->code);
     image_set_section_names(&unit->image, sections->section_names);
     image_layout(&unit->image);
 }
@@ -340,7 +338,7 @@ bool emit_unit(struct unit *unit)
                    unit->image.section_count, MOST_SECTIONS);
         return false;
     }
-    emit_symbols(&emission);
+    emit_symbols_build(&emission);
     fill_functions(&emission, list);
     if (initialised)
         fill_data_relocations(&emission, DATA_INITIALISED, initialised);

@@ -37,28 +37,28 @@ struct emission {
 bool emit_unit(struct unit *unit);
 
 /* emit_symbols.c: the symbol table; sets the indices of globals and objects. */
-void emit_symbols(struct emission *emission);
+void emit_symbols_build(struct emission *emission);
 
 /* The symbol that stands for symbol `index` of a function's body in relocations. */
-uint32_t emit_body_symbol(const struct emission *emission, const struct function_code *function,
-                          uint32_t index);
+uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
+                              uint32_t index);
 
 /* emit_info.c: contents of .nv.info, .nv.compat and .nv.info.F. */
-void emit_info(const struct emission *emission, struct buffer *out);
-void emit_compat(const struct emission *emission, struct buffer *out);
-void emit_function_info(const struct emission *emission, const struct function_code *function,
+void emit_info_chunk(const struct emission *emission, struct buffer *out);
+void emit_info_compat(const struct emission *emission, struct buffer *out);
+void emit_info_function(const struct emission *emission, const struct function_code *function,
                         struct buffer *out);
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
-void emit_callgraph(struct emission *emission, struct buffer *out);
-void emit_prototype(struct emission *emission, struct buffer *out);
+void emit_graph_calls(struct emission *emission, struct buffer *out);
+void emit_graph_prototypes(struct emission *emission, struct buffer *out);
 
 /* True when some function needs a record in .nv.prototype. */
-bool emit_has_prototype(const struct unit *unit);
+bool emit_graph_has_prototypes(const struct unit *unit);
 
 /* emit_note.c: contents of the three notes. */
-void emit_tool_note(const struct unit *unit, struct buffer *out);
-void emit_cuda_note(const struct unit *unit, struct buffer *out);
-void emit_builtin_note(struct buffer *out);
+void emit_note_tool(const struct unit *unit, struct buffer *out);
+void emit_note_cuda(const struct unit *unit, struct buffer *out);
+void emit_note_builtin(struct buffer *out);
 
 #endif

@@ -147,7 +147,7 @@ static void put_candidates(struct unit *unit, size_t index, const uint32_t *next
     }
 }
 
-void emit_callgraph(struct emission *emission, struct buffer *out)
+void emit_graph_calls(struct emission *emission, struct buffer *out)
 {
     struct unit *unit = emission->unit;
     size_t count = unit->scope.count;
@@ -171,7 +171,7 @@ static bool has_prototype(const struct global *global)
            (global->is_defined || global->is_used);
 }
 
-bool emit_has_prototype(const struct unit *unit)
+bool emit_graph_has_prototypes(const struct unit *unit)
 {
     for (size_t i = 0; i < unit->scope.count; i++)
         if (has_prototype(&unit->scope.globals[i]))
@@ -179,7 +179,7 @@ bool emit_has_prototype(const struct unit *unit)
     return false;
 }
 
-void emit_prototype(struct emission *emission, struct buffer *out)
+void emit_graph_prototypes(struct emission *emission, struct buffer *out)
 {
     struct unit *unit = emission->unit;
     for (size_t i = 0; i < unit->scope.count; i++) {

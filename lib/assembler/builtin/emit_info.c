@@ -38,7 +38,7 @@ static uint32_t mercury_version(const struct unit *unit)
     return unit->job->sm >= 90 ? MERCURY_VERSION : 0;
 }
 
-void emit_info(const struct emission *emission, struct buffer *out)
+void emit_info_chunk(const struct emission *emission, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
     for (size_t i = unit->function_count; i-- > 0;) {
@@ -61,7 +61,7 @@ static bool uses_textures(const struct unit *unit)
 }
 
 /* The values that ptxas writes; of those without a name in format.h the meaning is not known. */
-void emit_compat(const struct emission *emission, struct buffer *out)
+void emit_info_compat(const struct emission *emission, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
     const char *arch = unit->job->arch;
@@ -176,7 +176,7 @@ static void put_exits(const struct function_code *function, struct buffer *out)
         put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits, count);
 }
 
-void emit_function_info(const struct emission *emission, const struct function_code *function,
+void emit_info_function(const struct emission *emission, const struct function_code *function,
                         struct buffer *out)
 {
     const struct unit *unit = emission->unit;

@@ -30,7 +30,7 @@ static void put_head(struct buffer *out, const char *owner, uint32_t type, size_
 
 /* Version 2; offsets of five strings in what follows: output name, tool, its version, its build,
  * the command line. */
-void emit_tool_note(const struct unit *unit, struct buffer *out)
+void emit_note_tool(const struct unit *unit, struct buffer *out)
 {
     char command[64];
     snprintf(command, sizeof command, "-arch %.32s -c ", unit->job->arch);
@@ -53,14 +53,14 @@ void emit_tool_note(const struct unit *unit, struct buffer *out)
 }
 
 /* Version, architecture, CUDA version, padding: halves of words. */
-void emit_cuda_note(const struct unit *unit, struct buffer *out)
+void emit_note_cuda(const struct unit *unit, struct buffer *out)
 {
     put_head(out, OWNER_NVIDIA, TYPE_CUDA, 8);
     buffer_u32(out, NOTE_VERSION | (unit->job->sm & 0xffffu) << 16);
     buffer_u32(out, CUDA_VERSION);
 }
 
-void emit_builtin_note(struct buffer *out)
+void emit_note_builtin(struct buffer *out)
 {
     const char *name = builtin_assembler.name;
     put_head(out, OWNER_MINILINK, TYPE_ENCODING, 4 + strlen(name) + 1);

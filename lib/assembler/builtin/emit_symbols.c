@@ -111,7 +111,7 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
                                                           .section = section});
 }
 
-void emit_symbols(struct emission *emission)
+void emit_symbols_build(struct emission *emission)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
     struct unit *unit = emission->unit;
@@ -131,8 +131,8 @@ void emit_symbols(struct emission *emission)
     }
 }
 
-uint32_t emit_body_symbol(const struct emission *emission, const struct function_code *function,
-                          uint32_t index)
+uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
+                              uint32_t index)
 {
     const struct unit *unit = emission->unit;
     if (function->objects[index] != NO_INDEX)

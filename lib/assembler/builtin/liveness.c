@@ -1,8 +1,8 @@
-/* liveness.c: backward data flow over the blocks, for 64 registers at a time.
+/* liveness.c: backward data flow over the blocks, for 256 registers at a time.
  *
  * Most registers live within one block; reading the instructions once is enough for them. Only
  * those that some block reads before it writes them need data flow ("crossing" registers). They are
- * taken in slices of 64, one bit each, so memory is a few words per block whatever the number of
+ * taken in slices of 256, one bit each, so memory is a few words per block whatever the number of
  * registers, and time is near linear for the control flow that compilers make. For hostile control
  * flow the work is bounded: what is left when the bound is reached counts as live everywhere, which
  * is never wrong, only wasteful. */
@@ -11,8 +11,9 @@
 #include "assembler/builtin/access.h"
 #include "assembler/builtin/flow.h"
 
-#define SLICE      64u
-#define WORK_LIMIT ((uint64_t)1 << 29) /* edges looked at in one body */
+#define WORDS      4u
+#define SLICE      (64u * WORDS)
+#define WORK_LIMIT ((uint64_t)1 << 27) /* edges looked at in one body */
 
 /* A block reads a crossing register before it writes it, or writes it for certain. */
 struct event {
@@ -22,10 +23,10 @@ struct event {
 };
 
 struct node_bits {
-    uint64_t read;    /* read in the block before any write */
-    uint64_t written; /* written for certain before any read */
-    uint64_t in;      /* live where the block begins */
-    uint64_t out;     /* live where it ends */
+    uint64_t read[WORDS];    /* read in the block before any write */
+    uint64_t written[WORDS]; /* written for certain before any read */
+    uint64_t in[WORDS];      /* live where the block begins */
+    uint64_t out[WORDS];     /* live where it ends */
 };
 
 struct liveness {
@@ -134,6 +135,25 @@ static void collect_events(struct liveness *liveness)
     liveness->slice_start[0] = 0;
 }
 
+/* One node from its successors; true when more is live at its beginning than before. */
+static bool solve_node(struct liveness *liveness, uint32_t node)
+{
+    const struct flow *flow = &liveness->flow;
+    struct node_bits *bits = &liveness->bits[node];
+    uint64_t out[WORDS] = {0};
+    uint64_t news = 0;
+    for (uint32_t k = flow->successor_start[node]; k < flow->successor_start[node + 1]; k++)
+        for (unsigned w = 0; w < WORDS; w++)
+            out[w] |= liveness->bits[flow->successors[k]].in[w];
+    for (unsigned w = 0; w < WORDS; w++) {
+        uint64_t in = bits->read[w] | (out[w] & ~bits->written[w]);
+        news |= in ^ bits->in[w];
+        bits->in[w] = in;
+        bits->out[w] = out[w];
+    }
+    return news != 0;
+}
+
 /* Backwards over the nodes until nothing changes. False when the work limit is reached. */
 static bool solve(struct liveness *liveness)
 {
@@ -143,21 +163,19 @@ static bool solve(struct liveness *liveness)
         liveness->work += flow->successor_start[flow->node_count] + flow->node_count;
         if (liveness->work > WORK_LIMIT)
             return false;
-        for (uint32_t i = 0; i < flow->node_count; i++) {
-            uint32_t node = flow->order[i];
-            struct node_bits *bits = &liveness->bits[node];
-            uint64_t out = 0;
-            for (uint32_t k = flow->successor_start[node]; k < flow->successor_start[node + 1]; k++)
-                out |= liveness->bits[flow->successors[k]].in;
-            uint64_t in = bits->read | (out & ~bits->written);
-            bits->out = out;
-            if (in == bits->in)
-                continue;
-            bits->in = in;
-            is_changed = true;
-        }
+        for (uint32_t i = 0; i < flow->node_count; i++)
+            is_changed |= solve_node(liveness, flow->order[i]);
     }
     return true;
+}
+
+/* Extends the intervals of those registers of a word that `live` has and `seen` has not. */
+static void extend_new(struct liveness *liveness, const uint32_t *registers, uint64_t live,
+                       uint64_t *seen, uint32_t position)
+{
+    for (uint64_t news = live & ~*seen; news; news &= news - 1)
+        extend(&liveness->intervals[registers[__builtin_ctzll(news)]], position);
+    *seen |= live;
 }
 
 /* Extends the slice's intervals to the first block where each register is live at the beginning and
@@ -165,20 +183,16 @@ static bool solve(struct liveness *liveness)
 static void extend_slice(struct liveness *liveness, const uint32_t *registers)
 {
     const struct flow *flow = &liveness->flow;
-    uint64_t seen = 0;
-    for (uint32_t block = 0; block < flow->block_count; block++) {
-        for (uint64_t news = liveness->bits[block].in & ~seen; news; news &= news - 1)
-            extend(&liveness->intervals[registers[__builtin_ctzll(news)]],
-                   2 * flow->blocks[block].first);
-        seen |= liveness->bits[block].in;
-    }
-    seen = 0;
-    for (uint32_t block = flow->block_count; block-- > 0;) {
-        for (uint64_t news = liveness->bits[block].out & ~seen; news; news &= news - 1)
-            extend(&liveness->intervals[registers[__builtin_ctzll(news)]],
-                   2 * flow->blocks[block].end - 1);
-        seen |= liveness->bits[block].out;
-    }
+    uint64_t begun[WORDS] = {0};
+    uint64_t ended[WORDS] = {0};
+    for (uint32_t block = 0; block < flow->block_count; block++)
+        for (unsigned w = 0; w < WORDS; w++)
+            extend_new(liveness, registers + (size_t)64 * w, liveness->bits[block].in[w], &begun[w],
+                       2 * flow->blocks[block].first);
+    for (uint32_t block = flow->block_count; block-- > 0;)
+        for (unsigned w = 0; w < WORDS; w++)
+            extend_new(liveness, registers + (size_t)64 * w, liveness->bits[block].out[w],
+                       &ended[w], 2 * flow->blocks[block].end - 1);
 }
 
 static void solve_slice(struct liveness *liveness, uint32_t slice)
@@ -187,11 +201,12 @@ static void solve_slice(struct liveness *liveness, uint32_t slice)
     memset(liveness->bits, 0, liveness->flow.node_count * sizeof *liveness->bits);
     for (uint32_t i = liveness->slice_start[slice]; i < liveness->slice_start[slice + 1]; i++) {
         const struct event *event = &liveness->events[i];
-        uint64_t bit = (uint64_t)1 << event->crossing % SLICE;
+        uint32_t word = event->crossing % SLICE / 64;
+        uint64_t bit = (uint64_t)1 << event->crossing % 64;
         if (event->is_write)
-            liveness->bits[event->block].written |= bit;
+            liveness->bits[event->block].written[word] |= bit;
         else
-            liveness->bits[event->block].read |= bit;
+            liveness->bits[event->block].read[word] |= bit;
     }
     if (solve(liveness)) {
         extend_slice(liveness, registers);
