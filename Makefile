@@ -89,7 +89,7 @@ goldens: all
 
 # Remakes the fixtures from their sources; needs a CUDA toolkit.
 fixtures: all
-	$(Q)BUILD=$(BUILD) fixtures/remake
+	$(Q)for remake in fixtures/remake fixtures/*/remake; do BUILD=$(BUILD) $$remake || exit 1; done
 
 bench: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
