@@ -80,8 +80,9 @@ check: $(BUILD)/.dependencies
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
 
+# The plus hands make's jobserver on to the links.
 demo: all
-	$(Q)BUILD=$(BUILD) test/demo
+	+$(Q)BUILD=$(BUILD) test/demo
 
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
