@@ -10,6 +10,7 @@
 #include "base/arch.h"
 #include "input/file.h"
 #include "options/consensus.h"
+#include "pool/jobserver.h"
 
 #define MINILINK_VERSION "0.1.0"
 
@@ -28,9 +29,9 @@ struct link_request {
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
-    int jobserver;                        /* enum jobserver_use (pool/jobserver.h) */
-    bool relocatable;                     /* -r */
-    bool dry_run; /* --dry-run: stop before assembling, say what would be done */
+    enum jobserver_use jobserver;
+    bool relocatable; /* -r */
+    bool dry_run;     /* --dry-run: stop before assembling, say what would be done */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
 };

@@ -182,7 +182,7 @@ static const struct {
     {"32_debug_info.ptx", NULL},
     {"33_unsized_array.ptx", NULL},
     {"34_multi_decl_line.ptx", NULL},
-    {"35_two_modules.ptx", "chunk:21:1: Duplicate .version directive"},
+    {"35_two_modules.ptx", "chunk:21:1: error: Duplicate .version directive"},
     {"36_proto_mismatch_guard.ptx", NULL},
 };
 
@@ -433,18 +433,18 @@ static const struct {
     const char *ptx;
     const char *message;
 } errors[] = {
-    {HEADER ".visible .entry k() {\n  frob.u32 %r1;\n}\n", "chunk:5:3: Unknown instruction"},
-    {HEADER ".visible .entry k() {\n\tld.global.u32 %r1, [x];\n}\n", "chunk:5:16: '%r1'"},
+    {HEADER ".visible .entry k() {\n  frob.u32 %r1;\n}\n", "chunk:5:3: error: Unknown instruction"},
+    {HEADER ".visible .entry k() {\n\tld.global.u32 %r1, [x];\n}\n", "chunk:5:16: error: '%r1'"},
     {HEADER ".func f();\n.visible .entry k() { ret; }\n",
-     "chunk:4: Unresolved extern function 'f'"},
+     "chunk:4: error: Unresolved extern function 'f'"},
     {HEADER ".visible .func f() { ret; }\n.visible .func f() { ret; }\n",
-     "chunk:5: Duplicate definition of 'f'"},
+     "chunk:5: error: Duplicate definition of 'f'"},
     {HEADER ".global .u32 f;\n.extern .func f();\n",
-     "chunk:5: 'f' is declared as a function and as a variable"},
+     "chunk:5: error: 'f' is declared as a function and as a variable"},
     {HEADER ".extern .func f();\n.visible .func g();\n.alias g, f;\n",
-     "chunk:6: Alias 'g' stands for a function that is not defined"},
+     "chunk:6: error: Alias 'g' stands for a function that is not defined"},
     {HEADER ".visible .global .u64 p = nothing;\n",
-     "chunk:4:27: Invalid initial value symbol 'nothing'"},
+     "chunk:4:27: error: Invalid initial value symbol 'nothing'"},
     {HEADER ".visible .entry k(.param .align 4 .b8 p[40000]) { ret; }\n",
      "Entry function 'k' uses too much parameter space (0x9c40 bytes, 0x7ffc max)"},
     {HEADER ".visible .entry k() { .local .b8 x[6000000000]; ret; }\n",

@@ -130,6 +130,12 @@ static void read_nvvmpath(struct options *options, const char *value)
             arena_string(&options->arena, (struct text){path.data, path.size - 5});
 }
 
+static bool is_assembler(const char *name)
+{
+    return strcmp(name, "builtin") == 0 || strcmp(name, "ptxas") == 0 ||
+           strncmp(name, "plugin:", 7) == 0;
+}
+
 /* Options that are minilink's own. */
 static bool take_own(struct options *options, const struct option_row *row, const char *value)
 {
@@ -143,7 +149,8 @@ static bool take_own(struct options *options, const struct option_row *row, cons
     switch (row->id) {
     case OPTION_ASSEMBLER:
         link->assembler.name = value;
-        return true;
+        return is_assembler(value) ||
+               USAGE("Value '%s' is not defined for option 'assembler'", value);
     case OPTION_PTXAS:
         link->assembler.ptxas_path = value;
         return true;

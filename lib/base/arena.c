@@ -2,10 +2,10 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 
@@ -83,21 +83,15 @@ struct text arena_text(struct arena *arena, struct text text)
 
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
-    va_list arguments, again;
-    int length;
+    struct buffer text = {0};
+    va_list arguments;
     char *result;
 
     va_start(arguments, format);
-    va_copy(again, arguments);
-    length = vsnprintf(NULL, 0, format, arguments);
+    buffer_vprintf(&text, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        va_end(again);
-        context_raise(LINK_NO_MEMORY);
-    }
-    result = arena_alloc(arena, (size_t)length + 1, 1);
-    vsnprintf(result, (size_t)length + 1, format, again);
-    va_end(again);
+    result = arena_string(arena, buffer_view(&text));
+    buffer_free(&text);
     return result;
 }
 

@@ -4,8 +4,8 @@
  * through a thread-specific key. Its 280 bytes have the layout of ptxas's own context (spec:
  * ptxas-threading, TLS Context Layout), so that each field of that description has its place here.
  *
- * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds to
- * the innermost one. Workers copy the link thread's flags with context_inherit().
+ * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
+ * to the innermost one. Workers copy the link thread's flags with context_inherit().
  *
  * Safety. A context is only touched by its own thread; the list of live ones is locked. */
 #ifndef MINILINK_BASE_CONTEXT_H

@@ -117,6 +117,23 @@ bool replay_parse(struct text line, struct replay_message *message)
     return parse_severity(line, message);
 }
 
+/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. */
+static struct text drop_name(struct text line, const char *chunk)
+{
+    struct text rest = line;
+    struct replay_message message;
+    const char *colon;
+
+    if (skip(&rest, text_of(chunk)) && skip(&rest, TEXT(":")))
+        return rest;
+    colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
+    if (!colon || (line.data[0] >= '0' && line.data[0] <= '9') ||
+        memchr(line.data, ' ', (size_t)(colon - line.data)))
+        return line;
+    rest = drop(line, (size_t)(colon - line.data) + 2);
+    return parse_severity(line, &message) || !parse_severity(rest, &message) ? line : rest;
+}
+
 static bool next_line(const char **log, struct text *line)
 {
     size_t size = strcspn(*log, "\n");
@@ -192,7 +209,7 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
             report(DIAG_NOTE, drop_blanks(line));
             continue;
         }
-        if (!replay_parse(line, &message)) {
+        if (!replay_parse(drop_name(line, whole.file), &message)) {
             /* Lines in no known form that follow each other are one message. */
             if (has_message && !was_known)
                 report(DIAG_NOTE, line);

@@ -16,8 +16,8 @@ bool check_program(const struct program *program, const struct program_request *
 /* names.c: gives symbols, section labels and files names that are unique in the program. */
 void names_make_unique(struct program *program);
 
-/* liveness.c: finds what is reachable, and with that every live symbol's references and edits. */
-void liveness_mark(struct program *program, const struct program_request *request);
+/* live.c: finds what is reachable, and with that every live symbol's references and edits. */
+void live_mark(struct program *program, const struct program_request *request);
 
 /* What a scan of one piece of text finds. The arrays are malloc'ed and reused from scan to scan. */
 struct scan {

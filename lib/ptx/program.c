@@ -128,7 +128,7 @@ bool program_link(struct program *program, const struct program_source *sources,
         !symbols_resolve(program))
         return false;
     names_make_unique(program);
-    liveness_mark(program, request);
+    live_mark(program, request);
     return check_program(program, request);
 }
 

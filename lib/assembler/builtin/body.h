@@ -1,5 +1,5 @@
-/* body.h: one function's body as instructions: what the parser makes, the register allocator fills in
- * and the encoder reads. Everything lives in the arena of the chunk. */
+/* body.h: one function's body as instructions: what the parser makes, the register allocator fills
+ * in and the encoder reads. Everything lives in the arena of the chunk. */
 #ifndef MINILINK_BUILTIN_BODY_H
 #define MINILINK_BUILTIN_BODY_H
 
@@ -23,9 +23,9 @@ enum register_class {
 
 /* A register that the PTX declares; `.reg .b32 %r<7>;` gives seven. */
 struct virtual_register {
-    struct text name; /* "%r1" */
-    uint8_t class;    /* enum register_class */
-    uint8_t bits;     /* 1, 8, 16, 32, 64, 128 */
+    struct text name;  /* "%r1" */
+    uint8_t class;     /* enum register_class */
+    uint8_t bits;      /* 1, 8, 16, 32, 64, 128 */
     uint16_t physical; /* first physical register; set by the allocator */
 };
 
@@ -43,24 +43,25 @@ enum operand_kind {
 };
 
 struct operand {
-    uint8_t kind;        /* enum operand_kind */
-    bool is_negated;     /* -x */
-    bool is_inverted;    /* !p */
+    uint8_t kind;           /* enum operand_kind */
+    bool is_negated;        /* -x */
+    bool is_inverted;       /* !p */
     uint8_t immediate_bits; /* width of a 0f/0d literal: 32 or 64; 0 = integer */
-    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector behind a register; '|' on a VECTOR
-     * of two that was written p|q; 'u' for .unified behind an ADDRESS */
+    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector behind a register; '|' on a
+     * VECTOR of two that was written p|q; 'u' for .unified behind an ADDRESS */
     uint8_t component_kind;
     /* 0 none; 1 + index of .x .y .z .w (or .b0 .h1 ...); a selector of several digits (.b3210):
      * number of digits << 12, digits in 3 bits each, the first in the highest */
     uint16_t component;
-    uint32_t reg;        /* REGISTER, ADDRESS with a register base: index in body.registers; else NO_INDEX */
-    uint32_t symbol;     /* SYMBOL, ADDRESS with a symbol base: index in body.symbols; else NO_INDEX */
-    uint32_t label;      /* LABEL: index in body.labels; SPECIAL: special register number */
-    int64_t value;       /* IMMEDIATE bits; offset of SYMBOL and ADDRESS */
+    uint32_t
+        reg; /* REGISTER, ADDRESS with a register base: index in body.registers; else NO_INDEX */
+    uint32_t symbol; /* SYMBOL, ADDRESS with a symbol base: index in body.symbols; else NO_INDEX */
+    uint32_t label;  /* LABEL: index in body.labels; SPECIAL: special register number */
+    int64_t value;   /* IMMEDIATE bits; offset of SYMBOL and ADDRESS */
     /* VECTOR, LIST; of an ADDRESS what follows its base: [map, {x, y}] has one, a VECTOR */
     struct operand *elements;
     uint32_t element_count;
-    struct text text;    /* as written (its first word), for messages and NAME */
+    struct text text; /* as written (its first word), for messages and NAME */
 };
 
 #define INSTRUCTION_MODIFIERS 16
@@ -69,11 +70,12 @@ struct instruction {
     uint16_t opcode; /* index in the opcode table */
     uint8_t modifier_count;
     uint8_t operand_count;
-    uint16_t modifiers[INSTRUCTION_MODIFIERS]; /* indices in the modifier table, types among them, in order */
-    uint32_t guard;  /* predicate register @p, index in body.registers, or NO_INDEX */
+    uint16_t modifiers[INSTRUCTION_MODIFIERS]; /* indices in the modifier table, types among them,
+                                                  in order */
+    uint32_t guard; /* predicate register @p, index in body.registers, or NO_INDEX */
     bool guard_negated;
-    uint32_t line;   /* in the chunk, from 1 */
-    uint32_t loc;    /* index + 1 of the .loc in force, 0 = none */
+    uint32_t line; /* in the chunk, from 1 */
+    uint32_t loc;  /* index + 1 of the .loc in force, 0 = none */
     struct operand *operands;
     uint32_t address; /* bytes from the start of the function: set by the encoder */
 };
@@ -93,7 +95,14 @@ struct label {
     struct text prototype; /* .callprototype text; empty for others */
 };
 
-enum variable_space { SPACE_PARAM, SPACE_LOCAL, SPACE_SHARED, SPACE_GLOBAL, SPACE_CONST, SPACE_TEXTURE };
+enum variable_space {
+    SPACE_PARAM,
+    SPACE_LOCAL,
+    SPACE_SHARED,
+    SPACE_GLOBAL,
+    SPACE_CONST,
+    SPACE_TEXTURE
+};
 
 /* What a body refers to by name and is not a register or label: module-level symbols, its own
  * parameters, and variables declared in the body. */
@@ -108,7 +117,7 @@ struct body_symbol {
     uint8_t space;         /* enum variable_space */
     uint32_t alignment;    /* of body variables and parameters */
     uint64_t size;         /* bytes; 0 = unsized */
-    uint64_t offset;       /* of .local, .param: in the frame or parameter area; set by the driver */
+    uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */
     struct text initialiser; /* of body variables; empty = none */
     uint8_t type;            /* enum ptx_type (ptx/module.h) of one element of a body variable */
     uint8_t lanes;           /* elements of a vector, else 1 */

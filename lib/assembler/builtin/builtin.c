@@ -209,20 +209,49 @@ static enum link_code give_answer(void *argument)
     return answer->code;
 }
 
+/* How the thread reports: the log has one form, whatever the user wants to see in the end. */
+struct reporting {
+    struct diag_sink *sink;
+    const char *program;
+    const char *suffix;
+    const char *report_arch;
+    uint64_t error_count;
+    bool gnu_format;
+    bool annotate;
+};
+
+static struct reporting set_reporting(const struct reporting *wanted)
+{
+    struct context *context = context_get();
+    struct reporting old = {
+        .sink = context->sink,
+        .program = context->program,
+        .suffix = context->suffix,
+        .report_arch = context->report_arch,
+        .error_count = context->error_count,
+        .gnu_format = context->gnu_format,
+        .annotate = context->annotate,
+    };
+    context->sink = wanted->sink;
+    context->program = wanted->program;
+    context->suffix = wanted->suffix;
+    context->report_arch = wanted->report_arch;
+    context->error_count = wanted->error_count;
+    context->gnu_format = wanted->gnu_format;
+    context->annotate = wanted->annotate;
+    return old;
+}
+
 static int assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
 {
     (void)state;
-    struct context *context = context_get();
-    struct diag_sink *outer_sink = context->sink;
-    const char *outer_program = context->program;
     struct diag_sink sink = {0};
+    const struct reporting log = {.sink = &sink, .program = PROGRAM, .gnu_format = true};
+    const struct reporting outer = set_reporting(&log);
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
-    context->sink = &sink;
-    context->program = PROGRAM;
     answer.code = context_run(run_phases, &unit);
-    context->sink = outer_sink;
-    context->program = outer_program;
+    set_reporting(&outer);
     enum link_code code = context_run(give_answer, &answer);
     free_unit(&unit);
     diag_sink_free(&sink);
@@ -232,6 +261,6 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
 const struct minilink_assembler builtin_assembler = {
     .abi = MINILINK_ASSEMBLER_ABI,
     .name = PROGRAM,
-    .version = "minilink built-in assembler, encoding 1",
+    .version = "encoding 1",
     .assemble = assemble,
 };

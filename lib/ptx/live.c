@@ -1,4 +1,4 @@
-/* liveness.c: from the kernels along calls, addresses and initial values.
+/* live.c: from the kernels along calls, addresses and initial values.
  *
  * Variables are never dropped (measured on ptxas and nvlink 13.0: not even internal ones that
  * nothing names), so what their initial values name lives too. A function is only scanned once it
@@ -145,7 +145,7 @@ static void report_dropped(struct program *program)
     }
 }
 
-void liveness_mark(struct program *program, const struct program_request *request)
+void live_mark(struct program *program, const struct program_request *request)
 {
     struct marker marker = {.program = program, .scan = {.program = program}};
 
