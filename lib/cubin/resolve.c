@@ -295,8 +295,14 @@ static bool is_missing(const struct merged_symbol *symbol)
         return false;
     if (symbol->type == STT_FUNC)
         return symbol->is_live && !is_syscall(symbol->name);
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
-           symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
+}
+
+/* Texture and surface references are never defined: nvlink gives each a word behind every kernel's
+ * parameters. CUDA 12 removed them from C++. */
+static bool is_reference(const struct merged_symbol *symbol)
+{
+    return symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
 }
 
 bool resolve_check_undefined(const struct merging *m)
@@ -306,10 +312,12 @@ bool resolve_check_undefined(const struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
 
-        if (!is_missing(symbol))
+        if (!is_missing(symbol) && !is_reference(symbol))
             continue;
-        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
-                   m->cubins[symbol->first_file]->name);
+        diag_error(is_reference(symbol)
+                       ? "Texture or surface reference '%.*s' in '%s' is not supported"
+                       : "Undefined reference to '%.*s' in '%s'",
+                   TEXT_ARG(symbol->name), m->cubins[symbol->first_file]->name);
         complete = false;
     }
     return complete;
