@@ -76,8 +76,8 @@ struct instruction {
     bool guard_negated;
     uint8_t results;    /* form_complete(): operands that are written, from the front */
     bool is_accumulate; /* form_complete(): the first operand is read as well */
-    uint32_t line; /* in the chunk, from 1 */
-    uint32_t loc;  /* index + 1 of the .loc in force, 0 = none */
+    uint32_t line;      /* in the chunk, from 1 */
+    uint32_t loc;       /* index + 1 of the .loc in force, 0 = none */
     struct operand *operands;
     uint32_t address; /* bytes from the start of the function: set by the encoder */
 };
