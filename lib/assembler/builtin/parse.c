@@ -157,20 +157,23 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
+/* The instruction is made in its place, and counts when it is complete. */
 static bool parse_instruction(struct parser *parser)
 {
     struct body *body = parser->body;
-    struct instruction instruction = {.guard = NO_INDEX, .loc = parser->location};
+    struct instruction *instruction;
 
-    if (parse_at(parser, '@') && !parse_guard(parser, &instruction))
-        return false;
-    instruction.line = parse_line(parser, parser->token.offset);
-    if (!parse_opcode(parser, &instruction) || !parse_operands(parser, &instruction) ||
-        !parse_expect(parser, ';', "behind the instruction"))
-        return false;
     body->instructions = parse_grow(parser, body->instructions, body->instruction_count,
                                     &parser->instruction_capacity, sizeof *body->instructions);
-    body->instructions[body->instruction_count++] = instruction;
+    instruction = &body->instructions[body->instruction_count];
+    *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
+    if (parse_at(parser, '@') && !parse_guard(parser, instruction))
+        return false;
+    instruction->line = parse_line(parser, parser->token.offset);
+    if (!parse_opcode(parser, instruction) || !parse_operands(parser, instruction) ||
+        !parse_expect(parser, ';', "behind the instruction"))
+        return false;
+    body->instruction_count++;
     return true;
 }
 

@@ -23,14 +23,16 @@ static bool touches(const struct parser *parser, size_t end)
 
 static struct operand *push(struct parser *parser, enum operand_kind kind)
 {
-    struct operand operand = {.kind = (uint8_t)kind,
-                              .reg = NO_INDEX,
-                              .symbol = NO_INDEX,
-                              .label = NO_INDEX,
-                              .text = parse_text(parser)};
+    struct text text = parse_text(parser);
+    struct operand *operand =
+        &ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity);
 
-    ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity) = operand;
-    return &parser->operands[parser->operand_count - 1];
+    *operand = (struct operand){.kind = (uint8_t)kind,
+                                .reg = NO_INDEX,
+                                .symbol = NO_INDEX,
+                                .label = NO_INDEX,
+                                .text = text};
+    return operand;
 }
 
 /* Takes the operands from `first` on off the stack, into the arena. */
