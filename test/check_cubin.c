@@ -235,6 +235,12 @@ static void symbol_wraps(struct buffer *f)
 {
     symbol_of(f, "buffer")->st_value = UINT64_MAX - 4;
 }
+/* Found by the fuzzer: the place of a symbol without a type counts too. */
+static void typeless_symbol(struct buffer *f)
+{
+    symbol_of(f, "counter")->st_info = STT_NOTYPE;
+    symbol_of(f, "counter")->st_value = 1u << 20;
+}
 static void shared_alignment(struct buffer *f)
 {
     symbol_of(f, "tile")->st_value = 12;
@@ -327,6 +333,7 @@ static const struct {
     {symbol_extended, "(k1) has an extended section index"},
     {symbol_beyond_section, "(buffer) has 48 bytes at byte 1048576"},
     {symbol_wraps, "(buffer) has 48 bytes at byte"},
+    {typeless_symbol, "(counter) has 4 bytes at byte 1048576"},
     {shared_alignment, "(tile) has alignment 12"},
     {symbol_binding, "(k1) has binding 15"},
     {relocation_outside, "(.rela.text.k1) is for byte"},

@@ -192,7 +192,7 @@ static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
                 part == CALLGRAPH_DIRECT     ? "call"
                 : part == CALLGRAPH_ADDRESS  ? "address of"
                 : part == CALLGRAPH_INDIRECT ? "indirect call in"
-                                             : "candidate",
+                                             : "address in",
                 TEXT_ARG(symbol_name(cubin, first)));
         if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
             fprintf(dump->out, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, second)));

@@ -6,12 +6,21 @@
 #include <libelf.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+
+/* elf_version() writes a variable of the library, and workers write cubins at the same time. */
+static once_flag libelf_started = ONCE_FLAG_INIT;
+
+static void start_libelf(void)
+{
+    elf_version(EV_CURRENT);
+}
 
 static bool libelf_failed(const char *step)
 {
@@ -117,8 +126,7 @@ static bool write_elf(const struct image *image, int fd)
     Elf *elf;
     bool ok;
 
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return libelf_failed("start");
+    call_once(&libelf_started, start_libelf);
     elf = elf_begin(fd, ELF_C_WRITE_MMAP, NULL);
     if (!elf)
         return libelf_failed("open the memory file");

@@ -4,7 +4,14 @@
  * and their sections stand in program order, replicas that came out identical are folded into one,
  * promoted symbols have their own names and bindings back, undefined references between chunks are
  * bound to their definitions. Its bytes therefore do not depend on the number of chunks (with an
- * assembler whose code for a function does not depend on its chunk, as the built-in one). */
+ * assembler whose code for a function does not depend on its chunk, as the built-in one).
+ *
+ * Copies of a local function that are not identical stay apart, as local functions of one name.
+ * Objects that the splitter does not list (static variables of a function body, the assembler's
+ * own) stand behind the listed ones, in the order of the first functions that refer to them, at 16
+ * bytes' alignment or what their place shows if that is more. A data section with bytes outside of
+ * its objects, and all debug information but .debug_frame, is concatenated in chunk order instead.
+ * Mercury sections (from sm_100 on) are left out, with a warning. */
 #ifndef MINILINK_CUBIN_JOIN_H
 #define MINILINK_CUBIN_JOIN_H
 

@@ -228,7 +228,8 @@ static void fill_prototypes(struct join *join, struct image_strings *strings)
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
 {
-    struct cubin_section *section = &join->out->sections[join->out->sections[3].link];
+    struct cubin_section *section =
+        &join->out->sections[join->out->sections[join->out->symtab].link];
     size_t size = strings->bytes.size;
     uint8_t *data = arena_alloc(&join->out->arena, size, 1);
 

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/table.h"
 #include "cubin/format.h"
-
-/* Indirect calls times candidates may grow out of all bounds. */
-#define MOST_CANDIDATES ((size_t)1 << 20)
 
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -224,31 +220,6 @@ static void complete_calls(struct join *join)
     }
 }
 
-/* Adds to the functions whose address a function takes those that its indirect calls may reach: all
- * with the prototype whose address is taken anywhere in the program. One chunk knows some of them
- * only. `addresses` are sorted. */
-static void complete_takers(struct join *join)
-{
-    uint32_t *next = memory_alloc(join->addresses.count + 1, sizeof *next);
-    struct table first = {0};
-
-    for (size_t i = join->addresses.count; i-- > 0;) {
-        next[i] = table_find(&first, join->addresses.list[i].prototype);
-        table_set(&first, join->addresses.list[i].prototype, (uint32_t)i);
-    }
-    for (size_t i = 0; i < join->indirect.count; i++) {
-        struct join_pair pair = join->indirect.list[i];
-        uint32_t at = pair.prototype.size ? table_find(&first, pair.prototype) : TABLE_NONE;
-
-        for (; at != TABLE_NONE && join->takers.count < MOST_CANDIDATES; at = next[at]) {
-            pair.second = join->addresses.list[at].first;
-            add(&join->takers, &pair);
-        }
-    }
-    table_free(&first);
-    free(next);
-}
-
 void join_gather(struct join *join)
 {
     for (uint32_t c = 0; c < join->count; c++) {
@@ -265,7 +236,6 @@ void join_gather(struct join *join)
     if (join->indirect.count)
         qsort(join->indirect.list, join->indirect.count, sizeof *join->indirect.list, by_caller);
     complete_calls(join);
-    complete_takers(join);
     sort_calls(join, &join->calls);
     sort_calls(join, &join->takers);
     sort_functions(join, &join->prototypes);

@@ -79,10 +79,11 @@ static void add_own(struct join *join, enum place place)
         struct join_input *input = &join->inputs[function->cubin];
 
         for (uint32_t i = function->text; i; i = input->sections[i].next_owned) {
-            struct cubin_section section = input->cubin->sections[i];
+            struct cubin_section section;
 
-            if (place_of(&section) != place)
+            if (place_of(&input->cubin->sections[i]) != place)
                 continue;
+            section = input->cubin->sections[i];
             section.name = own_section_name(join, section.name, function->entity);
             section.relocations = NULL;
             section.relocation_count = 0;

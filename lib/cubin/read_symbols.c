@@ -44,11 +44,6 @@ static bool check_symbol_table(const struct reader *reader, size_t index, struct
     return true;
 }
 
-static bool is_object(uint8_t type)
-{
-    return type == STT_OBJECT || type == STT_FUNC || type == STT_CUDA_OBJECT;
-}
-
 static bool is_alignment(uint64_t value)
 {
     return value != 0 && value <= READ_LARGEST_ALIGNMENT && (value & (value - 1)) == 0;
@@ -62,7 +57,7 @@ static bool check_definition(const struct reader *reader, size_t index)
     const struct cubin_symbol *symbol = &reader->cubin->symbols[index];
     const struct cubin_section *section = &reader->cubin->sections[symbol->section];
 
-    if (!is_object(symbol->type))
+    if (symbol->type == STT_SECTION)
         return true;
     if (section->type == SHT_CUDA_SHARED) {
         /* Before the link a shared object has an alignment and no place (measured). */

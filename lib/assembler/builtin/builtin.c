@@ -261,6 +261,6 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
 const struct minilink_assembler builtin_assembler = {
     .abi = MINILINK_ASSEMBLER_ABI,
     .name = PROGRAM,
-    .version = "minilink built-in assembler, encoding 1",
+    .version = "encoding 1",
     .assemble = assemble,
 };

@@ -8,10 +8,6 @@
 #include "assembler/builtin/signature.h"
 #include "cubin/format.h"
 
-/* Part -4 is the product of callers and candidates, and the linker works it out again from parts -2
- * and -3; beyond this many pairs it is left to the linker. */
-#define MOST_CANDIDATES (1u << 20)
-
 static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
 {
     buffer_u32(out, first);
@@ -83,19 +79,8 @@ static bool is_candidate(const struct global *global)
     return is_address_taken(global) && !global->item->function.is_entry;
 }
 
-/* Part -2. On the way chains the candidates: unit->signatures has the first of each prototype, and
- * `next` leads from each to the next one. */
-static void put_addresses(struct unit *unit, uint32_t *next, struct buffer *out)
+static void put_addresses(struct unit *unit, struct buffer *out)
 {
-    struct table *firsts = &unit->signatures;
-    table_free(firsts);
-    for (size_t i = unit->scope.count; i-- > 0;) {
-        if (!is_candidate(&unit->scope.globals[i]))
-            continue;
-        struct text prototype = prototype_of(unit, &unit->scope.globals[i]);
-        next[i] = table_find(firsts, prototype);
-        table_set(firsts, prototype, (uint32_t)i);
-    }
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
         if (!is_address_taken(global))
@@ -117,25 +102,12 @@ static void put_indirect(struct unit *unit, struct buffer *out)
     }
 }
 
-/* The functions of one caller: those that have the prototype of one of its calls, and those whose
- * address it takes, each once. `last` remembers for which caller a function was seen. */
-static void put_candidates(struct unit *unit, size_t index, const uint32_t *next, uint32_t *last,
-                           struct buffer *out)
+/* The functions whose address one function's code takes, each once. `last` remembers for which
+ * caller a function was seen. */
+static void put_candidates(struct unit *unit, size_t index, uint32_t *last, struct buffer *out)
 {
     const struct function_code *function = &unit->functions[index];
     uint32_t caller = unit->scope.globals[function->global].symbol;
-    size_t start = out->size;
-    for (size_t k = 0; k < function->signature_count; k++) {
-        uint32_t global = table_find(&unit->signatures, function->signatures[k]);
-        for (; global != TABLE_NONE && out->size / 8 < MOST_CANDIDATES; global = next[global]) {
-            last[global] = (uint32_t)index;
-            put_pair(out, caller, unit->scope.globals[global].symbol);
-        }
-        if (out->size / 8 >= MOST_CANDIDATES) {
-            out->size = start;
-            return;
-        }
-    }
     for (size_t k = 0; k < function->symbol_count; k++) {
         struct global *global = used_function(unit, function, k, USE_ADDRESS);
         if (!global || !is_address_taken(global))
@@ -151,18 +123,17 @@ void emit_graph_calls(struct emission *emission, struct buffer *out)
 {
     struct unit *unit = emission->unit;
     size_t count = unit->scope.count;
-    uint32_t *next = arena_alloc(&unit->arena, count, sizeof *next);
     uint32_t *last = arena_alloc(&unit->arena, count, sizeof *last);
     memset(last, 0xff, count * sizeof *last);
     put_part(out, CALLGRAPH_DIRECT);
     put_calls(unit, out);
     put_part(out, CALLGRAPH_ADDRESS);
-    put_addresses(unit, next, out);
+    put_addresses(unit, out);
     put_part(out, CALLGRAPH_INDIRECT);
     put_indirect(unit, out);
     put_part(out, CALLGRAPH_CANDIDATE);
     for (size_t i = 0; i < unit->function_count; i++)
-        put_candidates(unit, i, next, last, out);
+        put_candidates(unit, i, last, out);
 }
 
 static bool has_prototype(const struct global *global)
