@@ -35,6 +35,10 @@ struct text arena_text(struct arena *arena, struct text text);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Forgets all that was allocated but keeps the newest block for what comes: for an arena that is
+ * filled again and again. */
+void arena_reset(struct arena *arena);
+
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);
 
