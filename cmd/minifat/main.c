@@ -106,7 +106,7 @@ int main(int argc, char **argv)
             signal(signals[i], SIG_IGN);
     context_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
-        diag_fatal("out of memory");
+        diag_no_memory();
         command.status = LINK_STATUS_ENVIRONMENT;
     }
     buffer_free(&command.object);
