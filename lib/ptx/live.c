@@ -15,7 +15,7 @@ struct marker {
     struct program *program;
     struct scan scan;
     struct table taken; /* names of all symbols */
-    uint32_t *work;     /* live symbols whose text has not been scanned; malloc'ed */
+    uint32_t *work;     /* live symbols whose text has not been scanned */
     size_t work_count;
 };
 
