@@ -340,7 +340,7 @@ enum link_status link_run(const struct link_request *request)
     enum link_status status = link.status;
 
     if (code == LINK_NO_MEMORY)
-        diag_fatal("out of memory");
+        diag_no_memory();
     free_all(&link);
     if (code == LINK_NO_MEMORY)
         return LINK_STATUS_ENVIRONMENT;

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     catch_signals();
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {
-        diag_fatal("out of memory");
+        diag_no_memory();
         options.status = LINK_STATUS_ENVIRONMENT;
     }
     options_free(&options);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "option_table.h"
@@ -371,17 +372,20 @@ static enum options_action finish(struct options *options)
 enum options_action options_read(struct options *options)
 {
     struct reader reader = {.options = options};
+    struct context_cleanup cleanups[2];
     size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
     bool ok;
 
+    context_defer(&cleanups[0], words_cleanup, &reader.raw);
+    context_defer(&cleanups[1], words_cleanup, &reader.plain);
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
     options->link.jobserver = JOBSERVER_AUTO;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
          plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
-    words_free(&reader.raw);
-    words_free(&reader.plain);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return ok ? finish(options) : OPTIONS_WRONG;
 }
 

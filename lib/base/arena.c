@@ -1,11 +1,10 @@
 /* arena.c: bump allocation in blocks that double up to a limit, so that small links stay small. */
 #include "base/arena.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 
@@ -82,17 +81,30 @@ struct text arena_text(struct arena *arena, struct text text)
     return (struct text){arena_string(arena, text), text.size};
 }
 
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
+{
+    va_list again;
+    char *result;
+    int size;
+
+    va_copy(again, arguments);
+    size = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (size < 0)
+        context_raise(LINK_NO_MEMORY);
+    result = arena_alloc(arena, (size_t)size + 1, 1);
+    vsnprintf(result, (size_t)size + 1, format, arguments);
+    return result;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
-    struct buffer text = {0};
     va_list arguments;
     char *result;
 
     va_start(arguments, format);
-    buffer_vprintf(&text, format, arguments);
+    result = arena_vprintf(arena, format, arguments);
     va_end(arguments);
-    result = arena_string(arena, buffer_view(&text));
-    buffer_free(&text);
     return result;
 }
 
@@ -122,4 +134,9 @@ void arena_free(struct arena *arena)
 {
     free_blocks(arena->blocks);
     *arena = (struct arena){0};
+}
+
+void arena_cleanup(void *arena)
+{
+    arena_free(arena);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/reach.h"
@@ -281,6 +282,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
 {
     struct merging *m = encoder->m;
     struct merged_pairs reached = {0};
+    struct context_cleanup cleanup;
     const uint32_t *found;
     size_t count;
 
@@ -289,6 +291,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     add_externs(encoder, function);
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
+    context_defer(&cleanup, memory_cleanup, &reached.items);
     count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
@@ -297,7 +300,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
         qsort(reached.items, reached.count, sizeof *reached.items, compare_orders);
     for (size_t i = 0; i < reached.count; i++)
         add_externs(encoder, reached.items[i].to);
-    free(reached.items);
+    context_clean(&cleanup);
 }
 
 static void put_externs(struct encoder *encoder)
@@ -381,7 +384,10 @@ static void encode_function(struct encoder *encoder, const struct merged_section
 bool attributes_encode(struct merging *m)
 {
     struct encoder encoder = {.m = m};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], buffer_cleanup, &encoder.out);
+    context_defer(&cleanups[1], memory_cleanup, &encoder.records);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     reach_walker_begin(&encoder.walker, m);
@@ -402,8 +408,8 @@ bool attributes_encode(struct merging *m)
         section->data = section->own;
         section->size = encoder.out.size;
     }
-    buffer_free(&encoder.out);
-    free(encoder.records);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return !m->failed;
 }
 

@@ -10,6 +10,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/format.h"
@@ -23,9 +24,35 @@ static void start_libelf(void)
     elf_version(EV_CURRENT);
 }
 
+/* What is open while an image is written. */
+struct writer {
+    const struct image *image;
+    int fd; /* of the memory file, or -1 */
+    Elf *elf;
+    struct bytes bytes; /* the memory file, mapped */
+};
+
+static void close_writer(void *argument)
+{
+    struct writer *writer = argument;
+
+    elf_end(writer->elf);
+    if (writer->fd >= 0)
+        close(writer->fd);
+    if (writer->bytes.size)
+        munmap((void *)(uintptr_t)writer->bytes.data, writer->bytes.size);
+}
+
+/* A memory file that cannot grow is memory that has run out. libelf's number for that is not
+ * public; its text is. */
 static bool libelf_failed(const char *step)
 {
-    diag_fatal("libelf could not %s: %s", step, elf_errmsg(-1));
+    bool is_full = errno == ENOMEM || errno == ENOSPC;
+    const char *why = elf_errmsg(elf_errno());
+
+    if (is_full || !why || strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("libelf could not %s: %s", step, why);
     return false;
 }
 
@@ -59,10 +86,15 @@ static bool looks_full(const struct image_section *section)
 
 static bool add_section(Elf *elf, const struct image_section *section)
 {
-    Elf_Scn *scn = elf_newscn(elf);
-    Elf64_Shdr *header = scn ? elf64_getshdr(scn) : NULL;
+    Elf_Scn *scn;
+    Elf64_Shdr *header;
     Elf_Data *data;
 
+    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
+     * which elf64_getshdr crashes. */
+    elf_errno();
+    scn = elf_newscn(elf);
+    header = scn && elf_errno() == 0 ? elf64_getshdr(scn) : NULL;
     if (!header)
         return libelf_failed("add a section");
     header->sh_name = section->name_offset;
@@ -123,6 +155,8 @@ static bool fill_elf(Elf *elf, const struct image *image)
 
 static bool system_failed(const char *step)
 {
+    if (errno == ENOMEM || errno == ENOSPC)
+        context_raise(LINK_NO_MEMORY);
     diag_fatal("Could not %s the cubin in memory: %s", step, strerror(errno));
     return false;
 }
@@ -140,61 +174,61 @@ static bool write_sizes(const struct image *image, int fd)
     return true;
 }
 
-/* Writes the ELF file into the memory file `fd`. */
-static bool write_elf(const struct image *image, int fd)
+/* Writes the ELF file into the memory file. */
+static bool write_elf(struct writer *writer)
 {
-    Elf *elf;
-    bool ok;
-
     call_once(&libelf_started, start_libelf);
-    elf = elf_begin(fd, ELF_C_WRITE_MMAP, NULL);
-    if (!elf)
+    errno = 0;
+    writer->elf = elf_begin(writer->fd, ELF_C_WRITE_MMAP, NULL);
+    if (!writer->elf)
         return libelf_failed("open the memory file");
-    ok = fill_elf(elf, image);
-    elf_end(elf);
-    return ok && write_sizes(image, fd) &&
-           (ftruncate(fd, (off_t)image->file_size) == 0 || system_failed("size"));
+    if (!fill_elf(writer->elf, writer->image))
+        return false;
+    elf_end(writer->elf);
+    writer->elf = NULL;
+    return write_sizes(writer->image, writer->fd) &&
+           (ftruncate(writer->fd, (off_t)writer->image->file_size) == 0 || system_failed("size"));
 }
 
 /* Writes the image into a new memory file and maps it. */
-static bool map_image(const struct image *image, struct bytes *bytes)
+static bool map_image(struct writer *writer)
 {
-    int fd = memfd_create("cubin", MFD_CLOEXEC);
-    void *map = MAP_FAILED;
-    bool ok;
+    void *map;
 
-    if (fd < 0)
+    writer->fd = memfd_create("cubin", MFD_CLOEXEC);
+    if (writer->fd < 0)
         return system_failed("create");
-    ok = write_elf(image, fd);
-    if (ok) {
-        map = mmap(NULL, image->file_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        ok = map != MAP_FAILED || system_failed("map");
-    }
-    close(fd);
-    if (ok)
-        *bytes = (struct bytes){map, image->file_size};
-    return ok;
+    if (!write_elf(writer))
+        return false;
+    map = mmap(NULL, writer->image->file_size, PROT_READ, MAP_PRIVATE, writer->fd, 0);
+    if (map == MAP_FAILED)
+        return system_failed("map");
+    writer->bytes = (struct bytes){map, writer->image->file_size};
+    return true;
 }
 
 bool image_bytes(const struct image *image, struct buffer *out)
 {
-    struct bytes bytes;
+    struct writer writer = {.image = image, .fd = -1};
+    struct context_cleanup cleanup;
+    bool ok;
 
-    if (!map_image(image, &bytes))
-        return false;
-    buffer_append(out, bytes.data, bytes.size);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
-    return true;
+    context_defer(&cleanup, close_writer, &writer);
+    ok = map_image(&writer);
+    if (ok)
+        buffer_append(out, writer.bytes.data, writer.bytes.size);
+    context_clean(&cleanup);
+    return ok;
 }
 
 bool image_write(const struct image *image, const char *path)
 {
-    struct bytes bytes;
+    struct writer writer = {.image = image, .fd = -1};
+    struct context_cleanup cleanup;
     bool ok;
 
-    if (!map_image(image, &bytes))
-        return false;
-    ok = output_write_file(path, bytes, false);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
+    context_defer(&cleanup, close_writer, &writer);
+    ok = map_image(&writer) && output_write_file(path, writer.bytes, false);
+    context_clean(&cleanup);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
@@ -321,8 +322,11 @@ static void fill_report(struct merging *m, struct merge_report *report)
     report_dead(m, report);
 }
 
-static void free_merging(struct merging *m)
+static void free_merging(void *argument)
 {
+    struct merging *m = argument;
+
+    buffer_free(&m->scratch);
     free(m->symbols);
     free(m->locals);
     free(m->globals);
@@ -341,8 +345,10 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
                   const struct merge_request *request, struct merge_report *report)
 {
     struct merging m = {.request = request, .cubins = cubins, .count = count, .image = image};
+    struct context_cleanup cleanup;
     bool ok;
 
+    context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok =
         check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
@@ -354,7 +360,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     }
     if (ok && report)
         fill_report(&m, report);
-    free_merging(&m);
+    context_clean(&cleanup);
     return ok;
 }
 

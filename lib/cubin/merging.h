@@ -211,6 +211,7 @@ struct merging {
     size_t row_count;
     size_t first_global_row;
     struct image_strings strings; /* .strtab */
+    struct buffer scratch;        /* contents of a section while they are made */
 };
 
 /* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -276,11 +277,13 @@ static void drop_defined_commons(struct merging *m)
 bool resolve_symbols(struct merging *m)
 {
     struct table names = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &names);
     count_inputs(m);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(m, &names, file);
-    table_free(&names);
+    context_clean(&cleanup);
     for (size_t file = 0; file < m->count; file++)
         find_owners(m, file);
     for (size_t file = 0; file < m->count; file++)

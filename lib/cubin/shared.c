@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
@@ -128,7 +129,9 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
 void shared_gather(struct merging *m)
 {
     struct merged_pairs uses = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &uses.items);
     m->is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
@@ -136,7 +139,7 @@ void shared_gather(struct merging *m)
     gather_own(m, &uses);
     m->shared_uses = lists_make(&m->arena, &uses, m->symbol_count);
     lists_distinct(&m->arena, &m->shared_uses, m->symbol_count, m->symbol_count);
-    free(uses.items);
+    context_clean(&cleanup);
 }
 
 static void raise_alignment(struct window *window, uint64_t alignment)
@@ -163,7 +166,9 @@ static void find_users(struct planner *planner)
     struct merging *m = planner->m;
     struct merged_pairs users = {0};
     struct reach_walker walker;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &users.items);
     reach_walker_begin(&walker, m);
     for (uint32_t k = 0; k < m->kernel_count; k++) {
         struct window *window = &planner->windows[k];
@@ -185,7 +190,7 @@ static void find_users(struct planner *planner)
     }
     planner->kernels_of = lists_make(&m->arena, &users, m->symbol_count);
     lists_distinct(&m->arena, &planner->kernels_of, m->symbol_count, m->kernel_count);
-    free(users.items);
+    context_clean(&cleanup);
 }
 
 /* Variables that any kernel reaches, in the order of the input's symbols, then sorted by size. */
@@ -264,7 +269,9 @@ static void place_variables(struct planner *planner)
     struct merging *m = planner->m;
     struct merged_pairs single = {0};
     struct merged_lists own;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &single.items);
     for (size_t i = 0; i < planner->variable_count; i++) {
         uint32_t variable = planner->variables[i];
 
@@ -275,7 +282,7 @@ static void place_variables(struct planner *planner)
                       variable);
     }
     own = lists_make(&m->arena, &single, m->kernel_count);
-    free(single.items);
+    context_clean(&cleanup);
     for (uint32_t k = 0; k < m->kernel_count; k++) {
         uint32_t *items = own.items + own.first[k];
         struct window *window = &planner->windows[k];

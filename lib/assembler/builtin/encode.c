@@ -6,6 +6,7 @@
 
 #include "assembler/builtin/code.h"
 #include "assembler/builtin/opcode.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -426,7 +427,9 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 {
     struct encoder encoder = {
         .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &encoder.fixups);
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
         if (code->size - encoder.start > UINT32_MAX) {
@@ -436,6 +439,6 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
     }
     if (encoder.errors == 0)
         fill_in_labels(&encoder);
-    free(encoder.fixups);
+    context_clean(&cleanup);
     return encoder.errors == 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/opcode.h"
+#include "base/context.h"
 
 struct text parse_text(const struct parser *parser)
 {
@@ -58,17 +59,16 @@ static struct diag_place place_of(struct parser *parser, size_t offset)
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 {
     struct diag_place place;
-    struct buffer message = {0};
+    const char *message;
     va_list arguments;
 
     if (++parser->errors > PARSE_ERROR_LIMIT)
         return false;
     place = place_of(parser, offset);
     va_start(arguments, format);
-    buffer_vprintf(&message, format, arguments);
+    message = arena_vprintf(parser->body->arena, format, arguments);
     va_end(arguments);
-    diag_at(DIAG_ERROR, &place, "%.*s", TEXT_ARG(buffer_view(&message)));
-    buffer_free(&message);
+    diag_at(DIAG_ERROR, &place, "%s", message);
     if (parser->errors == PARSE_ERROR_LIMIT)
         diag_note("too many errors in '%.*s'", TEXT_ARG(parser->body->function));
     return false;
@@ -284,10 +284,21 @@ static struct parser begin(struct body *body, struct text text, const struct par
     return parser;
 }
 
+static void free_parser(void *argument)
+{
+    struct parser *parser = argument;
+
+    parse_names_free(parser);
+    parse_label_free(parser);
+    free(parser->operands);
+}
+
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
 {
     struct parser parser = begin(body, text, scope);
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, free_parser, &parser);
     parse_advance(&parser);
     parse_names_begin(&parser, text.size);
     if (!parse_at(&parser, '{')) {
@@ -301,8 +312,6 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     }
     if (parser.errors < PARSE_ERROR_LIMIT)
         parse_label_resolve(&parser);
-    parse_names_free(&parser);
-    parse_label_free(&parser);
-    free(parser.operands);
+    context_clean(&cleanup);
     return parser.errors == 0;
 }
