@@ -51,9 +51,13 @@ static bool is_special(const char *path)
 
 static bool open_failed(struct output *output)
 {
-    diag_fatal("Could not open output file '%s': %s", output->path, strerror(errno));
+    const char *path = output->path;
+    int error = errno;
+
+    /* Before the message, which may find no memory and not return. */
     free(output->temporary);
     *output = (struct output){.fd = -1, .slot = -1};
+    diag_fatal("Could not open output file '%s': %s", path, strerror(error));
     return false;
 }
 
@@ -89,24 +93,30 @@ static mode_t final_mode(bool executable)
     return (executable ? 0777 : 0666) & ~mask;
 }
 
+static bool write_failed(struct output *output, int error)
+{
+    const char *path = output->path;
+
+    output_abort(output); /* before the message, which may not return */
+    diag_fatal("Could not write output file '%s': %s", path, strerror(error));
+    return false;
+}
+
 bool output_commit(struct output *output, bool executable)
 {
-    const char *failed = NULL;
+    int failed = 0;
 
     if (output->temporary) {
         if (fchmod(output->fd, final_mode(executable)) || fsync(output->fd))
-            failed = strerror(errno);
+            failed = errno;
     }
     if (close(output->fd) && !failed)
-        failed = strerror(errno);
+        failed = errno;
     output->fd = -1;
     if (!failed && output->temporary && rename(output->temporary, output->path))
-        failed = strerror(errno);
-    if (failed) {
-        diag_fatal("Could not write output file '%s': %s", output->path, failed);
-        output_abort(output);
-        return false;
-    }
+        failed = errno;
+    if (failed)
+        return write_failed(output, failed);
     if (output->slot >= 0)
         atomic_store(&temporaries[output->slot], NULL);
     free(output->temporary);
@@ -137,11 +147,8 @@ bool output_write_file(const char *path, struct bytes bytes, bool executable)
 
         if (written < 0 && errno == EINTR)
             continue;
-        if (written <= 0) {
-            diag_fatal("Could not write output file '%s': %s", path, strerror(errno));
-            output_abort(&output);
-            return false;
-        }
+        if (written <= 0)
+            return write_failed(&output, errno);
         bytes.data += written;
         bytes.size -= (size_t)written;
     }

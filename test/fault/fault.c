@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -203,10 +204,15 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return fails(&threads) ? EAGAIN : real(thread, attributes, function, argument);
 }
 
-/* Messages on the standard error stream are no output. */
+/* Only of regular files, memory files among them; fd -1 is a step that is none's. Messages, pipes
+ * and event counters go on. */
 static bool disk_fails(int fd, int error)
 {
-    if (fd == STDERR_FILENO || !fails(&writes))
+    struct stat status;
+
+    if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode)))
+        return false;
+    if (!fails(&writes))
         return false;
     errno = error;
     return true;
