@@ -1,4 +1,4 @@
-/* output.c: temporary, fsync, rename; and a table of temporaries that a signal handler can walk. */
+/* output.c: temporary and rename; and a table of temporaries that a signal handler can walk. */
 #include "base/output.h"
 
 #include <errno.h>
@@ -93,10 +93,8 @@ bool output_commit(struct output *output, bool executable)
 {
     const char *failed = NULL;
 
-    if (output->temporary) {
-        if (fchmod(output->fd, final_mode(executable)) || fsync(output->fd))
-            failed = strerror(errno);
-    }
+    if (output->temporary && fchmod(output->fd, final_mode(executable)))
+        failed = strerror(errno);
     if (close(output->fd) && !failed)
         failed = strerror(errno);
     output->fd = -1;
@@ -126,24 +124,28 @@ void output_abort(struct output *output)
     *output = (struct output){.fd = -1, .slot = -1};
 }
 
-bool output_write_file(const char *path, struct bytes bytes, bool executable)
+bool output_write(struct output *output, struct bytes bytes)
 {
-    struct output output;
-
-    if (!output_open(&output, path))
-        return false;
     while (bytes.size > 0) {
-        ssize_t written = write(output.fd, bytes.data, bytes.size);
+        ssize_t written = write(output->fd, bytes.data, bytes.size);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
-            diag_fatal("Could not write output file '%s': %s", path, strerror(errno));
-            output_abort(&output);
+            diag_fatal("Could not write output file '%s': %s", output->path, strerror(errno));
+            output_abort(output);
             return false;
         }
         bytes.data += written;
         bytes.size -= (size_t)written;
     }
-    return output_commit(&output, executable);
+    return true;
+}
+
+bool output_write_file(const char *path, struct bytes bytes, bool executable)
+{
+    struct output output;
+
+    return output_open(&output, path) && output_write(&output, bytes) &&
+           output_commit(&output, executable);
 }

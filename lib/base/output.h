@@ -19,9 +19,13 @@ struct output {
 /* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
 bool output_open(struct output *output, const char *path);
 
-/* Flushes, gives the file its name and closes it. False, and a fatal diagnostic, on any error (no
- * space among them); nothing is left behind then. The file's mode is 0666 less the umask, with
- * the execute bits when `executable`. */
+/* Writes all of `bytes` behind what was written before. False, and a fatal diagnostic, when that
+ * cannot be; the output is given up then. */
+bool output_write(struct output *output, struct bytes bytes);
+
+/* Gives the file its name and closes it. Does not wait for the disk: a link can be repeated. False,
+ * and a fatal diagnostic, on any error (no space among them); nothing is left behind then. The
+ * file's mode is 0666 less the umask, with the execute bits when `executable`. */
 bool output_commit(struct output *output, bool executable);
 
 /* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */

@@ -1,7 +1,7 @@
 /* image.h: an ELF file in memory, complete but for its file offsets.
  *
  * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
- * by image_write() through libelf. Section and symbol indices are final when they are added here.
+ * by image_write(). Section and symbol indices are final when they are added here.
  */
 #ifndef MINILINK_CUBIN_IMAGE_H
 #define MINILINK_CUBIN_IMAGE_H
@@ -92,9 +92,8 @@ void image_set_section_names(struct image *image, uint32_t index);
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
-/* The file's bytes, appended to `out`; image_layout comes first. Through libelf on a memory file.
- * False, and a fatal diagnostic, when libelf or the system refuses. */
-bool image_bytes(const struct image *image, struct buffer *out);
+/* The file's bytes, appended to `out`; image_layout comes first. */
+void image_bytes(const struct image *image, struct buffer *out);
 
 /* Writes the file at `path`, whole or not at all. */
 bool image_write(const struct image *image, const char *path);

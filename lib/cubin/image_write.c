@@ -1,181 +1,173 @@
-/* image_write.c: the image's bytes, through libelf.
+/* image_write.c: the image's bytes, piece by piece in the order of their offsets.
  *
- * libelf is given each section's contents raw, at the offsets that image_layout chose, and writes a
- * memory file; the finished bytes then go to their place in one piece. */
-#include <errno.h>
-#include <libelf.h>
+ * The image is an ELF file already, but for its headers: they are made here from <elf.h>'s structs,
+ * and sections go out from where they lie. To a file they pass through a small buffer, so writing
+ * needs no memory of the output's size and no call per section. */
+#include <elf.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <threads.h>
-#include <unistd.h>
 
-#include "base/diag.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 
-/* elf_version() writes a variable of the library, and workers write cubins at the same time. */
-static once_flag libelf_started = ONCE_FLAG_INIT;
+#define STAGED_BYTES (1u << 18)
 
-static void start_libelf(void)
+/* Where pieces go: all into `bytes`, or through it to `file`. */
+struct sink {
+    struct buffer *bytes;
+    struct output *file; /* NULL: keep everything in `bytes` */
+    uint64_t position;   /* in the ELF file */
+    bool failed;
+};
+
+static bool flush(struct sink *sink)
 {
-    elf_version(EV_CURRENT);
+    if (!sink->failed && sink->file)
+        sink->failed = !output_write(sink->file, buffer_bytes(sink->bytes));
+    if (sink->file)
+        sink->bytes->size = 0;
+    return !sink->failed;
 }
 
-static bool libelf_failed(const char *step)
+static void put(struct sink *sink, const void *data, uint64_t size)
 {
-    diag_fatal("libelf could not %s: %s", step, elf_errmsg(-1));
-    return false;
+    sink->position += size;
+    if (sink->file && sink->bytes->size + size > STAGED_BYTES) {
+        flush(sink);
+        if (size > STAGED_BYTES) {
+            if (!sink->failed)
+                sink->failed = !output_write(sink->file, (struct bytes){data, size});
+            return;
+        }
+    }
+    buffer_append(sink->bytes, data, size);
 }
 
-static bool fill_file_header(Elf *elf, const struct image *image)
+/* Zeros up to `offset`: less than a section's alignment, which a file may make large. */
+static void put_gap(struct sink *sink, uint64_t offset)
 {
-    Elf64_Ehdr *header = elf64_newehdr(elf);
+    while (sink->position < offset) {
+        uint64_t rest = offset - sink->position;
+        uint64_t size = rest < STAGED_BYTES ? rest : STAGED_BYTES;
 
-    if (!header)
-        return libelf_failed("make the ELF header");
-    header->e_ident[EI_CLASS] = ELFCLASS64;
-    header->e_ident[EI_DATA] = ELFDATA2LSB;
-    header->e_ident[EI_OSABI] = CUBIN_OSABI;
-    header->e_ident[EI_ABIVERSION] = CUBIN_ABI_VERSION;
-    header->e_type = image->type;
-    header->e_machine = EM_CUDA;
-    header->e_version = EV_CURRENT;
-    header->e_flags = image->flags;
-    header->e_shoff = image->section_header_offset;
-    header->e_phoff = image->program_header_offset;
-    header->e_shstrndx = 1;
-    return true;
+        if (sink->file && sink->bytes->size + size > STAGED_BYTES)
+            flush(sink);
+        buffer_zeros(sink->bytes, size);
+        sink->position += size;
+    }
 }
 
-static bool add_section(Elf *elf, const struct image_section *section)
+/* Beyond SHN_LORESERVE sections, their number stands in the first section header (ELF gABI). */
+static bool has_many_sections(const struct image *image)
 {
-    Elf_Scn *scn = elf_newscn(elf);
-    Elf64_Shdr *header = scn ? elf64_getshdr(scn) : NULL;
-    Elf_Data *data;
-
-    if (!header)
-        return libelf_failed("add a section");
-    header->sh_name = section->name_offset;
-    header->sh_type = section->type;
-    header->sh_flags = section->flags;
-    header->sh_offset = section->offset;
-    header->sh_size = section->size;
-    header->sh_link = section->link;
-    header->sh_info = section->info;
-    header->sh_addralign = section->alignment;
-    header->sh_entsize = section->entry_size;
-    /* NVIDIA's types without contents look to libelf as if they had some: it gets no data for them.
-     */
-    if (section->has_no_bytes && section->type != SHT_NOBITS)
-        return true;
-    data = elf_newdata(scn);
-    if (!data)
-        return libelf_failed("add a section's data");
-    data->d_type = ELF_T_BYTE;
-    data->d_version = EV_CURRENT;
-    data->d_align = 1;
-    data->d_size = section->size;
-    data->d_buf = section->has_no_bytes ? NULL : (void *)(uintptr_t)section->data;
-    return true;
+    return image->section_count >= SHN_LORESERVE;
 }
 
-static bool add_segments(Elf *elf, const struct image *image)
+static void put_file_header(struct sink *sink, const struct image *image)
 {
-    Elf64_Phdr *headers;
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
+                    CUBIN_OSABI, CUBIN_ABI_VERSION},
+        .e_type = image->type,
+        .e_machine = EM_CUDA,
+        .e_version = EV_CURRENT,
+        .e_phoff = image->program_header_offset,
+        .e_shoff = image->section_header_offset,
+        .e_flags = image->flags,
+        .e_ehsize = sizeof header,
+        .e_phentsize = image->segment_count ? sizeof(Elf64_Phdr) : 0,
+        .e_phnum = (Elf64_Half)image->segment_count,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = has_many_sections(image) ? 0 : (Elf64_Half)image->section_count,
+        .e_shstrndx = 1,
+    };
 
-    if (image->segment_count == 0)
-        return true;
-    headers = elf64_newphdr(elf, image->segment_count);
-    if (!headers)
-        return libelf_failed("make the program headers");
+    put(sink, &header, sizeof header);
+}
+
+static void put_sections(struct sink *sink, const struct image *image)
+{
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        if (section->has_no_bytes || section->size == 0)
+            continue;
+        put_gap(sink, section->offset);
+        put(sink, section->data, section->size);
+    }
+}
+
+static void put_section_headers(struct sink *sink, const struct image *image)
+{
+    put_gap(sink, image->section_header_offset);
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        Elf64_Shdr header = {
+            .sh_name = section->name_offset,
+            .sh_type = section->type,
+            .sh_flags = section->flags,
+            .sh_offset = section->offset,
+            .sh_size = section->size,
+            .sh_link = section->link,
+            .sh_info = section->info,
+            .sh_addralign = section->alignment,
+            .sh_entsize = section->entry_size,
+        };
+
+        if (i == 0 && has_many_sections(image))
+            header.sh_size = image->section_count;
+        put(sink, &header, sizeof header);
+    }
+}
+
+static void put_segments(struct sink *sink, const struct image *image)
+{
+    if (image->segment_count)
+        put_gap(sink, image->program_header_offset);
     for (size_t i = 0; i < image->segment_count; i++) {
         const struct image_segment *segment = &image->segments[i];
+        Elf64_Phdr header = {
+            .p_type = segment->type,
+            .p_flags = segment->flags,
+            .p_offset = segment->offset,
+            .p_filesz = segment->file_size,
+            .p_memsz = segment->memory_size,
+            .p_align = 8,
+        };
 
-        headers[i] = (Elf64_Phdr){.p_type = segment->type,
-                                  .p_flags = segment->flags,
-                                  .p_offset = segment->offset,
-                                  .p_filesz = segment->file_size,
-                                  .p_memsz = segment->memory_size,
-                                  .p_align = 8};
+        put(sink, &header, sizeof header);
     }
-    return true;
 }
 
-static bool fill_elf(Elf *elf, const struct image *image)
+static void put_image(struct sink *sink, const struct image *image)
 {
-    elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
-    if (!fill_file_header(elf, image))
-        return false;
-    for (size_t i = 1; i < image->section_count; i++)
-        if (!add_section(elf, &image->sections[i]))
-            return false;
-    return add_segments(elf, image) &&
-           (elf_update(elf, ELF_C_WRITE_MMAP) >= 0 || libelf_failed("write the cubin"));
+    put_file_header(sink, image);
+    put_sections(sink, image);
+    put_section_headers(sink, image);
+    put_segments(sink, image);
 }
 
-static bool system_failed(const char *step)
+void image_bytes(const struct image *image, struct buffer *out)
 {
-    diag_fatal("Could not %s the cubin in memory: %s", step, strerror(errno));
-    return false;
-}
+    struct sink sink = {.bytes = out};
 
-/* Writes the ELF file into the memory file `fd`. */
-static bool write_elf(const struct image *image, int fd)
-{
-    Elf *elf;
-    bool ok;
-
-    call_once(&libelf_started, start_libelf);
-    elf = elf_begin(fd, ELF_C_WRITE_MMAP, NULL);
-    if (!elf)
-        return libelf_failed("open the memory file");
-    ok = fill_elf(elf, image);
-    elf_end(elf);
-    /* libelf counts the sizes of sections without contents in; the file ends where we laid it out.
-     */
-    return ok && (ftruncate(fd, (off_t)image->file_size) == 0 || system_failed("size"));
-}
-
-/* Writes the image into a new memory file and maps it. */
-static bool map_image(const struct image *image, struct bytes *bytes)
-{
-    int fd = memfd_create("cubin", MFD_CLOEXEC);
-    void *map = MAP_FAILED;
-    bool ok;
-
-    if (fd < 0)
-        return system_failed("create");
-    ok = write_elf(image, fd);
-    if (ok) {
-        map = mmap(NULL, image->file_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        ok = map != MAP_FAILED || system_failed("map");
-    }
-    close(fd);
-    if (ok)
-        *bytes = (struct bytes){map, image->file_size};
-    return ok;
-}
-
-bool image_bytes(const struct image *image, struct buffer *out)
-{
-    struct bytes bytes;
-
-    if (!map_image(image, &bytes))
-        return false;
-    buffer_append(out, bytes.data, bytes.size);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
-    return true;
+    buffer_reserve(out, image->file_size);
+    put_image(&sink, image);
 }
 
 bool image_write(const struct image *image, const char *path)
 {
-    struct bytes bytes;
+    struct buffer staged = {0};
+    struct output output;
+    struct sink sink = {.bytes = &staged, .file = &output};
     bool ok;
 
-    if (!map_image(image, &bytes))
+    if (!output_open(&output, path))
         return false;
-    ok = output_write_file(path, bytes, false);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
-    return ok;
+    put_image(&sink, image);
+    ok = flush(&sink);
+    buffer_free(&staged);
+    return ok && output_commit(&output, false);
 }

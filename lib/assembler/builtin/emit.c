@@ -346,5 +346,6 @@ bool emit_unit(struct unit *unit)
         fill_data_relocations(&emission, DATA_CONSTANT, constant);
     fill_singles(&emission);
     finish(&emission);
-    return image_bytes(&unit->image, &unit->cubin);
+    image_bytes(&unit->image, &unit->cubin);
+    return true;
 }
