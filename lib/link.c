@@ -299,6 +299,7 @@ static enum link_code run(void *argument)
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
     timing_end(&link->timing, "split");
+    inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
     if (ok && request->dry_run)
@@ -309,6 +310,7 @@ static enum link_code run(void *argument)
     ok = !has_ptx || (open_assembler(link) && assemble(link));
     report_assembly(&link->cubins, &link->assembler);
     timing_end(&link->timing, "assemble");
+    chunks_free_texts(&link->chunks);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     ok = ok && merge(link);
