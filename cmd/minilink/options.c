@@ -237,6 +237,9 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_TIME:
         options->link.time_file = value;
         return true;
+    case OPTION_MODULES_FILE:
+        options->link.modules_file = value;
+        return true;
     case OPTION_NVVMPATH:
         read_nvvmpath(options, value);
         return true;
@@ -280,6 +283,9 @@ static bool take(struct options *options, const struct option_row *row, const ch
         return true;
     case OPTION_REPORT_ARCH:
         options->report_arch = true;
+        return true;
+    case OPTION_KEEP_SYSTEM:
+        options->link.keep_system_libraries = true;
         return true;
     case OPTION_SUPPRESS_ARCH:
         options->link.suppress_arch_warning = true;

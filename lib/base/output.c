@@ -136,21 +136,25 @@ void output_abort(struct output *output)
     *output = (struct output){.fd = -1, .slot = -1};
 }
 
-bool output_write_file(const char *path, struct bytes bytes, bool executable)
+bool output_append(struct output *output, struct bytes bytes)
 {
-    struct output output;
-
-    if (!output_open(&output, path))
-        return false;
     while (bytes.size > 0) {
-        ssize_t written = write(output.fd, bytes.data, bytes.size);
+        ssize_t written = write(output->fd, bytes.data, bytes.size);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return write_failed(&output, errno);
+            return write_failed(output, errno);
         bytes.data += written;
         bytes.size -= (size_t)written;
     }
-    return output_commit(&output, executable);
+    return true;
+}
+
+bool output_write_file(const char *path, struct bytes bytes, bool executable)
+{
+    struct output output;
+
+    return output_open(&output, path) && output_append(&output, bytes) &&
+           output_commit(&output, executable);
 }

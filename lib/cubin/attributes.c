@@ -251,7 +251,14 @@ static void encode_program(struct encoder *encoder)
     }
 }
 
-/* Adds those of a function's externs that nothing defines to the list at hand. */
+/* True when a call is settled: the function is defined, and is no kernel. Measured: kernels, which
+ * device code launches, stay listed wherever they are defined. */
+static bool is_bound(const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
+}
+
+/* Adds those of a function's externs that the link does not settle to the list at hand. */
 static void add_externs(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
@@ -260,8 +267,8 @@ static void add_externs(struct encoder *encoder, uint32_t function)
     for (size_t i = 0; i < facts->externs.size / 4; i++) {
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
-        if (symbol == MERGE_NONE || m->symbols[symbol].file != MERGE_NONE ||
-            m->symbols[symbol].row == 0 || encoder->extern_of[symbol] == encoder->kernel)
+        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) || m->symbols[symbol].row == 0 ||
+            encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
         encoder->externs[encoder->extern_count++] = symbol;

@@ -75,12 +75,17 @@ enum cubin_relocation_type {
     R_CUDA_G32 = 0x03,
     R_CUDA_G64 = 0x04,
     R_CUDA_TEX_HEADER_INDEX = 0x06,
+    R_CUDA_FUNC_DESC_32 = 0x22, /* a kernel's descriptor, for launches by device code */
+    R_CUDA_FUNC_DESC_64 = 0x23,
     R_CUDA_SURF_HEADER_INDEX = 0x34,
     R_CUDA_ABS32_32 = 0x37,    /* shared address; bits 32..63 */
     R_CUDA_ABS32_LO_32 = 0x38, /* low half of an address; bits 32..63 */
     R_CUDA_ABS32_HI_32 = 0x39,
     R_CUDA_ABS47_34 = 0x3a, /* call target, sm_75..89 */
     R_CUDA_ABS16_32 = 0x3b, /* constant bank offset; bits 32..47 */
+    R_CUDA_FUNC_DESC32_32 = 0x3d,
+    R_CUDA_FUNC_DESC32_LO_32 = 0x3e,
+    R_CUDA_FUNC_DESC32_HI_32 = 0x3f,
     R_CUDA_CONST_FIELD19_40 = 0x40,
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
     R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* these two have no symbol (sm_75, -G) */
@@ -91,6 +96,7 @@ enum cubin_relocation_type {
     R_CUDA_ABS55_16_34 = 0x4b, /* call target, sm_90 on */
     R_CUDA_8_0 = 0x4c,         /* + n: byte n of a 64-bit address in data */
     R_CUDA_G8_0 = 0x54,
+    R_CUDA_FUNC_DESC_8_0 = 0x5c,
     R_CUDA_UNIFIED = 0x66,
     R_CUDA_UNIFIED_32 = 0x67,
     R_CUDA_UNIFIED_8_0 = 0x68,

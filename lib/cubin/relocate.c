@@ -197,10 +197,16 @@ static uint32_t plain_type(uint32_t type)
     }
 }
 
-/* Addresses that the driver fills in. */
+/* Addresses that the driver fills in, and those of descriptors, by which device code launches
+ * kernels (libcudadevrt). */
 static bool is_address(uint32_t type)
 {
     switch (type) {
+    case R_CUDA_FUNC_DESC_32:
+    case R_CUDA_FUNC_DESC_64:
+    case R_CUDA_FUNC_DESC32_32:
+    case R_CUDA_FUNC_DESC32_LO_32:
+    case R_CUDA_FUNC_DESC32_HI_32:
     case R_CUDA_32:
     case R_CUDA_64:
     case R_CUDA_G32:
@@ -212,7 +218,8 @@ static bool is_address(uint32_t type)
         return true;
     default:
         return (type >= R_CUDA_8_0 && type < R_CUDA_8_0 + 8) ||
-               (type >= R_CUDA_G8_0 && type < R_CUDA_G8_0 + 8);
+               (type >= R_CUDA_G8_0 && type < R_CUDA_G8_0 + 8) ||
+               (type >= R_CUDA_FUNC_DESC_8_0 && type < R_CUDA_FUNC_DESC_8_0 + 8);
     }
 }
 

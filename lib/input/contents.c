@@ -168,7 +168,8 @@ bool contents_find_target(struct members *members)
 
     context_defer(&cleanup, buffer_cleanup, &line);
     if (groups == 0) {
-        diag_error("-arch is needed: the inputs have no device code that says what it is for");
+        diag_error(
+            "-arch is needed: the inputs have no relocatable device code that says what it is for");
     } else {
         unsigned count = list_choice(tally, groups, &line, &arch);
 
@@ -212,7 +213,7 @@ static struct outcome judge(const struct members *members, size_t begin, size_t 
 
         group = select_group_at(members, at);
         for (size_t i = group.begin; i < group.end; i++) {
-            code = code || select_is_known_kind(&members->list[i]);
+            code = code || (select_is_known_kind(&members->list[i]) && !members->list[i].is_whole);
             taken = taken || members->list[i].role != MEMBER_UNUSED;
         }
         if (taken)

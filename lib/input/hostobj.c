@@ -116,7 +116,7 @@ static bool find_contents(const struct object *object, const GElf_Shdr *header, 
         return false;
     }
     if (contents->size > object->data.size - *total)
-        return damaged(object, "its fatbin sections overlap");
+        return damaged(object, "its sections overlap");
     *total += contents->size;
     return true;
 }
@@ -157,6 +157,19 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
     for (size_t i = 0; ok && i < SECTION_NAMES; i++)
         ok = visit_sections(&object, sections[i], visit, argument, &total, found);
     context_clean(&cleanup);
+    return ok;
+}
+
+bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
+                        hostobj_visit *visit, void *argument)
+{
+    struct object object = {.name = name, .data = data};
+    size_t total = 0;
+    unsigned found = 0;
+    bool ok =
+        open_object(&object) && visit_sections(&object, section, visit, argument, &total, &found);
+
+    elf_end(object.elf);
     return ok;
 }
 
