@@ -87,8 +87,9 @@ check: $(BUILD)/.dependencies
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
 
+# The plus hands make's jobserver on to the links.
 demo: all
-	$(Q)BUILD=$(BUILD) test/demo
+	+$(Q)BUILD=$(BUILD) test/demo
 
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
@@ -96,7 +97,7 @@ goldens: all
 
 # Remakes the fixtures from their sources; needs a CUDA toolkit.
 fixtures: all
-	$(Q)BUILD=$(BUILD) fixtures/remake
+	$(Q)for remake in fixtures/remake fixtures/*/remake; do BUILD=$(BUILD) $$remake || exit 1; done
 
 bench: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)

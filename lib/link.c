@@ -260,6 +260,14 @@ static bool write_image(struct link *link)
     return image_write(&link->image, link->request->output);
 }
 
+static bool write_times(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return timing_write(&link->timing, request->time_file, request->output, link->members.arch,
+                        &link->cubins);
+}
+
 static enum link_code run(void *argument)
 {
     struct link *link = argument;
@@ -291,14 +299,18 @@ static enum link_code run(void *argument)
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
     timing_end(&link->timing, "split");
+    inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
+    if (ok && request->dry_run)
+        ok = write_times(link);
     if (!ok || request->dry_run)
         return ok ? LINK_OK : LINK_FAILED;
 
     ok = !has_ptx || (open_assembler(link) && assemble(link));
     report_assembly(&link->cubins, &link->assembler);
     timing_end(&link->timing, "assemble");
+    chunks_free_texts(&link->chunks);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     ok = ok && merge(link);
@@ -308,8 +320,7 @@ static enum link_code run(void *argument)
 
     ok = ok && diag_error_count() == 0 && write_image(link);
     timing_end(&link->timing, "write");
-    ok = ok && timing_write(&link->timing, request->time_file, request->output, link->members.arch,
-                            &link->cubins);
+    ok = ok && write_times(link);
     return ok ? LINK_OK : LINK_FAILED;
 }
 

@@ -109,7 +109,7 @@ static enum link_code run(void *argument)
 
 int main(int argc, char **argv)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)

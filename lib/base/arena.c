@@ -14,7 +14,7 @@
 
 struct arena_block {
     struct arena_block *older;
-    size_t pad; /* keeps the bytes behind the header 16-aligned */
+    size_t size; /* bytes behind this header, which keeps them 16-aligned */
 };
 
 _Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
@@ -32,6 +32,7 @@ static void add_block(struct arena *arena, size_t bytes)
         context_raise(LINK_NO_MEMORY);
     block = memory_alloc(1, sizeof *block + size);
     block->older = arena->blocks;
+    block->size = size;
     arena->blocks = block;
     arena->next = (char *)(block + 1);
     arena->end = arena->next + size;
@@ -107,14 +108,31 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return result;
 }
 
+static void free_blocks(struct arena_block *block)
+{
+    while (block) {
+        struct arena_block *older = block->older;
+
+        free(block);
+        block = older;
+    }
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *newest = arena->blocks;
+
+    if (!newest)
+        return;
+    free_blocks(newest->older);
+    newest->older = NULL;
+    arena->next = (char *)(newest + 1);
+    arena->end = arena->next + newest->size;
+}
+
 void arena_free(struct arena *arena)
 {
-    while (arena->blocks) {
-        struct arena_block *older = arena->blocks->older;
-
-        free(arena->blocks);
-        arena->blocks = older;
-    }
+    free_blocks(arena->blocks);
     *arena = (struct arena){0};
 }
 

@@ -38,6 +38,10 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
+/* Forgets all that was allocated but keeps the newest block for what comes: for an arena that is
+ * filled again and again. */
+void arena_reset(struct arena *arena);
+
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);
 

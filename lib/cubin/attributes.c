@@ -155,18 +155,7 @@ static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32
     buffer_u32(&encoder->out, word);
 }
 
-static void put_record(struct encoder *encoder, const struct info_record *record)
-{
-    bool has_payload = record->format == EIFMT_SVAL;
-
-    put_head(encoder, record->format, record->attribute,
-             has_payload ? record->payload.size : record->value);
-    if (has_payload)
-        buffer_append(&encoder->out, record->payload.data, record->payload.size);
-}
-
-/* The row that a record's word 0 means: a symbol's, or that of the section a section symbol names.
- */
+/* The row of a cubin's symbol; of a section symbol, the row of where that section went. */
 static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
@@ -179,6 +168,32 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
         return 0;
     section = m->places[m->section_base[file] + cubin->symbols[index].section].section;
     return section == MERGE_NONE ? 0 : m->sections[section].row;
+}
+
+/* Copies a record; its symbols get their rows. */
+static void put_record(struct encoder *encoder, const struct found_record *found)
+{
+    struct merging *m = encoder->m;
+    const struct info_record *record = &found->record;
+    size_t words = info_symbol_words(record);
+    bool has_payload = record->format == EIFMT_SVAL;
+
+    put_head(encoder, record->format, record->attribute,
+             has_payload ? record->payload.size : record->value);
+    for (size_t i = 0; i < words; i++) {
+        uint32_t row = row_of(m, found->file, info_word(record->payload, i));
+
+        if (row == 0) {
+            diag_error("Record %#x in '%s' is for symbol %u, which is not in the output",
+                       record->attribute, m->cubins[found->file]->name,
+                       info_word(record->payload, i));
+            m->failed = true;
+        }
+        buffer_u32(&encoder->out, row);
+    }
+    if (has_payload)
+        buffer_append(&encoder->out, record->payload.data + words * 4,
+                      record->payload.size - words * 4);
 }
 
 static void read_records(struct encoder *encoder, size_t file, struct bytes rest)
@@ -197,8 +212,8 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
-    if (info_symbol_words(record) != 1 || record->payload.size < 8) {
-        put_record(encoder, record);
+    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS) {
+        put_record(encoder, found);
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
@@ -246,7 +261,7 @@ static void add_externs(struct encoder *encoder, uint32_t function)
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
         if (symbol == MERGE_NONE || m->symbols[symbol].file != MERGE_NONE ||
-            encoder->extern_of[symbol] == encoder->kernel)
+            m->symbols[symbol].row == 0 || encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
         encoder->externs[encoder->extern_count++] = symbol;
@@ -308,25 +323,22 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
                                    uint32_t function)
 {
     struct merging *m = encoder->m;
-    struct info_record record = found->record;
+    struct found_record changed = *found;
+    struct info_record *record = &changed.record;
     const struct reach *reach = &m->reach[function];
     bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 
-    if (record.attribute == EIATTR_EXTERNS) {
+    if (record->attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
-    } else if (record.attribute == EIATTR_PARAM_CBANK && record.payload.size >= 8) {
-        put_symbol_record(encoder, record.attribute,
-                          row_of(m, found->file, info_word(record.payload, 0)),
-                          info_word(record.payload, 1));
-    } else if (is_summed && record.attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
-        put_word_record(encoder, record.attribute, UINT32_MAX);
+    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
+        put_word_record(encoder, record->attribute, UINT32_MAX);
     } else {
-        if (is_summed && record.attribute == EIATTR_NUM_BARRIERS)
-            record.value = (uint16_t)reach->barriers;
-        else if (is_summed && record.attribute == EIATTR_SPARSE_MMA_MASK &&
+        if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
+            record->value = (uint16_t)reach->barriers;
+        else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK &&
                  (reach->flags & REACHES_ALIAS))
-            record.value |= ALIAS_MASK;
-        put_record(encoder, &record);
+            record->value |= ALIAS_MASK;
+        put_record(encoder, &changed);
     }
 }
 
@@ -369,7 +381,7 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
 }
 
-void attributes_encode(struct merging *m)
+bool attributes_encode(struct merging *m)
 {
     struct encoder encoder = {.m = m};
     struct context_cleanup cleanups[2];
@@ -398,6 +410,7 @@ void attributes_encode(struct merging *m)
     }
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
+    return !m->failed;
 }
 
 void attributes_warn(const struct merging *m)

@@ -40,17 +40,25 @@ static bool is_speaking(const struct merging *m, uint32_t symbol, size_t file)
     return definition == MERGE_NONE || definition == file;
 }
 
+/* The function that a cubin's symbol means; MERGE_NONE when it is none. */
+static uint32_t function_of(const struct merging *m, size_t file, int32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, (uint32_t)index);
+
+    return symbol != MERGE_NONE && m->symbols[symbol].type == STT_FUNC ? symbol : MERGE_NONE;
+}
+
 static void read_pair(struct merging *m, struct reading *reading, size_t file, int part,
                       const int32_t pair[2])
 {
-    uint32_t from = merging_symbol(m, file, (uint32_t)pair[0]);
+    uint32_t from = function_of(m, file, pair[0]);
     bool is_speaker;
 
     if (from == MERGE_NONE)
         return;
     is_speaker = is_speaking(m, from, file);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
-        uint32_t to = merging_symbol(m, file, (uint32_t)pair[1]);
+        uint32_t to = function_of(m, file, pair[1]);
 
         if (to != MERGE_NONE && is_speaker)
             lists_add(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to);
@@ -91,7 +99,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         uint32_t symbol, prototype, known;
 
         memcpy(pair, data.data + at, sizeof pair);
-        symbol = merging_symbol(m, file, pair[0]);
+        symbol = function_of(m, file, (int32_t)pair[0]);
         if (symbol == MERGE_NONE)
             continue;
         prototype = prototype_id(m, cubin_string(m->cubins[file], pair[1]));

@@ -4,8 +4,10 @@
  * memory file; the finished bytes then go to their place in one piece. */
 #include <errno.h>
 #include <libelf.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "base/context.h"
@@ -13,6 +15,14 @@
 #include "base/output.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+
+/* elf_version() writes a variable of the library, and workers write cubins at the same time. */
+static once_flag libelf_started = ONCE_FLAG_INIT;
+
+static void start_libelf(void)
+{
+    elf_version(EV_CURRENT);
+}
 
 /* What is open while an image is written. */
 struct writer {
@@ -66,6 +76,14 @@ static bool fill_file_header(Elf *elf, const struct image *image)
     return true;
 }
 
+/* NVIDIA's types without contents look to libelf as if they had some. Told their sizes it would
+ * make room for them in the file, which may be gigabytes: they are written as empty, and their
+ * sizes put into the headers afterwards. */
+static bool looks_full(const struct image_section *section)
+{
+    return section->has_no_bytes && section->type != SHT_NOBITS;
+}
+
 static bool add_section(Elf *elf, const struct image_section *section)
 {
     Elf_Scn *scn;
@@ -83,14 +101,12 @@ static bool add_section(Elf *elf, const struct image_section *section)
     header->sh_type = section->type;
     header->sh_flags = section->flags;
     header->sh_offset = section->offset;
-    header->sh_size = section->size;
+    header->sh_size = looks_full(section) ? 0 : section->size;
     header->sh_link = section->link;
     header->sh_info = section->info;
     header->sh_addralign = section->alignment;
     header->sh_entsize = section->entry_size;
-    /* NVIDIA's types without contents look to libelf as if they had some: it gets no data for them.
-     */
-    if (section->has_no_bytes && section->type != SHT_NOBITS)
+    if (looks_full(section))
         return true;
     data = elf_newdata(scn);
     if (!data)
@@ -145,12 +161,24 @@ static bool system_failed(const char *step)
     return false;
 }
 
+static bool write_sizes(const struct image *image, int fd)
+{
+    for (size_t i = 1; i < image->section_count; i++) {
+        uint64_t offset =
+            image->section_header_offset + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size);
+
+        if (looks_full(&image->sections[i]) &&
+            pwrite(fd, &image->sections[i].size, 8, (off_t)offset) != 8)
+            return system_failed("write");
+    }
+    return true;
+}
+
 /* Writes the ELF file into the memory file. */
 static bool write_elf(struct writer *writer)
 {
+    call_once(&libelf_started, start_libelf);
     errno = 0;
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return libelf_failed("start");
     writer->elf = elf_begin(writer->fd, ELF_C_WRITE_MMAP, NULL);
     if (!writer->elf)
         return libelf_failed("open the memory file");
@@ -158,9 +186,8 @@ static bool write_elf(struct writer *writer)
         return false;
     elf_end(writer->elf);
     writer->elf = NULL;
-    /* libelf counts the sizes of sections without contents in; the file ends where we laid it out.
-     */
-    return ftruncate(writer->fd, (off_t)writer->image->file_size) == 0 || system_failed("size");
+    return write_sizes(writer->image, writer->fd) &&
+           (ftruncate(writer->fd, (off_t)writer->image->file_size) == 0 || system_failed("size"));
 }
 
 /* Writes the image into a new memory file and maps it. */

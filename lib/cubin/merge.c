@@ -149,9 +149,8 @@ static bool order(struct merging *m)
 static bool encode(struct merging *m)
 {
     graph_encode(m);
-    attributes_encode(m);
     attributes_warn(m);
-    return relocate_encode(m);
+    return attributes_encode(m) && relocate_encode(m);
 }
 
 static uint32_t find_index(const struct merging *m, struct text name)
@@ -193,21 +192,34 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     return 0;
 }
 
+/* A section that belonged to one that is gone belongs to none, and only code is executable. */
+static uint64_t flags_of(const struct merged_section *section, uint32_t info)
+{
+    uint64_t flags = section->flags;
+
+    if (info == 0)
+        flags &= ~(uint64_t)SHF_INFO_LINK;
+    if (section->class != CLASS_TEXT)
+        flags &= ~(uint64_t)SHF_EXECINSTR;
+    return flags;
+}
+
 static void add_to_image(struct merging *m, const struct merged_section *section)
 {
     bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t info = info_of(m, section);
 
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
                                     .type = section->type,
-                                    .flags = section->flags,
+                                    .flags = flags_of(section, info),
                                     .alignment = section->alignment,
                                     .entry_size = section->entry_size,
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
                                     .link = link_of(m, section),
-                                    .info = info_of(m, section),
+                                    .info = info,
                                 });
 }
 

@@ -12,11 +12,13 @@
 #define TKINFO_TYPE    2000u
 #define TKINFO_VERSION 2u
 
-static const struct cubin_section *find(const struct merging *m, size_t file, struct text name)
+static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
+                                        uint32_t type)
 {
     uint32_t index = cubin_section_find(m->cubins[file], name);
+    const struct cubin_section *section = &m->cubins[file]->sections[index];
 
-    return index ? &m->cubins[file]->sections[index] : NULL;
+    return index && section->type == type ? section : NULL;
 }
 
 static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
@@ -81,14 +83,14 @@ static void put_own_record(struct merging *m, struct buffer *out)
 
 static void add_tool_notes(struct merging *m)
 {
-    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"));
-    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"));
+    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
     struct buffer *records = &m->scratch;
 
     if (first) {
         put_own_record(m, records);
         for (size_t file = 0; file < m->count; file++) {
-            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"));
+            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
             if (note)
                 buffer_append(records, note->data.data, note->data.size);
@@ -121,11 +123,11 @@ static void add_compat(struct merging *m)
 {
     struct info_record records[256]; /* one per attribute at most */
     size_t count = 0;
-    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"));
+    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
     struct buffer *out = &m->scratch;
 
     for (size_t file = 0; first && file < m->count; file++) {
-        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"));
+        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
         struct bytes rest = section ? section->data : (struct bytes){0};
         struct info_record record;
 
@@ -162,7 +164,7 @@ void notes_add(struct merging *m)
 
     add_tool_notes(m);
     for (size_t file = 0; file < m->count && !own; file++)
-        own = find(m, file, TEXT(".note.minilink"));
+        own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
     if (own)
         add(m, CLASS_NOTE, own, NULL);
     add_compat(m);

@@ -291,6 +291,12 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
+static bool names_section(const struct cubin *cubin, uint32_t symbol)
+{
+    return cubin->symbols[symbol].type == STT_SECTION &&
+           cubin->symbols[symbol].section < cubin->section_count;
+}
+
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
@@ -299,7 +305,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
 
     if (relocation->type == R_CUDA_NONE)
         return true;
-    if (m->cubins[list->file]->symbols[relocation->symbol].type == STT_SECTION)
+    if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);
     if (symbol == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");

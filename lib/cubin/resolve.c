@@ -38,11 +38,17 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
+/* A section symbol may also name none: an absolute or common one. */
+static bool names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
+
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
         return PASS_CODE;
-    if (symbol->type == STT_SECTION) {
+    if (names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
 
         return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
@@ -177,7 +183,8 @@ static void resolve_one(struct merging *m, struct table *names, size_t file, siz
     uint32_t id;
 
     if (input->type == STT_SECTION) {
-        add_local(m, true, file, (uint32_t)index);
+        if (names_section(m->cubins[file], input))
+            add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(m, names, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
@@ -223,9 +230,15 @@ static void find_owners(struct merging *m, size_t file)
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         uint32_t function = cubin_section_function(cubin, (uint32_t)i);
+        uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
-        if (function)
-            m->owner_of[m->section_base[file] + i] = merging_symbol(m, file, function);
+        m->owner_of[m->section_base[file] + i] = id;
+        /* Two weak functions of one name in one cubin would share what belongs to each. */
+        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
+            diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                       TEXT_ARG(m->symbols[id].name), cubin->name, cubin->name);
+            m->failed = true;
+        }
     }
 }
 
@@ -285,8 +298,14 @@ static bool is_missing(const struct merged_symbol *symbol)
         return false;
     if (symbol->type == STT_FUNC)
         return symbol->is_live && !is_syscall(symbol->name);
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
-           symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
+}
+
+/* Texture and surface references are never defined: nvlink gives each a word behind every kernel's
+ * parameters. CUDA 12 removed them from C++. */
+static bool is_reference(const struct merged_symbol *symbol)
+{
+    return symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
 }
 
 bool resolve_check_undefined(const struct merging *m)
@@ -296,10 +315,12 @@ bool resolve_check_undefined(const struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
 
-        if (!is_missing(symbol))
+        if (!is_missing(symbol) && !is_reference(symbol))
             continue;
-        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
-                   m->cubins[symbol->first_file]->name);
+        diag_error(is_reference(symbol)
+                       ? "Texture or surface reference '%.*s' in '%s' is not supported"
+                       : "Undefined reference to '%.*s' in '%s'",
+                   TEXT_ARG(symbol->name), m->cubins[symbol->first_file]->name);
         complete = false;
     }
     return complete;

@@ -36,6 +36,7 @@ struct planner {
     struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
     uint32_t *variables;            /* used ones, in the order of placing */
     size_t variable_count;
+    bool has_common; /* several kernels reach one variable */
     uint32_t *scratch;
 };
 
@@ -253,6 +254,7 @@ static void place_common(struct planner *planner, uint32_t variable)
     const struct merged_lists *users = &planner->kernels_of;
     uint64_t offset = 0;
 
+    planner->has_common = true;
     for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
         if (planner->windows[users->items[i]].end > offset)
             offset = planner->windows[users->items[i]].end;
@@ -398,40 +400,53 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
-    m->sees_extern[kernel] = window->has_extern;
     if (window->has_extern)
         grow_debug_shared(m, EXTERN_ALIGNMENT, 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
- * several kernels reach them. Values count the reserve, but not of an array that several kernels
- * see (measured). */
+ * several kernels reach them. Values count the reserve; those of `.extern` arrays only if there are
+ * variables of several kernels (measured). */
 static void name_variable(struct planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
     struct merged_symbol *symbol = &m->symbols[variable];
     const struct merged_lists *users = &planner->kernels_of;
-    size_t count = lists_count(users, variable);
-    bool is_extern = symbol->file == MERGE_NONE;
-    uint64_t alignment = is_extern ? EXTERN_ALIGNMENT : symbol->value;
+    uint32_t kernel = m->kernels[users->items[users->first[variable]]];
+    uint64_t reserve = reserved_bytes(m);
+    uint64_t alignment = symbol->value;
 
-    if (count == 0)
-        return;
-    if (is_extern)
-        m->shared_address[variable] =
-            planner->windows[users->items[users->first[variable + 1] - 1]].extern_address;
-    if (!m->request->debug)
-        return;
     symbol->value = m->shared_address[variable];
-    if (!is_extern || count == 1)
-        symbol->value += reserved_bytes(m);
-    if (count > 1)
-        grow_debug_shared(m, alignment,
-                          reserved_bytes(m) +
-                              (is_extern ? 0 : m->shared_address[variable] + symbol->size));
-    symbol->section = is_extern || count > 1
-                          ? m->debug_shared
-                          : m->shared_of[m->kernels[users->items[users->first[variable]]]];
+    if (symbol->file == MERGE_NONE) {
+        grow_debug_shared(m, EXTERN_ALIGNMENT,
+                          reserve + (symbol->size ? symbol->value + symbol->size : 0));
+        symbol->value += planner->has_common ? reserve : 0;
+    } else if (lists_count(users, variable) > 1) {
+        grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
+        symbol->value += reserve;
+    } else {
+        symbol->value += reserve;
+        symbol->section = m->shared_of[kernel];
+        return;
+    }
+    symbol->section = m->debug_shared;
+}
+
+/* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
+static void finish_variables(struct planner *planner)
+{
+    struct merging *m = planner->m;
+    const struct merged_lists *users = &planner->kernels_of;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED) || lists_count(users, i) == 0)
+            continue;
+        if (m->symbols[i].file == MERGE_NONE)
+            m->shared_address[i] =
+                planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
+        if (m->request->debug)
+            name_variable(planner, i);
+    }
 }
 
 /* Kernels that come with a section of shared memory keep one, also an empty one. */
@@ -463,7 +478,6 @@ bool shared_layout(struct merging *m)
     m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
     m->is_shared_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    m->sees_extern = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     m->debug_shared = MERGE_NONE;
     if (m->request->relocatable)
         return true;
@@ -478,8 +492,6 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
             add_section(m, m->kernels[k], &planner.windows[k]);
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
-            name_variable(&planner, i);
+    finish_variables(&planner);
     return !m->failed;
 }

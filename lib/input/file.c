@@ -326,6 +326,13 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     return ok;
 }
 
+void inputs_release(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->files[i].mapping)
+            madvise(inputs->files[i].mapping, inputs->files[i].data.size, MADV_DONTNEED);
+}
+
 void inputs_close(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)

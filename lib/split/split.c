@@ -1,6 +1,7 @@
 /* split.c: plan, write, and tell the merger what it must know. */
 #include "split/split.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -69,6 +70,7 @@ bool split_program(struct chunks *chunks, const struct program *program,
     struct plan plan = {.program = program, .request = request, .arena = &arena};
     struct context_cleanup cleanup;
     bool has_others;
+    size_t count;
 
     context_defer(&cleanup, arena_cleanup, &arena);
     find_whole_modules(&plan, &has_others);
@@ -78,10 +80,11 @@ bool split_program(struct chunks *chunks, const struct program *program,
     else
         plan.single_reason = "its debug sections describe all of it";
     home_find(&plan);
-    chunks->count = (size_t)plan.chunk_count + plan.whole_count;
-    chunks->single_reason = chunks->count == 1 ? plan.single_reason : NULL;
-    chunks->list = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->list);
-    chunks->origins = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->origins);
+    count = (size_t)plan.chunk_count + plan.whole_count;
+    chunks->single_reason = count == 1 ? plan.single_reason : NULL;
+    chunks->list = arena_zalloc(&chunks->arena, count, sizeof *chunks->list);
+    chunks->count = count;
+    chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
     chunk_write_all(chunks, &plan);
     list_symbols(chunks, program);
     context_clean(&cleanup);
@@ -109,8 +112,17 @@ bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32
     return true;
 }
 
+void chunks_free_texts(struct chunks *chunks)
+{
+    for (size_t i = 0; i < chunks->count; i++) {
+        free((char *)(uintptr_t)chunks->list[i].text.data);
+        chunks->list[i].text = (struct text){0};
+    }
+}
+
 void chunks_free(struct chunks *chunks)
 {
+    chunks_free_texts(chunks);
     arena_free(&chunks->arena);
     *chunks = (struct chunks){0};
 }

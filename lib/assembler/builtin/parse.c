@@ -11,20 +11,10 @@
 #include "assembler/builtin/opcode.h"
 #include "base/context.h"
 
-void parse_advance(struct parser *parser)
-{
-    parser->token = lexer_next(&parser->lexer);
-}
-
 struct text parse_text(const struct parser *parser)
 {
     return parser->token.kind == TOKEN_END ? TEXT("end of the body")
                                            : lexer_text(&parser->lexer, parser->token);
-}
-
-bool parse_at(const struct parser *parser, char mark)
-{
-    return parser->token.mark == mark;
 }
 
 bool parse_expect(struct parser *parser, char mark, const char *where)
@@ -167,26 +157,39 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
+/* The instruction is made in its place, and counts when it is complete. */
 static bool parse_instruction(struct parser *parser)
 {
     struct body *body = parser->body;
-    struct instruction instruction = {.guard = NO_INDEX, .loc = parser->location};
+    struct instruction *instruction;
 
-    if (parse_at(parser, '@') && !parse_guard(parser, &instruction))
-        return false;
-    instruction.line = parse_line(parser, parser->token.offset);
-    if (!parse_opcode(parser, &instruction) || !parse_operands(parser, &instruction) ||
-        !parse_expect(parser, ';', "behind the instruction"))
-        return false;
     body->instructions = parse_grow(parser, body->instructions, body->instruction_count,
                                     &parser->instruction_capacity, sizeof *body->instructions);
-    body->instructions[body->instruction_count++] = instruction;
+    instruction = &body->instructions[body->instruction_count];
+    *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
+    if (parse_at(parser, '@') && !parse_guard(parser, instruction))
+        return false;
+    instruction->line = parse_line(parser, parser->token.offset);
+    if (!parse_opcode(parser, instruction) || !parse_operands(parser, instruction) ||
+        !parse_expect(parser, ';', "behind the instruction"))
+        return false;
+    body->instruction_count++;
     return true;
 }
 
+/* Mostly the byte behind the word says that it is an opcode. */
 static bool at_label(const struct parser *parser)
 {
-    return parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':';
+    struct text text = parser->lexer.text;
+    size_t at = parser->lexer.at;
+
+    if (parser->token.kind != TOKEN_WORD)
+        return false;
+    while (at < text.size && (text.data[at] == ' ' || text.data[at] == '\t'))
+        at++;
+    if (at < text.size && text.data[at] > ' ' && text.data[at] != '/')
+        return text.data[at] == ':';
+    return lexer_peek(&parser->lexer).mark == ':';
 }
 
 static bool parse_label(struct parser *parser)
@@ -297,7 +300,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
 
     context_defer(&cleanup, free_parser, &parser);
     parse_advance(&parser);
-    parse_names_begin(&parser);
+    parse_names_begin(&parser, text.size);
     if (!parse_at(&parser, '{')) {
         parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
                     TEXT_ARG(parse_text(&parser)));
