@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,24 @@ static bool open_failed(struct output *output)
     return false;
 }
 
+/* Makes the temporary and notes its name, with signals blocked: a handler that ran between the two
+ * would leave the file behind. */
+static bool open_temporary(struct output *output)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    output->fd = mkostemp(output->temporary, O_CLOEXEC);
+    error = errno;
+    if (output->fd >= 0)
+        output->slot = remember(output->temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return output->fd >= 0;
+}
+
 bool output_open(struct output *output, const char *path)
 {
     struct stat status;
@@ -78,11 +97,7 @@ bool output_open(struct output *output, const char *path)
     output->temporary = memory_alloc(length + sizeof ".XXXXXX", 1);
     memcpy(output->temporary, path, length);
     memcpy(output->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
-    output->fd = mkostemp(output->temporary, O_CLOEXEC);
-    if (output->fd < 0)
-        return open_failed(output);
-    output->slot = remember(output->temporary);
-    return true;
+    return open_temporary(output) || open_failed(output);
 }
 
 static mode_t final_mode(bool executable)
