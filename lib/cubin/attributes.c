@@ -164,6 +164,14 @@ static void put_record(struct encoder *encoder, const struct info_record *record
         buffer_append(&encoder->out, record->payload.data, record->payload.size);
 }
 
+/* A record whose word 0 is a symbol. */
+static void put_renumbered(struct encoder *encoder, const struct info_record *record, uint32_t row)
+{
+    put_head(encoder, EIFMT_SVAL, record->attribute, record->payload.size);
+    buffer_u32(&encoder->out, row);
+    buffer_append(&encoder->out, record->payload.data + 4, record->payload.size - 4);
+}
+
 /* The row that a record's word 0 means: a symbol's, or that of the section a section symbol names.
  */
 static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
@@ -201,6 +209,10 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
+    if (record->attribute == EIATTR_SAMPLER_INIT) {
+        put_renumbered(encoder, record, row_of(m, found->file, info_word(record->payload, 0)));
+        return;
+    }
     if (symbol == MERGE_NONE || !m->symbols[symbol].is_live ||
         m->symbols[symbol].file != found->file)
         return;
@@ -235,7 +247,13 @@ static void encode_program(struct encoder *encoder)
     }
 }
 
-/* Adds those of a function's externs that nothing defines to the list at hand. */
+/* Measured: a function that another cubin defines is no extern any more, but a kernel is. */
+static bool stays_extern(const struct merged_symbol *symbol)
+{
+    return symbol->file == MERGE_NONE || merged_is_kernel(symbol);
+}
+
+/* Adds those of a function's externs that stay to the list at hand. */
 static void add_externs(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
@@ -244,7 +262,7 @@ static void add_externs(struct encoder *encoder, uint32_t function)
     for (size_t i = 0; i < facts->externs.size / 4; i++) {
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
-        if (symbol == MERGE_NONE || m->symbols[symbol].file != MERGE_NONE ||
+        if (symbol == MERGE_NONE || !stays_extern(&m->symbols[symbol]) ||
             encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
@@ -311,10 +329,8 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
 
     if (record.attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
-    } else if (record.attribute == EIATTR_PARAM_CBANK && record.payload.size >= 8) {
-        put_symbol_record(encoder, record.attribute,
-                          row_of(m, found->file, info_word(record.payload, 0)),
-                          info_word(record.payload, 1));
+    } else if (info_symbol_words(&record) == 1) {
+        put_renumbered(encoder, &record, row_of(m, found->file, info_word(record.payload, 0)));
     } else if (is_summed && record.attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
         put_word_record(encoder, record.attribute, UINT32_MAX);
     } else {

@@ -76,9 +76,9 @@ static const struct number_name relocations[] = {
     {R_CUDA_G32, "R_CUDA_G32"},
     {R_CUDA_G64, "R_CUDA_G64"},
     {R_CUDA_TEX_HEADER_INDEX, "R_CUDA_TEX_HEADER_INDEX"},
-    {0x07, "R_CUDA_SAMP_HEADER_INDEX"},
-    {0x22, "R_CUDA_FUNC_DESC_32"},
-    {0x23, "R_CUDA_FUNC_DESC_64"},
+    {R_CUDA_SAMP_HEADER_INDEX, "R_CUDA_SAMP_HEADER_INDEX"},
+    {R_CUDA_FUNC_DESC_32, "R_CUDA_FUNC_DESC_32"},
+    {R_CUDA_FUNC_DESC_64, "R_CUDA_FUNC_DESC_64"},
     {0x32, "R_CUDA_CONST_FIELD19_20"},
     {0x33, "R_CUDA_BINDLESSOFF13_36"},
     {R_CUDA_SURF_HEADER_INDEX, "R_CUDA_SURF_HEADER_INDEX"},
@@ -89,11 +89,11 @@ static const struct number_name relocations[] = {
     {R_CUDA_ABS47_34, "R_CUDA_ABS47_34"},
     {R_CUDA_ABS16_32, "R_CUDA_ABS16_32"},
     {0x3c, "R_CUDA_ABS24_32"},
-    {0x3d, "R_CUDA_FUNC_DESC32_32"},
-    {0x3e, "R_CUDA_FUNC_DESC32_LO_32"},
-    {0x3f, "R_CUDA_FUNC_DESC32_HI_32"},
+    {R_CUDA_FUNC_DESC32_32, "R_CUDA_FUNC_DESC32_32"},
+    {R_CUDA_FUNC_DESC32_LO_32, "R_CUDA_FUNC_DESC32_LO_32"},
+    {R_CUDA_FUNC_DESC32_HI_32, "R_CUDA_FUNC_DESC32_HI_32"},
     {R_CUDA_CONST_FIELD19_40, "R_CUDA_CONST_FIELD19_40"},
-    {0x41, "R_CUDA_BINDLESSOFF14_40"},
+    {R_CUDA_BINDLESSOFF14_40, "R_CUDA_BINDLESSOFF14_40"},
     {R_CUDA_CONST_FIELD21_38, "R_CUDA_CONST_FIELD21_38"},
     {0x43, "R_CUDA_INSTRUCTION128"},
     {R_CUDA_YIELD_OPCODE9_0, "R_CUDA_YIELD_OPCODE9_0"},
@@ -120,6 +120,14 @@ static const struct number_name relocations[] = {
     {R_CUDA_G8_0 + 5, "R_CUDA_G8_40"},
     {R_CUDA_G8_0 + 6, "R_CUDA_G8_48"},
     {R_CUDA_G8_0 + 7, "R_CUDA_G8_56"},
+    {R_CUDA_FUNC_DESC_8_0, "R_CUDA_FUNC_DESC_8_0"},
+    {R_CUDA_FUNC_DESC_8_0 + 1, "R_CUDA_FUNC_DESC_8_8"},
+    {R_CUDA_FUNC_DESC_8_0 + 2, "R_CUDA_FUNC_DESC_8_16"},
+    {R_CUDA_FUNC_DESC_8_0 + 3, "R_CUDA_FUNC_DESC_8_24"},
+    {R_CUDA_FUNC_DESC_8_0 + 4, "R_CUDA_FUNC_DESC_8_32"},
+    {R_CUDA_FUNC_DESC_8_0 + 5, "R_CUDA_FUNC_DESC_8_40"},
+    {R_CUDA_FUNC_DESC_8_0 + 6, "R_CUDA_FUNC_DESC_8_48"},
+    {R_CUDA_FUNC_DESC_8_0 + 7, "R_CUDA_FUNC_DESC_8_56"},
     {0x64, "R_CUDA_ABS20_44"},
     {0x65, "R_CUDA_SAMP_HEADER_INDEX_0"},
     {R_CUDA_UNIFIED, "R_CUDA_UNIFIED"},
@@ -147,7 +155,7 @@ static const char *const attributes[] = {
     [0x06] = "IMAGE_OFFSET",
     [0x07] = "IMAGE_SIZE",
     [0x08] = "TEXTURE_NORMALIZED",
-    [0x09] = "SAMPLER_INIT",
+    [EIATTR_SAMPLER_INIT] = "SAMPLER_INIT",
     [EIATTR_PARAM_CBANK] = "PARAM_CBANK",
     [0x0b] = "SMEM_PARAM_OFFSETS",
     [0x0c] = "CBANK_PARAM_OFFSETS",
@@ -235,15 +243,15 @@ static const char *const attributes[] = {
 unsigned format_relocation_size(uint32_t type)
 {
     /* 0x4c to 0x63: byte n of a plain, global or function descriptor address; 0x68: unified. */
-    if ((type >= R_CUDA_8_0 && type <= 0x63) ||
+    if ((type >= R_CUDA_8_0 && type < R_CUDA_FUNC_DESC_8_0 + 8) ||
         (type >= R_CUDA_UNIFIED_8_0 && type < R_CUDA_UNIFIED_8_0 + 8))
         return 1;
     switch (type) {
     case R_CUDA_32:
     case R_CUDA_G32:
     case R_CUDA_TEX_HEADER_INDEX:
-    case 0x07: /* SAMP_HEADER_INDEX */
-    case 0x22: /* FUNC_DESC_32 */
+    case R_CUDA_SAMP_HEADER_INDEX:
+    case R_CUDA_FUNC_DESC_32:
     case R_CUDA_SURF_HEADER_INDEX:
     case 0x46: /* 32_LO */
     case 0x47: /* 32_HI */

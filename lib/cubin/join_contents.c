@@ -108,6 +108,40 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
     table_free(&seen);
 }
 
+static bool is_default(struct bytes record)
+{
+    return info_word((struct bytes){record.data + 4, record.size - 4}, 1) == UINT32_MAX;
+}
+
+struct sampler {
+    struct bytes record;
+    uint32_t cubin;
+};
+
+/* Records about samplers, which no chunk defines, in the order of the symbols. A chunk that only
+ * declares one has a record with the default (measured on ptxas 13.0). */
+static void add_sampler_records(struct buffer *to, struct join *join)
+{
+    struct sampler *samplers =
+        arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
+
+    for (uint32_t c = 0; c < join->count; c++)
+        for (size_t i = 0; i < join->inputs[c].record_count; i++) {
+            const struct join_record *record = &join->inputs[c].records[i];
+            const struct cubin_symbol *symbol = &join->inputs[c].cubin->symbols[record->symbol];
+            struct sampler *sampler;
+
+            if (symbol->type != STT_CUDA_SAMPLER || symbol->section != SHN_UNDEF)
+                continue;
+            sampler = &samplers[join_symbol(join, c, record->symbol)];
+            if (sampler->record.size == 0 ||
+                (is_default(sampler->record) && !is_default(record->raw)))
+                *sampler = (struct sampler){record->raw, c};
+        }
+    for (size_t i = 1; i < join->out->symbol_count; i++)
+        add_records(to, join, samplers[i].cubin, samplers[i].record);
+}
+
 /* The module's records: those of the functions in reverse order, as ptxas has them. */
 static void fill_info(struct join *join)
 {
@@ -129,6 +163,7 @@ static void fill_info(struct join *join)
                 add_records(&buffer, join, function->cubin, input->records[r].raw);
         }
     }
+    add_sampler_records(&buffer, join);
     add_module_records(&buffer, join, has_kernel);
     if (join->info)
         set_data(join, join->info, &buffer);

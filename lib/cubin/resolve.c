@@ -37,10 +37,16 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
+/* A texture, sampler or surface reference. */
+static bool is_reference(const struct cubin_symbol *symbol)
+{
+    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
+}
+
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
-    if (symbol->type == STT_FUNC)
-        return PASS_CODE;
+    if (symbol->type == STT_FUNC || (is_reference(symbol) && symbol->section != SHN_UNDEF))
+        return PASS_CODE; /* a kernel's parameter stands with its code */
     if (symbol->type == STT_SECTION) {
         struct text name = cubin->sections[symbol->section].name;
 
@@ -111,6 +117,26 @@ static void check_data(struct merging *m, const struct merged_symbol *symbol, si
     }
 }
 
+/* A reference is mentioned, never defined: its namesakes must be of its
+ * kind (words as measured). */
+static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                            const struct cubin_symbol *input)
+{
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
+        return true;
+    if (is_reference(input))
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    else
+        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    m->failed = true;
+    return false;
+}
+
 static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
 {
     struct merged_symbol *symbol = &m->symbols[id];
@@ -155,6 +181,8 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     }
     m->symbol_of[m->symbol_base[file] + index] = id;
     symbol = &m->symbols[id];
+    if (!check_reference(m, symbol, file, input))
+        return;
     check_data(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
@@ -282,8 +310,7 @@ static bool is_missing(const struct merged_symbol *symbol)
         return false;
     if (symbol->type == STT_FUNC)
         return symbol->is_live && !is_syscall(symbol->name);
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
-           symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
 }
 
 bool resolve_check_undefined(const struct merging *m)
