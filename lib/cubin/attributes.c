@@ -209,7 +209,8 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (record->attribute == EIATTR_SAMPLER_INIT) {
+    if (record->attribute == EIATTR_SAMPLER_INIT ||
+        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
         put_renumbered(encoder, record, row_of(m, found->file, info_word(record->payload, 0)));
         return;
     }

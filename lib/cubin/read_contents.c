@@ -28,6 +28,7 @@ static size_t smallest_payload(uint8_t attribute)
     case EIATTR_MAX_STACK_SIZE:
     case EIATTR_PARAM_CBANK:
     case EIATTR_SAMPLER_INIT:
+    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
         return 8;
     case EIATTR_CRS_STACK_SIZE:
         return 4;

@@ -12,9 +12,10 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-/* nvlink writes code and notes first, the driver's names after the first cubin's functions, then
- * everything else; each cubin's symbols are therefore walked once per pass. */
-enum pass { PASS_CODE, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
+/* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
+ * after the first cubin's functions, then everything else; each cubin's symbols are therefore
+ * walked once per pass. */
+enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
 
 /* Functions that the driver brings: no definition is looked for (measured). */
 static bool is_syscall(struct text name)
@@ -45,8 +46,10 @@ static bool is_reference(const struct cubin_symbol *symbol)
 
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
-    if (symbol->type == STT_FUNC || (is_reference(symbol) && symbol->section != SHN_UNDEF))
-        return PASS_CODE; /* a kernel's parameter stands with its code */
+    if (symbol->type == STT_FUNC)
+        return PASS_CODE;
+    if (is_reference(symbol) && symbol->section != SHN_UNDEF)
+        return PASS_PARAMETERS;
     if (symbol->type == STT_SECTION) {
         struct text name = cubin->sections[symbol->section].name;
 
