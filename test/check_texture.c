@@ -88,6 +88,22 @@ START_TEST(a_reference_that_nothing_defines_is_no_error)
 }
 END_TEST
 
+START_TEST(dead_code_counts_when_there_is_one_kernel)
+{
+    merge("texture-dead.o");
+    expect_word(".rel.nv.constant0.lonely", 0, 0x218, R_CUDA_TEX_HEADER_INDEX, "image");
+    ck_assert_uint_eq(symbol_index("dead"), 0);
+}
+END_TEST
+
+START_TEST(dead_code_does_not_count_among_several_kernels)
+{
+    merge("texture-dead.o kernel-a.o");
+    ck_assert(section_at(".rel.nv.constant0.lonely", 0) == NULL);
+    ck_assert_uint_eq(section(".nv.constant0.lonely")->size, 0x218);
+}
+END_TEST
+
 START_TEST(a_parameter_belongs_to_its_kernel)
 {
     struct info_record record;
@@ -178,6 +194,8 @@ static Suite *suite(void)
     tcase_add_test(tests, code_of_older_targets_counts_words);
     tcase_add_test(tests, references_stay_undefined_and_may_be_mentioned_by_many);
     tcase_add_test(tests, a_reference_that_nothing_defines_is_no_error);
+    tcase_add_test(tests, dead_code_counts_when_there_is_one_kernel);
+    tcase_add_test(tests, dead_code_does_not_count_among_several_kernels);
     tcase_add_test(tests, a_parameter_belongs_to_its_kernel);
     tcase_add_test(tests, samplers_have_words_and_keep_their_values);
     tcase_add_test(tests, relocatable_output_keeps_what_a_later_link_needs);

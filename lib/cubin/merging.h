@@ -204,6 +204,7 @@ struct merging {
     /* texture.c */
     uint32_t *textures; /* symbols of references; in the end in the order of their words */
     size_t texture_count;
+    bool is_texture_used;     /* some code names one, also dead code */
     uint64_t texture_base;    /* offset in bank 0 of the first word */
     uint64_t *texture_offset; /* by symbol: of a reference's word */
     uint32_t *bank0_of;       /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */

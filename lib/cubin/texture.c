@@ -2,17 +2,18 @@
  *
  * What such a variable stands for is bound by the host at run time; nothing of it is in any
  * section, so that its symbol is undefined in every cubin. (One that is a kernel's parameter has a
- * local symbol at the kernel's code.) Code reads the index of its header from
- * a word in constant bank 0, behind the kernel's parameters. The words are the linker's to make,
- * and since a function may serve several kernels, they begin at one offset in all of them: behind
- * the largest bank 0 of any kernel, also of those without words. A kernel that reaches code with a
- * reference gets the words of all references of the program, also of unused ones; other kernels get
- * none. The driver fills the words in: each has a relocation, but for those of other kernels'
- * parameters.
+ * local symbol at the kernel's code.) Code reads the index of its header from a word in constant
+ * bank 0, behind the kernel's parameters. The words are the linker's to make, and since a function
+ * may serve several kernels, they begin at one offset in all of them: behind the largest bank 0 of
+ * any kernel, also of those without words. A kernel that reaches code with a reference gets the
+ * words of all references of the program, also of unused ones; other kernels get none. The driver
+ * fills the words in: each has a relocation, but for those of other kernels' parameters.
  *
- * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. Under -r it
- * drops the references' relocations from the code, which cannot be linked to anything any more;
- * here they stay. */
+ * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. In two things
+ * it is not followed. Under -r it drops the references' relocations from the code, which cannot be
+ * linked to anything any more; here they stay. And it takes parameters of one name for one
+ * reference, in whatever kernels they are, which leaves the word of all but the first kernel
+ * without a relocation; here each has its own. */
 #include "cubin/texture.h"
 
 #include <string.h>
@@ -47,21 +48,27 @@ static const struct reference_kind *kind_of(const struct merged_symbol *referenc
     return &kinds[kind];
 }
 
+static bool names_reference(const struct merging *m, size_t file, const struct cubin_section *list)
+{
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
+
+        if (symbol != MERGE_NONE && merged_is_reference(&m->symbols[symbol]))
+            return true;
+    }
+    return false;
+}
+
 static void gather_list(struct merging *m, size_t file, const struct cubin_section *list)
 {
     const struct cubin *cubin = m->cubins[file];
 
     if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]) ||
-        !merging_keeps(m, file, list->info))
+        !names_reference(m, file, list))
         return;
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
-
-        if (symbol == MERGE_NONE || !merged_is_reference(&m->symbols[symbol]))
-            continue;
+    m->is_texture_used = true;
+    if (merging_keeps(m, file, list->info))
         m->functions[merging_owner(m, file, list->info)].uses_texture = true;
-        return;
-    }
 }
 
 /* The references in the order of the symbols, by kind. */
@@ -82,9 +89,11 @@ void texture_gather(struct merging *m)
             gather_list(m, file, &m->cubins[file]->sections[i]);
 }
 
+/* Of a program with one kernel, also dead code counts. */
 static bool has_words(const struct merging *m, uint32_t kernel)
 {
-    return m->texture_count > 0 && (m->reach[kernel].flags & REACHES_TEXTURE);
+    return (m->reach[kernel].flags & REACHES_TEXTURE) ||
+           (m->kernel_count == 1 && m->is_texture_used);
 }
 
 static bool is_first(const void *context, uint32_t a, uint32_t b)
