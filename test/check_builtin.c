@@ -427,6 +427,78 @@ START_TEST(register_parameters_travel_through_the_frame)
 }
 END_TEST
 
+/* --- Textures, samplers and surfaces. --- */
+
+#define TEXTURES                                                                                   \
+    HEADER ".global .texref t;\n.extern .global .surfref s;\n"                                     \
+           ".global .samplerref m = {addr_mode_1 = clamp_to_edge, filter_mode = linear, "          \
+           "force_unnormalized_coords = 1};\n.visible .global .u64 handle = t;\n"                  \
+           ".visible .entry k(.param .u64 p, .param .surfref image, .param .u32 n) {\n"            \
+           ".reg .b32 %r<3>; .reg .f32 %f<5>; ld.param.u32 %r1, [n];\n"                            \
+           "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}];\n"                              \
+           "suld.b.1d.b32.trap %r2, [image, {%r1}]; ret; }\n"
+
+START_TEST(references_have_symbols_and_no_bytes)
+{
+    static const struct {
+        const char *name;
+        uint8_t type;
+    } expected[] = {{"t", STT_CUDA_TEXTURE}, {"s", STT_CUDA_SURFACE}, {"m", STT_CUDA_SAMPLER}};
+    struct outcome outcome = assemble(TEXTURES);
+    for (size_t i = 0; i < 3; i++) {
+        const struct cubin_symbol *found = symbol(&outcome, expected[i].name);
+        ck_assert_uint_eq(found->type, expected[i].type);
+        ck_assert_uint_eq(found->binding, STB_GLOBAL);
+        ck_assert_uint_eq(found->section, SHN_UNDEF);
+        ck_assert_uint_eq(found->size, 0);
+    }
+    const struct cubin_section *rela = section(&outcome, ".rela.text.k");
+    ck_assert_uint_eq(rela->relocation_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(rela->relocations[i].type, R_CUDA_CONST_FIELD21_38);
+    ck_assert_uint_eq(section(&outcome, ".rela.nv.global.init")->relocations[0].type, R_CUDA_G64);
+    release(&outcome);
+}
+END_TEST
+
+START_TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
+{
+    struct info_record record;
+    struct outcome outcome = assemble(TEXTURES);
+    const struct cubin_symbol *image = symbol(&outcome, "image");
+    ck_assert_uint_eq(image->type, STT_CUDA_SURFACE);
+    ck_assert_uint_eq(image->binding, STB_LOCAL);
+    ck_assert_uint_eq(image->section, cubin_section_find(&outcome.cubin, TEXT(".text.k")));
+    ck_assert(find_record(&outcome, ".nv.info.k", EIATTR_CBANK_PARAM_SIZE, &record));
+    ck_assert_uint_eq(record.value, 12);
+    struct bytes rest = section(&outcome, ".nv.info.k")->data;
+    size_t found = 0;
+    while (info_next(&rest, &record)) {
+        if (record.attribute != EIATTR_KPARAM_INFO || !info_symbol_words(&record))
+            continue;
+        ck_assert(text_equal(symbol_name(&outcome, info_word(record.payload, 0)), TEXT("image")));
+        ck_assert_uint_eq(info_word(record.payload, 1), 0xffff0001);
+        ck_assert_uint_eq(info_word(record.payload, 2), 0x1f700);
+        found++;
+    }
+    ck_assert_uint_eq(found, 1);
+    release(&outcome);
+}
+END_TEST
+
+START_TEST(samplers_have_records_with_their_values)
+{
+    struct info_record record;
+    struct outcome outcome = assemble(TEXTURES);
+    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_INIT, &record));
+    ck_assert(text_equal(symbol_name(&outcome, info_word(record.payload, 0)), TEXT("m")));
+    ck_assert_uint_eq(info_word(record.payload, 1), 0x01ff03ff);
+    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
+    ck_assert_uint_eq(info_word(record.payload, 1), 1);
+    release(&outcome);
+}
+END_TEST
+
 /* --- What is refused. --- */
 
 static const struct {
@@ -449,6 +521,17 @@ static const struct {
      "Entry function 'k' uses too much parameter space (0x9c40 bytes, 0x7ffc max)"},
     {HEADER ".visible .entry k() { .local .b8 x[6000000000]; ret; }\n",
      "Function 'k' uses too much local memory"},
+    {HEADER ".visible .entry k() { .global .texref t; ret; }\n",
+     "Texture/surface variable must be at module or entry parameter scope"},
+    {HEADER ".const .texref t;\n",
+     "chunk:4:1: error: Texture and surface variables must be declared in .global space"},
+    {HEADER ".tex .u32 t;\n", "Deprecated feature: '.tex' not supported"},
+    {HEADER ".visible .func f(.param .texref t) { ret; }\n",
+     "Variable 't' cannot be allocated in .param state space"},
+    {HEADER ".global .samplerref m = {filter_mode = wrap};\n",
+     "Invalid initial value of sampler 'm'"},
+    {HEADER ".global .samplerref m = {addr_mode_3 = wrap};\n",
+     "Invalid initial value of sampler 'm'"},
     {".version 8.0\n.target sm_100\n.address_size 64\n",
      "SM version specified by .target is higher"},
     {".version 8.0\n.target sm_90\n.address_size 32\n", "32-bit address mode unsupported"},
@@ -509,6 +592,9 @@ int main(void)
     tcase_add_test(tcase, calls_stand_in_the_call_graph);
     tcase_add_loop_test(tcase, register_limits_follow_directives_and_option, 0, COUNT(budgets));
     tcase_add_test(tcase, register_parameters_travel_through_the_frame);
+    tcase_add_test(tcase, references_have_symbols_and_no_bytes);
+    tcase_add_test(tcase, a_reference_as_a_parameter_has_no_place_among_the_others);
+    tcase_add_test(tcase, samplers_have_records_with_their_values);
     tcase_add_loop_test(tcase, a_fault_is_told_with_its_place, 0, COUNT(errors));
     tcase_add_test(tcase, a_cancelled_job_gives_no_cubin);
     tcase_add_test(tcase, verbose_reports_what_each_function_uses);

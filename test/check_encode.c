@@ -430,13 +430,14 @@ START_TEST(relocations_have_the_types_and_places_of_sm_90)
         {0x010, R_CUDA_ABS32_LO_32, 2, 8}, {0x020, R_CUDA_ABS32_HI_32, 2, 8},
         {0x040, R_CUDA_ABS32_32, 3, 0},    {0x060, R_CUDA_CONST_FIELD21_38, 4, -4},
         {0x080, R_CUDA_ABS55_16_34, 5, 0}, {0x0a0, R_CUDA_ABS32_LO_32, 5, 0},
-        {0x0b0, R_CUDA_ABS32_HI_32, 5, 0},
+        {0x0b0, R_CUDA_ABS32_HI_32, 5, 0}, {0x0f0, R_CUDA_CONST_FIELD21_38, 6, 0},
     };
 
     assemble(TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
-                  "ld.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.b32 %r, [kernel_param_0]; }"));
-    ck_assert_uint_eq(encoded.relocations.count, 7);
-    for (size_t i = 0; i < 7; i++) {
+                  "ld.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.b32 %r, [kernel_param_0];"
+                  "txq.width.b32 %r, [tx]; }"));
+    ck_assert_uint_eq(encoded.relocations.count, 8);
+    for (size_t i = 0; i < 8; i++) {
         const struct code_relocation *found = &encoded.relocations.list[i];
 
         ck_assert_uint_eq(found->offset, expected[i].offset);

@@ -276,10 +276,10 @@ START_TEST(variables_of_the_body_become_symbols)
     const struct body_symbol *symbols;
 
     parse("{ .param .align 8 .b8 p[16]; .local .align 16 .b8 depot[64]; .shared .v2 .f32 s[3][4];"
-          ".global .u32 x = 5, y[] = {1, {2}, (3)}; .const .f64 z; .global .texref t; "
+          ".global .u32 x = 5, y[] = {1, {2}, (3)}; .const .f64 z; "
           ".global .attribute(.managed) .s8 m; }");
     ck_assert(parsed.ok);
-    ck_assert_uint_eq(parsed.body.symbol_count, 10);
+    ck_assert_uint_eq(parsed.body.symbol_count, 9);
     symbols = parsed.body.symbols + 2;
     ck_assert(symbols[0].is_body_variable && !symbols[0].is_parameter);
     ck_assert_uint_eq(symbols[0].size, 16);
@@ -290,7 +290,6 @@ START_TEST(variables_of_the_body_become_symbols)
     ck_assert_uint_eq(symbols[4].size, 0);
     ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
     ck_assert_uint_eq(symbols[5].space, SPACE_CONST);
-    ck_assert_uint_eq(symbols[6].space, SPACE_TEXTURE);
 }
 END_TEST
 

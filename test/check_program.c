@@ -13,6 +13,7 @@
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 #define USE_F  ".visible .entry k() { call.uni f; ret; }"
 #define USE_V  ".visible .entry k() { .reg .u32 r; ld.global.u32 r, [v]; ret; }"
+#define USE_T  ".visible .entry k() { .reg .b32 r; txq.width.b32 r, [v]; ret; }"
 
 static struct program program;
 static struct program_request request;
@@ -115,6 +116,15 @@ static const struct {
     {"", ".alias g, f;", "Alias 'g' in 'b' is not declared as a function"},
     {"", ".visible .func g(); .alias g, f;", "which is no function defined there"},
     {".func f() {}", ".func f() {}" USE_F, NULL},
+    {".global .texref v;", ".extern .global .texref v;" USE_T, NULL},
+    {".global .texref v;", ".visible .global .texref v;" USE_T, NULL},
+    {".global .surfref v;", ".global .texref v;" USE_T,
+     "Multiple definition of 'v' in 'b', first defined in 'a'"},
+    {".visible .global .u64 v;", ".global .texref v;" USE_T,
+     "Multiple definition of 'v' in 'b', first defined in 'a'"},
+    {".global .texref v;", ".extern .global .u32 v;" USE_V,
+     "Memory space doesn't match for 'v' in 'b', first specified in 'a'"},
+    {"", ".extern .global .texref v;" USE_T, NULL},
     {".func g();" USE_F ".visible .func f() { call.uni g; }", "",
      "Undefined reference to 'g' in 'a'"},
 };
@@ -170,6 +180,18 @@ START_TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
     ck_assert_uint_eq(symbol("s")->module, 1);
     ck_assert_uint_eq(symbol("s")->linkage, PTX_VISIBLE);
     ck_assert_uint_eq(symbol("c")->item->variable.size, 8);
+}
+END_TEST
+
+START_TEST(textures_of_one_name_are_the_same_in_all_modules)
+{
+    const char *const texts[] = {".global .texref t;", ".global .texref t; .global .u32 u;"};
+
+    ck_assert(link_texts(texts, 2));
+    ck_assert_uint_eq(program.symbol_count, 2);
+    ck_assert_uint_eq(symbol("t")->module, 0);
+    ck_assert_uint_eq(symbol("t")->linkage, PTX_VISIBLE);
+    ck_assert_uint_eq(symbol("u")->linkage, PTX_INTERNAL);
 }
 END_TEST
 
@@ -360,6 +382,7 @@ static Suite *suite(void)
     tcase_add_test(cases, all_errors_are_reported);
     tcase_add_test(cases, undefined_symbols_may_be_allowed);
     tcase_add_test(cases, winners_are_the_first_weak_the_strong_and_the_largest_common);
+    tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);
     tcase_add_test(cases, what_no_kernel_reaches_is_dropped_but_variables_stay);
     tcase_add_test(cases, nothing_is_dropped_when_the_dead_are_kept);
     tcase_add_test(cases, internal_symbols_of_one_name_get_names_of_their_own);

@@ -70,6 +70,8 @@ static const char *symbol_type(uint8_t type, char text[16])
         return "SECTION";
     case STT_CUDA_TEXTURE:
         return "TEXTURE";
+    case STT_CUDA_SAMPLER:
+        return "SAMPLER";
     case STT_CUDA_SURFACE:
         return "SURFACE";
     case STT_CUDA_OBJECT:

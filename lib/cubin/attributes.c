@@ -212,7 +212,9 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
-    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS) {
+    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
+        record->attribute == EIATTR_SAMPLER_INIT ||
+        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
         put_record(encoder, found);
         return;
     }

@@ -76,7 +76,7 @@ static const struct number_name relocations[] = {
     {R_CUDA_G32, "R_CUDA_G32"},
     {R_CUDA_G64, "R_CUDA_G64"},
     {R_CUDA_TEX_HEADER_INDEX, "R_CUDA_TEX_HEADER_INDEX"},
-    {0x07, "R_CUDA_SAMP_HEADER_INDEX"},
+    {R_CUDA_SAMP_HEADER_INDEX, "R_CUDA_SAMP_HEADER_INDEX"},
     {R_CUDA_FUNC_DESC_32, "R_CUDA_FUNC_DESC_32"},
     {R_CUDA_FUNC_DESC_64, "R_CUDA_FUNC_DESC_64"},
     {0x32, "R_CUDA_CONST_FIELD19_20"},
@@ -93,7 +93,7 @@ static const struct number_name relocations[] = {
     {R_CUDA_FUNC_DESC32_LO_32, "R_CUDA_FUNC_DESC32_LO_32"},
     {R_CUDA_FUNC_DESC32_HI_32, "R_CUDA_FUNC_DESC32_HI_32"},
     {R_CUDA_CONST_FIELD19_40, "R_CUDA_CONST_FIELD19_40"},
-    {0x41, "R_CUDA_BINDLESSOFF14_40"},
+    {R_CUDA_BINDLESSOFF14_40, "R_CUDA_BINDLESSOFF14_40"},
     {R_CUDA_CONST_FIELD21_38, "R_CUDA_CONST_FIELD21_38"},
     {0x43, "R_CUDA_INSTRUCTION128"},
     {R_CUDA_YIELD_OPCODE9_0, "R_CUDA_YIELD_OPCODE9_0"},
@@ -155,7 +155,7 @@ static const char *const attributes[] = {
     [0x06] = "IMAGE_OFFSET",
     [0x07] = "IMAGE_SIZE",
     [0x08] = "TEXTURE_NORMALIZED",
-    [0x09] = "SAMPLER_INIT",
+    [EIATTR_SAMPLER_INIT] = "SAMPLER_INIT",
     [EIATTR_PARAM_CBANK] = "PARAM_CBANK",
     [0x0b] = "SMEM_PARAM_OFFSETS",
     [0x0c] = "CBANK_PARAM_OFFSETS",
@@ -165,7 +165,7 @@ static const char *const attributes[] = {
     [EIATTR_REQNTID] = "REQNTID",
     [EIATTR_FRAME_SIZE] = "FRAME_SIZE",
     [EIATTR_MIN_STACK_SIZE] = "MIN_STACK_SIZE",
-    [0x13] = "SAMPLER_FORCE_UNNORMALIZED",
+    [EIATTR_SAMPLER_FORCE_UNNORMALIZED] = "SAMPLER_FORCE_UNNORMALIZED",
     [0x14] = "BINDLESS_IMAGE_OFFSETS",
     [0x15] = "BINDLESS_TEXTURE_BANK",
     [0x16] = "BINDLESS_SURFACE_BANK",
@@ -223,7 +223,7 @@ static const char *const attributes[] = {
     [0x4a] = "VRC_CTA_INIT_COUNT",
     [0x4b] = "TOOLS_PATCH_FUNC",
     [EIATTR_NUM_BARRIERS] = "NUM_BARRIERS",
-    [0x4d] = "TEXMODE_INDEPENDENT",
+    [EIATTR_TEXMODE_INDEPENDENT] = "TEXMODE_INDEPENDENT",
     [0x4e] = "PERF_STATISTICS",
     [0x4f] = "AT_ENTRY_FRAGMENTS",
     [EIATTR_SPARSE_MMA_MASK] = "SPARSE_MMA_MASK",
@@ -243,14 +243,14 @@ static const char *const attributes[] = {
 unsigned format_relocation_size(uint32_t type)
 {
     /* 0x4c to 0x63: byte n of a plain, global or function descriptor address; 0x68: unified. */
-    if ((type >= R_CUDA_8_0 && type <= 0x63) ||
+    if ((type >= R_CUDA_8_0 && type < R_CUDA_FUNC_DESC_8_0 + 8) ||
         (type >= R_CUDA_UNIFIED_8_0 && type < R_CUDA_UNIFIED_8_0 + 8))
         return 1;
     switch (type) {
     case R_CUDA_32:
     case R_CUDA_G32:
     case R_CUDA_TEX_HEADER_INDEX:
-    case 0x07: /* SAMP_HEADER_INDEX */
+    case R_CUDA_SAMP_HEADER_INDEX:
     case R_CUDA_FUNC_DESC_32:
     case R_CUDA_SURF_HEADER_INDEX:
     case 0x46: /* 32_LO */

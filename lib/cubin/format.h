@@ -51,6 +51,7 @@ enum cubin_section_type {
 
 enum cubin_symbol_type {
     STT_CUDA_TEXTURE = 10,
+    STT_CUDA_SAMPLER = 11,
     STT_CUDA_SURFACE = 12,
     STT_CUDA_OBJECT = 13, /* data; OBJECT in an executable */
 };
@@ -74,8 +75,9 @@ enum cubin_relocation_type {
     R_CUDA_64 = 0x02,
     R_CUDA_G32 = 0x03,
     R_CUDA_G64 = 0x04,
-    R_CUDA_TEX_HEADER_INDEX = 0x06,
-    R_CUDA_FUNC_DESC_32 = 0x22, /* a kernel's descriptor, for launches by device code */
+    R_CUDA_TEX_HEADER_INDEX = 0x06, /* a word in constant bank 0 */
+    R_CUDA_SAMP_HEADER_INDEX = 0x07,
+    R_CUDA_FUNC_DESC_32 = 0x22, /* address of a kernel */
     R_CUDA_FUNC_DESC_64 = 0x23,
     R_CUDA_SURF_HEADER_INDEX = 0x34,
     R_CUDA_ABS32_32 = 0x37,    /* shared address; bits 32..63 */
@@ -87,6 +89,7 @@ enum cubin_relocation_type {
     R_CUDA_FUNC_DESC32_LO_32 = 0x3e,
     R_CUDA_FUNC_DESC32_HI_32 = 0x3f,
     R_CUDA_CONST_FIELD19_40 = 0x40,
+    R_CUDA_BINDLESSOFF14_40 = 0x41, /* header's offset / 4 in constant bank 0, sm_75..89 */
     R_CUDA_CONST_FIELD21_38 = 0x42, /* bits 38..53 offset, 54..58 bank */
     R_CUDA_YIELD_OPCODE9_0 = 0x44,  /* these two have no symbol (sm_75, -G) */
     R_CUDA_YIELD_CLEAR_PRED4_87 = 0x45,
@@ -111,11 +114,13 @@ enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 
 
 enum info_attribute {
     EIATTR_MAX_THREADS = 0x05,
+    EIATTR_SAMPLER_INIT = 0x09,
     EIATTR_PARAM_CBANK = 0x0a,
     EIATTR_EXTERNS = 0x0f,
     EIATTR_REQNTID = 0x10,
     EIATTR_FRAME_SIZE = 0x11,
     EIATTR_MIN_STACK_SIZE = 0x12,
+    EIATTR_SAMPLER_FORCE_UNNORMALIZED = 0x13,
     EIATTR_KPARAM_INFO = 0x17,
     EIATTR_CBANK_PARAM_SIZE = 0x19,
     EIATTR_MAXREG_COUNT = 0x1b,
@@ -131,6 +136,7 @@ enum info_attribute {
     EIATTR_MAX_CLUSTER_RANK = 0x3f,
     EIATTR_KPARAM_INFO_V2 = 0x45,
     EIATTR_NUM_BARRIERS = 0x4c,
+    EIATTR_TEXMODE_INDEPENDENT = 0x4d,
     EIATTR_SPARSE_MMA_MASK = 0x50,
     EIATTR_MERCURY_ISA_VERSION = 0x5f,
 };
@@ -152,6 +158,9 @@ enum callgraph_part {
 
 /* Bytes at the start of a kernel's shared memory that the driver reserves, from sm_90 on. */
 #define SHARED_RESERVED_SM90 0x400u
+
+/* Bytes of a constant bank. */
+#define CONSTANT_BANK_BYTES 0x10000u
 
 /* The constant .nv.rel.action payload (all architectures). */
 #define NV_REL_ACTION_SIZE 16

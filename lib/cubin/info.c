@@ -37,7 +37,13 @@ size_t info_symbol_words(const struct info_record *record)
     case EIATTR_MIN_STACK_SIZE:
     case EIATTR_MAX_STACK_SIZE:
     case EIATTR_PARAM_CBANK:
+    case EIATTR_SAMPLER_INIT:
+    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
         return record->payload.size < 4 ? 0 : 1;
+    case EIATTR_KPARAM_INFO:
+    case EIATTR_KPARAM_INFO_V2:
+        /* The symbol of a parameter that is a texture, sampler or surface reference; else 0. */
+        return info_word(record->payload, 0) ? 1 : 0;
     case EIATTR_EXTERNS:
         return record->payload.size / 4;
     default:

@@ -111,6 +111,48 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
     context_clean(&cleanup);
 }
 
+/* What the chunks say about one sampler. */
+struct sampler {
+    struct bytes initial, unnormalized; /* records */
+    uint32_t initial_cubin, unnormalized_cubin;
+};
+
+static void take_sampler_record(struct sampler *sampler, uint32_t cubin, struct bytes raw)
+{
+    struct bytes payload = {raw.data + 4, raw.size - 4};
+
+    if (raw.data[1] == EIATTR_SAMPLER_INIT &&
+        (sampler->initial.size == 0 || info_word(payload, 1) != UINT32_MAX)) {
+        sampler->initial = raw;
+        sampler->initial_cubin = cubin;
+    } else if (raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+        sampler->unnormalized = raw;
+        sampler->unnormalized_cubin = cubin;
+    }
+}
+
+/* Records about samplers, which no chunk defines, in the order of the symbols. A chunk that only
+ * declares one has a record with the default (measured on ptxas 13.0). */
+static void add_sampler_records(struct buffer *to, struct join *join)
+{
+    struct sampler *samplers =
+        arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
+
+    for (uint32_t c = 0; c < join->count; c++)
+        for (size_t i = 0; i < join->inputs[c].record_count; i++) {
+            const struct join_record *record = &join->inputs[c].records[i];
+            const struct cubin_symbol *symbol = &join->inputs[c].cubin->symbols[record->symbol];
+
+            if (symbol->type == STT_CUDA_SAMPLER && symbol->section == SHN_UNDEF)
+                take_sampler_record(&samplers[join_symbol(join, c, record->symbol)], c,
+                                    record->raw);
+        }
+    for (size_t i = 1; i < join->out->symbol_count; i++) {
+        add_records(to, join, samplers[i].unnormalized_cubin, samplers[i].unnormalized);
+        add_records(to, join, samplers[i].initial_cubin, samplers[i].initial);
+    }
+}
+
 /* The module's records: those of the functions in reverse order, as ptxas has them. */
 static void fill_info(struct join *join)
 {
@@ -132,6 +174,7 @@ static void fill_info(struct join *join)
                 add_records(buffer, join, function->cubin, input->records[r].raw);
         }
     }
+    add_sampler_records(buffer, join);
     add_module_records(buffer, join, has_kernel);
     if (join->info)
         set_data(join, join->info);

@@ -12,8 +12,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-#define CONSTANT_BANK_BYTES 0x10000u
-#define LARGEST_SECTION     (UINT64_C(1) << 40)
+#define LARGEST_SECTION (UINT64_C(1) << 40)
 
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
@@ -216,8 +215,8 @@ uint8_t *layout_writable(struct merging *m, uint32_t index)
     struct merged_section *section = &m->sections[index];
 
     if (!section->own) {
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
-        if (section->size > 0)
+        section->own = arena_zalloc(&m->image->arena, section->size, 1);
+        if (section->data && section->size > 0)
             memcpy(section->own, section->data, section->size);
         section->data = section->own;
     }

@@ -21,6 +21,7 @@
 #include "cubin/resolve.h"
 #include "cubin/shared.h"
 #include "cubin/symtab.h"
+#include "cubin/texture.h"
 
 /* nvlink's last words when definitions contradict each other. */
 static bool give_up(void)
@@ -111,6 +112,7 @@ static bool gather(struct merging *m)
 {
     attributes_gather(m);
     shared_gather(m);
+    texture_gather(m);
     reach_summarize(m);
     return true;
 }
@@ -124,7 +126,7 @@ static bool find_live(struct merging *m)
 static bool place(struct merging *m)
 {
     notes_add(m);
-    return layout_sections(m) && shared_layout(m);
+    return layout_sections(m) && texture_layout(m) && shared_layout(m);
 }
 
 static bool relocate(struct merging *m)

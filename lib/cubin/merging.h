@@ -56,14 +56,16 @@ struct merged_function {
     struct bytes externs;  /* symbols of functions outside its cubin that it needs */
     bool is_aliased;       /* an alias names its code */
     bool uses_shared;      /* its code names a shared variable */
+    bool uses_texture;     /* its code names a texture, sampler or surface reference */
 };
 
 /* Flags of everything that a node can reach, itself among it. */
 enum reach_flag {
-    REACHES_CYCLE = 1,   /* recursion: no bound for the stack */
-    REACHES_ALIAS = 2,   /* a function with an alias */
-    REACHES_SHARED = 4,  /* code that names a shared variable */
-    REACHES_EXTERNS = 8, /* a function that needs functions outside the program */
+    REACHES_CYCLE = 1,    /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,    /* a function with an alias */
+    REACHES_SHARED = 4,   /* code that names a shared variable */
+    REACHES_EXTERNS = 8,  /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16, /* code that names a texture, sampler or surface reference */
 };
 
 struct reach {
@@ -198,6 +200,15 @@ struct merging {
     uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables */
     uint32_t debug_shared;    /* merged section, or MERGE_NONE */
 
+    /* texture.c */
+    uint32_t *textures; /* symbols of references; in the end in the order of their words */
+    size_t texture_count;
+    bool is_texture_used;     /* some code names one, also dead code */
+    uint64_t texture_base;    /* offset in bank 0 of the first word */
+    uint64_t *texture_offset; /* by symbol: of a reference's word */
+    uint32_t *bank0_of;       /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
+    size_t texture_kernel;    /* how many kernels texture_relocate has seen */
+
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */
     size_t relocation_count;
@@ -265,6 +276,12 @@ static inline bool merged_is_common(const struct merged_symbol *symbol)
 static inline bool merged_is_data(const struct merged_symbol *symbol, unsigned space)
 {
     return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == space;
+}
+
+/* Whether it is a texture, sampler or surface reference, which no cubin defines (texture.h). */
+static inline bool merged_is_reference(const struct merged_symbol *symbol)
+{
+    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
 }
 
 /* offset rounded up to a multiple of alignment, a power of two or 0. */

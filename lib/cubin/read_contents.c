@@ -27,6 +27,8 @@ static size_t smallest_payload(uint8_t attribute)
     case EIATTR_MIN_STACK_SIZE:
     case EIATTR_MAX_STACK_SIZE:
     case EIATTR_PARAM_CBANK:
+    case EIATTR_SAMPLER_INIT:
+    case EIATTR_SAMPLER_FORCE_UNNORMALIZED:
         return 8;
     case EIATTR_CRS_STACK_SIZE:
         return 4;

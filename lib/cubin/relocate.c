@@ -2,7 +2,8 @@
  *
  * The link decides where shared variables and constants lie, so their offsets are written into the
  * instructions. Addresses of code and of global data are only known when the driver loads the
- * image: these relocations stay, and their fields are not touched. Lists are written with the
+ * image: these relocations stay, and their fields are not touched. Texture references (texture.h)
+ * give way to the offsets of words in constant bank 0. Lists are written with the
  * relocation read last in front. Relocations of debug sections against functions that are gone
  * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused. */
 #include "cubin/relocate.h"
@@ -13,6 +14,7 @@
 #include "base/memory.h"
 #include "cubin/layout.h"
 #include "cubin/resolve.h"
+#include "cubin/texture.h"
 
 /* Bits of a 16-byte instruction, counted from its lowest. */
 struct field {
@@ -35,6 +37,13 @@ static const struct field constant_fields[] = {
     {R_CUDA_ABS16_32, 32, 16, 0, 0},
     {R_CUDA_CONST_FIELD21_38, 38, 16, 0, 54},
     {R_CUDA_CONST_FIELD19_40, 40, 14, 2, 54},
+};
+
+/* Offsets of words in bank 0. */
+static const struct field texture_fields[] = {
+    {R_CUDA_CONST_FIELD21_38, 38, 16, 0, 54},
+    {R_CUDA_BINDLESSOFF14_40, 40, 14, 2, 0},
+    {R_CUDA_CONST_FIELD22_37, 37, 17, 0, 54},
 };
 
 /* One list of relocations at work. */
@@ -328,6 +337,9 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return resolve_shared(list, relocation, symbol);
     if (field && merged_is_data(&m->symbols[symbol], STO_CUDA_CONST))
         return resolve_constant(list, relocation, field, symbol);
+    field = find_field(texture_fields, 3, relocation->type);
+    if (field && merged_is_reference(&m->symbols[symbol]))
+        return put_field(list, relocation, field, texture_offset(m, symbol), 0);
     if (!is_address(plain_type(relocation->type)))
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, plain_type(relocation->type), symbol, MERGE_NONE,
@@ -369,9 +381,14 @@ bool relocate_sections(struct merging *m)
     uint32_t *merged_lists = arena_alloc(&m->arena, targets, 2 * sizeof *merged_lists);
 
     memset(merged_lists, 0xff, targets * 2 * sizeof *merged_lists); /* MERGE_NONE */
-    for (size_t file = 0; file < m->count; file++)
+    for (size_t file = 0; file < m->count; file++) {
+        if (!merging_is_mercury(m))
+            texture_relocate(m, file);
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
             relocate_list(m, merged_lists, file, i);
+    }
+    for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++)
+        texture_relocate(m, file);
     return !m->failed;
 }
 

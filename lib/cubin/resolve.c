@@ -13,9 +13,10 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-/* nvlink writes code and notes first, the driver's names after the first cubin's functions, then
- * everything else; each cubin's symbols are therefore walked once per pass. */
-enum pass { PASS_CODE, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
+/* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
+ * after the first cubin's functions, then everything else; each cubin's symbols are therefore
+ * walked once per pass. */
+enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
 
 /* Functions that the driver brings: no definition is looked for (measured). */
 static bool is_syscall(struct text name)
@@ -44,10 +45,18 @@ static bool names_section(const struct cubin *cubin, const struct cubin_symbol *
     return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
 }
 
+/* A texture, sampler or surface reference. */
+static bool is_reference(const struct cubin_symbol *symbol)
+{
+    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
+}
+
 static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
         return PASS_CODE;
+    if (is_reference(symbol) && symbol->section != SHN_UNDEF)
+        return PASS_PARAMETERS;
     if (names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
 
@@ -118,6 +127,26 @@ static void check_data(struct merging *m, const struct merged_symbol *symbol, si
     }
 }
 
+/* A reference is mentioned, never defined: its namesakes must be of its
+ * kind (words as measured). */
+static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                            const struct cubin_symbol *input)
+{
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
+        return true;
+    if (is_reference(input))
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    else
+        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    m->failed = true;
+    return false;
+}
+
 static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
 {
     struct merged_symbol *symbol = &m->symbols[id];
@@ -162,6 +191,8 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     }
     m->symbol_of[m->symbol_base[file] + index] = id;
     symbol = &m->symbols[id];
+    if (!check_reference(m, symbol, file, input))
+        return;
     check_data(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
@@ -303,13 +334,6 @@ static bool is_missing(const struct merged_symbol *symbol)
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
 }
 
-/* Texture and surface references are never defined: nvlink gives each a word behind every kernel's
- * parameters. CUDA 12 removed them from C++. */
-static bool is_reference(const struct merged_symbol *symbol)
-{
-    return symbol->type == STT_CUDA_TEXTURE || symbol->type == STT_CUDA_SURFACE;
-}
-
 bool resolve_check_undefined(const struct merging *m)
 {
     bool complete = true;
@@ -317,12 +341,10 @@ bool resolve_check_undefined(const struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
 
-        if (!is_missing(symbol) && !is_reference(symbol))
+        if (!is_missing(symbol))
             continue;
-        diag_error(is_reference(symbol)
-                       ? "Texture or surface reference '%.*s' in '%s' is not supported"
-                       : "Undefined reference to '%.*s' in '%s'",
-                   TEXT_ARG(symbol->name), m->cubins[symbol->first_file]->name);
+        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
+                   m->cubins[symbol->first_file]->name);
         complete = false;
     }
     return complete;

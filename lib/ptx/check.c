@@ -87,6 +87,9 @@ static bool may_be_undefined(const struct program_symbol *symbol,
         return true;
     if (symbol->is_function)
         return is_system_function(symbol->own_name);
+    /* Nothing defines what the host binds. */
+    if (module_type_is_opaque(item->variable.type))
+        return true;
     /* Dynamic shared memory: its size comes with the launch. */
     return item->variable.space == PTX_SPACE_SHARED && item->variable.size == 0 &&
            item->variable.is_array;

@@ -188,6 +188,10 @@ bool module_at_end(struct text whole, size_t offset);
 /* The bytes of one element of the type; 0 for opaque ones (their handles take 8 in memory). */
 uint32_t module_type_size(enum ptx_type type);
 
+/* True for .texref, .samplerref and .surfref. Such a variable has no bytes: it names what the host
+ * binds, and all variables of one name in the program are the same one. */
+bool module_type_is_opaque(enum ptx_type type);
+
 /* The type that a dotted word names (".f32"), or PTX_NO_TYPE. */
 enum ptx_type module_type_find(struct text word);
 

@@ -38,6 +38,11 @@ static bool is_symbol_item(const struct ptx_item *item)
     return item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE || item->kind == PTX_ALIAS;
 }
 
+static bool is_opaque(const struct ptx_item *item)
+{
+    return item->kind == PTX_VARIABLE && module_type_is_opaque(item->variable.type);
+}
+
 static void report_duplicate(const struct ptx_module *module, struct text name)
 {
     struct diag_place place =
@@ -58,7 +63,7 @@ static bool merge_item(const struct ptx_module *module, struct program_entry *en
         entry->alias = item;
         return true;
     }
-    if (item->linkage != PTX_INTERNAL)
+    if (item->linkage != PTX_INTERNAL || is_opaque(item))
         entry->is_global = true;
     if (item->is_definition && ((entry->item && entry->item->is_definition) || entry->alias)) {
         report_duplicate(module, item->name);
@@ -108,6 +113,26 @@ static void mismatch(struct resolver *resolver, const char *what, const char *fi
     resolver->failed = true;
 }
 
+static void report_definitions(struct resolver *resolver, struct text name, uint32_t module,
+                               uint32_t first)
+{
+    diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'", TEXT_ARG(name),
+               file_of(resolver->program, module), file_of(resolver->program, first));
+    resolver->failed = true;
+}
+
+/* A texture, sampler or surface may be defined any number of times, but not as something else. */
+static void check_opaque(struct resolver *resolver, const struct candidate *candidate,
+                         const struct ptx_item *item, uint32_t module)
+{
+    if (item->variable.type == candidate->first_item->variable.type)
+        return;
+    if (is_opaque(item))
+        report_definitions(resolver, item->name, module, candidate->first_module);
+    else
+        mismatch(resolver, "Memory space", "specified", candidate, module);
+}
+
 /* What every declaration of a variable must have in common. */
 static void check_variables(struct resolver *resolver, const struct candidate *candidate,
                             const struct ptx_item *item, uint32_t module)
@@ -117,6 +142,10 @@ static void check_variables(struct resolver *resolver, const struct candidate *c
     bool is_common = item->linkage == PTX_COMMON || candidate->symbol.linkage == PTX_COMMON ||
                      candidate->first_item->linkage == PTX_COMMON;
 
+    if (is_opaque(candidate->first_item) || is_opaque(item)) {
+        check_opaque(resolver, candidate, item, module);
+        return;
+    }
     if (first->space != second->space)
         mismatch(resolver, "Memory space", "specified", candidate, module);
     if (first->is_managed != second->is_managed)
@@ -160,10 +189,8 @@ static bool is_winner(struct resolver *resolver, const struct candidate *candida
     int old = strength(candidate->symbol.linkage, candidate->symbol.is_defined);
 
     if (new == 3 && old == 3) {
-        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(item->name), file_of(resolver->program, module),
-                   file_of(resolver->program, candidate->symbol.module));
-        resolver->failed = true;
+        if (!is_opaque(item))
+            report_definitions(resolver, item->name, module, candidate->symbol.module);
         return false;
     }
     if (new == 1 && old == 3)
@@ -190,6 +217,8 @@ static void take(struct candidate *candidate, const struct program *program,
     symbol->module = module;
     symbol->is_defined = is_defined;
     symbol->linkage = is_defined ? item->linkage : (uint8_t)PTX_EXTERN;
+    if (symbol->linkage == PTX_INTERNAL && is_opaque(item))
+        symbol->linkage = PTX_VISIBLE;
     symbol->is_function = item->kind == PTX_FUNCTION;
     symbol->is_entry = symbol->is_function && item->function.is_entry;
     candidate->position = (uint32_t)(item - program->modules[module]->items);

@@ -39,6 +39,11 @@ uint32_t module_type_size(enum ptx_type type)
     return types[type].size;
 }
 
+bool module_type_is_opaque(enum ptx_type type)
+{
+    return type == PTX_TEXREF || type == PTX_SAMPLERREF || type == PTX_SURFREF;
+}
+
 enum ptx_type module_type_find(struct text word)
 {
     for (size_t i = PTX_NO_TYPE + 1; i < PTX_OTHER_TYPE; i++)

@@ -75,7 +75,8 @@ enum code_reference {
     CODE_NO_REFERENCE = 0,
     CODE_ADDRESS_PAIR = 1, /* global or function address: R_CUDA_ABS32_LO_32, R_CUDA_ABS32_HI_32 */
     CODE_SHARED = 2,       /* R_CUDA_ABS32_32: bits 32-63, in the shared window */
-    CODE_CONSTANT = 3,     /* R_CUDA_CONST_FIELD21_38: bits 38-53 offset, 54-58 bank */
+    CODE_CONSTANT = 3,     /* constant, or texture, sampler or surface reference:
+                            * R_CUDA_CONST_FIELD21_38: bits 38-53 offset, 54-58 bank */
     CODE_CALL = 4,         /* R_CUDA_ABS55_16_34, which linkers keep and do not write */
     CODE_PARAMETER = 5,    /* no relocation: bits 64-127 are the place among the own parameters; of
                             * a kernel, in constant bank 0 */

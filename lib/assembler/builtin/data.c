@@ -78,9 +78,10 @@ static void add_value(struct builder *builder, const struct ptx_item *item, uint
 
 static uint8_t symbol_type(uint8_t type)
 {
-    return type == PTX_TEXREF || type == PTX_SAMPLERREF ? STT_CUDA_TEXTURE
-           : type == PTX_SURFREF                        ? STT_CUDA_SURFACE
-                                                        : STT_CUDA_OBJECT;
+    return type == PTX_TEXREF       ? STT_CUDA_TEXTURE
+           : type == PTX_SAMPLERREF ? STT_CUDA_SAMPLER
+           : type == PTX_SURFREF    ? STT_CUDA_SURFACE
+                                    : STT_CUDA_OBJECT;
 }
 
 static enum data_kind kind_of(const struct ptx_item *item)
@@ -104,10 +105,30 @@ static uint8_t space_bits(uint8_t space)
                                       : STO_CUDA_GLOBAL;
 }
 
+/* Textures, samplers and surfaces are .global; .tex is not spoken any more. */
+static bool check_space(const struct builder *builder, const struct ptx_item *item)
+{
+    bool is_opaque = module_type_is_opaque(item->variable.type);
+    struct diag_place place =
+        diag_place_of(builder->module->file, builder->module->whole,
+                      (size_t)(item->text.data - builder->module->whole.data));
+    if (item->variable.space == PTX_SPACE_TEX)
+        diag_at(DIAG_ERROR, &place,
+                "Deprecated feature: '.tex' not supported as of PTX version 1.5");
+    else if (is_opaque && item->variable.space != PTX_SPACE_GLOBAL)
+        diag_at(DIAG_ERROR, &place,
+                "Texture and surface variables must be declared in .global space");
+    else
+        return true;
+    return false;
+}
+
 static bool add_global(struct builder *builder, struct global *global)
 {
     const struct ptx_item *item = global->item;
     const struct ptx_variable *variable = &item->variable;
+    if (!check_space(builder, item))
+        return false;
     struct object object = {.name = global->name,
                             .kind = (uint8_t)kind_of(item),
                             .type = symbol_type(variable->type),
@@ -119,6 +140,8 @@ static bool add_global(struct builder *builder, struct global *global)
             (uint8_t)(space_bits(variable->space) | (variable->is_managed ? STO_CUDA_MANAGED : 0));
     else
         object.size = 0;
+    if (object.type == STT_CUDA_SAMPLER && !sampler_decode(&object.sampler, builder->module, item))
+        return false;
     if (object.kind == DATA_COMMON)
         object.offset = object.alignment;
     global->object = (uint32_t)builder->data->object_count;
@@ -197,6 +220,23 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
     return place(builder->data, added);
 }
 
+static bool is_opaque_parameter(const struct body_symbol *symbol)
+{
+    return symbol->is_parameter && symbol->space == SPACE_TEXTURE;
+}
+
+static void add_parameter(struct builder *builder, struct function_code *function,
+                          uint32_t function_index, uint32_t symbol_index)
+{
+    const struct body_symbol *symbol = &function->symbols[symbol_index];
+    function->objects[symbol_index] = (uint32_t)builder->data->object_count;
+    add_object(builder, &(struct object){.name = symbol->name,
+                                         .kind = DATA_PARAMETER,
+                                         .type = symbol_type(symbol->type),
+                                         .linkage = PTX_INTERNAL,
+                                         .function = function_index});
+}
+
 static bool is_object(const struct body_symbol *symbol)
 {
     return symbol->is_body_variable && !symbol->is_parameter &&
@@ -209,7 +249,9 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
     bool is_good = true;
     table_free(&builder->data->names);
     for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
-        if (is_object(&function->symbols[i]))
+        if (is_opaque_parameter(&function->symbols[i]))
+            add_parameter(builder, function, index, i);
+        else if (is_object(&function->symbols[i]))
             is_good = add_body_variable(builder, function, index, i);
     return is_good;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "assembler/builtin/compile.h"
+#include "assembler/builtin/sampler.h"
 #include "assembler/builtin/scope.h"
 #include "base/arena.h"
 #include "base/table.h"
@@ -21,6 +22,7 @@ enum data_kind {
     DATA_KINDS,
     DATA_KERNEL_SHARED = DATA_KINDS, /* .nv.shared.K */
     DATA_COMMON,                     /* left to the linker */
+    DATA_PARAMETER, /* a texture, sampler or surface: stands at the kernel's code */
     DATA_UNDEFINED,
 };
 
@@ -31,11 +33,12 @@ struct object {
     uint8_t type;      /* of its symbol */
     uint8_t other;     /* st_other */
     uint8_t linkage;   /* enum ptx_linkage */
-    uint32_t function; /* DATA_KERNEL_SHARED: index of the kernel */
+    uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
     uint32_t alignment;
     uint64_t size;
-    uint64_t offset; /* in its section */
-    uint32_t symbol; /* index in .symtab */
+    uint64_t offset;        /* in its section */
+    uint32_t symbol;        /* index in .symtab */
+    struct sampler sampler; /* of a sampler of the module */
 };
 
 /* An address in the bytes of a variable. */

@@ -13,6 +13,9 @@
 /* Total size up to which parameters have records of the first form. */
 #define SMALL_PARAMETERS 4352u
 
+/* The offset of a parameter that is a texture, sampler or surface, and has none. */
+#define NO_OFFSET 0xffffu
+
 static void put_head(struct buffer *out, uint8_t format, uint8_t attribute, uint32_t value)
 {
     buffer_u32(out, (uint32_t)format | (uint32_t)attribute << 8 | value << 16);
@@ -38,6 +41,25 @@ static uint32_t mercury_version(const struct unit *unit)
     return unit->job->sm >= 90 ? MERCURY_VERSION : 0;
 }
 
+static void put_samplers(const struct unit *unit, struct buffer *out)
+{
+    for (size_t i = unit->data.object_count; i-- > 0;) {
+        const struct object *object = &unit->data.objects[i];
+        const struct sampler *sampler = &object->sampler;
+        if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
+            continue;
+        if (sampler->unnormalized != SAMPLER_NOT_SAID)
+            put_words(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED,
+                      (uint32_t[]){object->symbol, sampler->unnormalized}, 2);
+        put_words(out, EIATTR_SAMPLER_INIT,
+                  (uint32_t[]){object->symbol, (uint32_t)sampler->values[0] |
+                                                   (uint32_t)sampler->values[1] << 8 |
+                                                   (uint32_t)sampler->values[2] << 16 |
+                                                   (uint32_t)sampler->values[3] << 24},
+                  2);
+    }
+}
+
 void emit_info_chunk(const struct emission *emission, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
@@ -48,6 +70,9 @@ void emit_info_chunk(const struct emission *emission, struct buffer *out)
         put_words(out, EIATTR_MAX_STACK_SIZE, (uint32_t[]){symbol, 0}, 2);
         put_words(out, EIATTR_FRAME_SIZE, (uint32_t[]){symbol, function->frame_bytes}, 2);
     }
+    put_samplers(unit, out);
+    if (unit->module.texmode_independent)
+        put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
     if (!has_kernel(unit))
         put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
 }
@@ -88,6 +113,10 @@ static struct pointee pointee_of(const struct ptx_parameter *parameter)
         const char *word;
         uint32_t number;
     } spaces[] = {{".local", 1}, {".shared", 2}, {".const", 4}, {".global", 4}};
+    if (module_type_is_opaque(parameter->type))
+        return (struct pointee){.space = parameter->type == PTX_TEXREF    ? 6
+                                         : parameter->type == PTX_SURFREF ? 7
+                                                                          : 8};
     struct pointee pointee = {0, 0};
     if (!parameter->is_pointer || parameter->name.data < parameter->type_text.data)
         return pointee;
@@ -119,11 +148,16 @@ static void put_parameters(const struct unit *unit, const struct function_code *
         struct pointee pointee = pointee_of(parameter);
         /* The parameters are the first symbols of the body, in order (frame_declare). */
         uint32_t offset = (uint32_t)function->symbols[i].offset - unit->parameter_base;
-        uint32_t size = (uint32_t)parameter->size;
+        uint32_t size = (uint32_t)function->symbols[i].size;
+        uint32_t symbol = 0;
+        if (function->objects[i] != NO_INDEX) {
+            symbol = unit->data.objects[function->objects[i]].symbol;
+            offset = NO_OFFSET;
+        }
         uint32_t shape = is_small ? size << 18 | 0x1f000 | pointee.space << 8 | pointee.alignment
                                   : size | pointee.alignment << 16 | pointee.space << 24;
         put_words(out, is_small ? EIATTR_KPARAM_INFO : EIATTR_KPARAM_INFO_V2,
-                  (uint32_t[]){0, i | offset << 16, shape}, 3);
+                  (uint32_t[]){symbol, i | offset << 16, shape}, 3);
     }
 }
 
@@ -150,6 +184,7 @@ static void put_externs(const struct emission *emission, const struct function_c
         if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
             continue;
         const struct global *global = scope_find(&unit->scope, function->symbols[i].name);
+        /* Measured: a kernel stays an extern even where it is defined. */
         if (!global || (global->is_defined && !global->item->function.is_entry))
             continue;
         buffer_u32(out, global->symbol);

@@ -98,7 +98,9 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
     if (binding_of(object->linkage, is_defined) != binding)
         return;
     uint16_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SHN_CUDA_COMMON;
-    if (object->kind == DATA_KERNEL_SHARED)
+    if (object->kind == DATA_PARAMETER)
+        section = (uint16_t)unit->functions[object->function].text_section;
+    else if (object->kind == DATA_KERNEL_SHARED)
         section = (uint16_t)unit->functions[object->function].shared_section;
     else if (is_defined)
         section = (uint16_t)emission->sections.data[object->kind];

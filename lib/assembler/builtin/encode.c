@@ -163,6 +163,8 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
         return CODE_SHARED;
     case SPACE_CONST:
         return CODE_CONSTANT;
+    case SPACE_TEXTURE: /* a word in bank 0 says which it is */
+        return CODE_CONSTANT;
     default:
         return CODE_ADDRESS_PAIR;
     }

@@ -16,24 +16,25 @@ static uint8_t class_of_size(uint64_t size)
     return size <= 4 ? REGISTER_32 : size <= 8 ? REGISTER_64 : REGISTER_128;
 }
 
+/* A texture, sampler or surface that is a parameter has no place among the others. */
 static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
 {
+    bool is_opaque = module_type_is_opaque(parameter->type);
     return (struct body_symbol){.name = parameter->name,
                                 .is_body_variable = true,
                                 .is_parameter = true,
                                 .is_return = parameter->is_return,
-                                .space = SPACE_PARAM,
+                                .space = is_opaque ? SPACE_TEXTURE : SPACE_PARAM,
                                 .alignment = parameter->alignment,
-                                .size = parameter->size};
+                                .size = is_opaque ? 0 : parameter->size,
+                                .type = parameter->type};
 }
 
-static bool declare(struct body *body, const struct ptx_parameter *parameter)
+static bool declare(struct body *body, const struct ptx_parameter *parameter, bool is_entry)
 {
-    if (parameter->type == PTX_TEXREF || parameter->type == PTX_SURFREF ||
-        parameter->type == PTX_SAMPLERREF) {
-        diag_error("Parameter '%.*s' of '%.*s' is a reference to a texture, surface or sampler, "
-                   "which is not supported",
-                   TEXT_ARG(parameter->name), TEXT_ARG(body->function));
+    if (module_type_is_opaque(parameter->type) && !is_entry) {
+        diag_error("Variable '%.*s' cannot be allocated in .param state space",
+                   TEXT_ARG(parameter->name));
         return false;
     }
     if (!parameter->is_register) {
@@ -64,7 +65,7 @@ bool frame_declare(struct body *body, const struct ptx_item *function)
                        TEXT_ARG(parameter->name), TEXT_ARG(body->function));
             return false;
         }
-        is_good &= declare(body, parameter);
+        is_good &= declare(body, parameter, function->function.is_entry);
     }
     return is_good;
 }

@@ -261,8 +261,10 @@ static bool parse_variables(struct parser *parser, enum variable_space space)
         return false;
     if (type.type->bits == 1)
         return parse_error(parser, place, "A predicate cannot be a variable");
-    if (type.type->is_texture)
-        model.space = SPACE_TEXTURE;
+    if (type.type->is_texture || space == SPACE_TEXTURE)
+        return parse_error(parser, place,
+                           "Texture/surface variable must be at module or entry "
+                           "parameter scope");
     model.size = (uint64_t)type.type->bits / 8 * type.lanes;
     model.type = (uint8_t)module_type_find(type.type->name);
     model.lanes = (uint8_t)type.lanes;

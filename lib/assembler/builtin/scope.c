@@ -96,12 +96,6 @@ struct global *scope_target(const struct scope *scope, struct global *global)
     return global->aliased == NO_INDEX ? global : &scope->globals[global->aliased];
 }
 
-static bool is_texture(const struct global *global)
-{
-    uint8_t type = global->item->variable.type;
-    return type == PTX_TEXREF || type == PTX_SURFREF || type == PTX_SAMPLERREF;
-}
-
 bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space)
 {
     static const uint8_t spaces[] = {
@@ -115,6 +109,8 @@ bool scope_lookup(const void *argument, struct text name, bool *is_function, uin
     *is_function = global->is_function;
     *space = SPACE_GLOBAL;
     if (!global->is_function)
-        *space = is_texture(global) ? (uint8_t)SPACE_TEXTURE : spaces[global->item->variable.space];
+        *space = module_type_is_opaque(global->item->variable.type)
+                     ? (uint8_t)SPACE_TEXTURE
+                     : spaces[global->item->variable.space];
     return true;
 }

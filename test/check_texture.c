@@ -1,0 +1,218 @@
+/* check_texture: texture, sampler and surface references, and addresses of kernels, through the
+ * merger. Expected values are those of nvlink 13.0 on the same cubins. */
+#include "merge_fixture.h"
+
+/* --- Words in bank 0. --- */
+
+/* Record `index` of a kernel's list of words: what it is for. */
+static void expect_word(const char *list, size_t index, uint64_t offset, uint32_t type,
+                        const char *of)
+{
+    const struct cubin_section *in = section(list);
+
+    ck_assert_uint_lt(index, in->relocation_count);
+    ck_assert_uint_eq(in->relocations[index].offset, offset);
+    ck_assert_uint_eq(in->relocations[index].type, type);
+    ck_assert_uint_eq(in->relocations[index].symbol, symbol_index(of));
+}
+
+START_TEST(words_stand_behind_the_largest_bank_in_all_kernels_that_need_them)
+{
+    static const char *const users[] = {"calls", "loads", "both"};
+
+    merge("texture-a.o texture-b.o");
+    for (size_t i = 0; i < 3; i++) {
+        char bank[64], list[64];
+
+        snprintf(bank, sizeof bank, ".nv.constant0.%s", users[i]);
+        snprintf(list, sizeof list, ".rel.nv.constant0.%s", users[i]);
+        ck_assert_uint_eq(section(bank)->size, 0x234);
+        ck_assert_uint_eq(section(list)->relocation_count, 4);
+        expect_word(list, 0, 0x230, R_CUDA_TEX_HEADER_INDEX, "unused");
+        expect_word(list, 1, 0x22c, R_CUDA_SURF_HEADER_INDEX, "surface");
+        expect_word(list, 2, 0x228, R_CUDA_TEX_HEADER_INDEX, "own");
+        expect_word(list, 3, 0x224, R_CUDA_TEX_HEADER_INDEX, "shared");
+    }
+    ck_assert_uint_eq(section(".nv.constant0.plain")->size, 0x210);
+    ck_assert(section_at(".rel.nv.constant0.plain", 0) == NULL);
+}
+END_TEST
+
+START_TEST(words_have_lists_without_addends_and_flags)
+{
+    const struct cubin_section *list;
+
+    merge("texture-a.o texture-b.o");
+    list = section(".rel.nv.constant0.both");
+    ck_assert_uint_eq(list->type, SHT_REL);
+    ck_assert_uint_eq(list->flags, 0);
+    ck_assert_uint_eq(list->entry_size, 16);
+    ck_assert_uint_eq(list->info, cubin_section_find(&merged->output, TEXT(".nv.constant0.both")));
+}
+END_TEST
+
+START_TEST(code_gets_the_offsets_of_the_words)
+{
+    merge("texture-a.o texture-b.o");
+    ck_assert(section_at(".rela.text.both", 0) == NULL);
+    ck_assert_uint_eq(bits(section(".text.both"), 0x60, 38, 16), 0x224);
+    ck_assert_uint_eq(bits(section(".text.both"), 0x40, 38, 16), 0x228);
+    ck_assert_uint_eq(bits(section(".text.both"), 0x40, 54, 5), 0);
+    ck_assert_uint_eq(bits(section(".text.fetch"), 0x20, 38, 16), 0x224);
+}
+END_TEST
+
+START_TEST(code_of_older_targets_counts_words)
+{
+    merge_with((struct merge_request){.arch = {.sm = 80}}, "texture-a-sm_80.o texture-b-sm_80.o");
+    ck_assert(merged->ok);
+    expect_word(".rel.nv.constant0.calls", 3, 0x174, R_CUDA_TEX_HEADER_INDEX, "shared");
+    ck_assert_uint_eq(bits(section(".text.fetch"), 0x20, 40, 14), 0x174 / 4);
+}
+END_TEST
+
+START_TEST(references_stay_undefined_and_may_be_mentioned_by_many)
+{
+    merge("texture-a.o texture-b.o");
+    ck_assert_uint_eq(symbol("shared")->section, SHN_UNDEF);
+    ck_assert_uint_eq(symbol("shared")->type, STT_CUDA_TEXTURE);
+    ck_assert_uint_eq(symbol("shared")->binding, STB_GLOBAL);
+    ck_assert_uint_eq(symbol("surface")->type, STT_CUDA_SURFACE);
+}
+END_TEST
+
+START_TEST(a_reference_that_nothing_defines_is_no_error)
+{
+    merge("texture-b.o");
+    expect_word(".rel.nv.constant0.both", 1, 0x224, R_CUDA_TEX_HEADER_INDEX, "shared");
+}
+END_TEST
+
+START_TEST(dead_code_counts_when_there_is_one_kernel)
+{
+    merge("texture-dead.o");
+    expect_word(".rel.nv.constant0.lonely", 0, 0x218, R_CUDA_TEX_HEADER_INDEX, "image");
+    ck_assert_uint_eq(symbol_index("dead"), 0);
+}
+END_TEST
+
+START_TEST(dead_code_does_not_count_among_several_kernels)
+{
+    merge("texture-dead.o kernel-a.o");
+    ck_assert(section_at(".rel.nv.constant0.lonely", 0) == NULL);
+    ck_assert_uint_eq(section(".nv.constant0.lonely")->size, 0x218);
+}
+END_TEST
+
+START_TEST(a_parameter_belongs_to_its_kernel)
+{
+    struct info_record record;
+
+    merge("texture-parameter.o");
+    ck_assert_uint_eq(section(".nv.constant0.one")->size, 0x220);
+    ck_assert_uint_eq(section(".nv.constant0.two")->size, 0x220);
+    ck_assert_uint_eq(section(".rel.nv.constant0.one")->relocation_count, 1);
+    ck_assert_uint_eq(section(".rel.nv.constant0.two")->relocation_count, 1);
+    expect_word(".rel.nv.constant0.one", 0, 0x218, R_CUDA_TEX_HEADER_INDEX, "image");
+    expect_word(".rel.nv.constant0.two", 0, 0x21c, R_CUDA_SURF_HEADER_INDEX, "area");
+    ck_assert_uint_eq(symbol("image")->binding, STB_LOCAL);
+    ck_assert(find_record(".nv.info.one", EIATTR_KPARAM_INFO, "image", &record));
+    ck_assert_uint_eq(info_word(record.payload, 1), 0xffff0001);
+}
+END_TEST
+
+START_TEST(samplers_have_words_and_keep_their_values)
+{
+    merge("sampler.o");
+    expect_word(".rel.nv.constant0.sampled", 0, 0x220, R_CUDA_SAMP_HEADER_INDEX, "sampler");
+    expect_word(".rel.nv.constant0.sampled", 1, 0x21c, R_CUDA_TEX_HEADER_INDEX, "image");
+    expect_word(".rel.nv.constant0.sampled", 2, 0x218, R_CUDA_SURF_HEADER_INDEX, "area");
+    ck_assert_uint_eq(attribute_of("sampler", EIATTR_SAMPLER_INIT), 0x1ffff04);
+}
+END_TEST
+
+START_TEST(relocatable_output_keeps_what_a_later_link_needs)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
+               "texture-a.o texture-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".nv.constant0.both")->size, 0x224);
+    ck_assert_uint_eq(count_relocations(".rela.text.both", R_CUDA_CONST_FIELD21_38, "shared"), 1);
+    ck_assert_uint_eq(count_relocations(".rela.text.fetch", R_CUDA_CONST_FIELD21_38, "shared"), 1);
+    ck_assert(section_at(".rel.nv.constant0.both", 0) == NULL);
+}
+END_TEST
+
+/* --- What is refused, in nvlink's words. --- */
+
+static const struct {
+    const char *names;
+    const char *said;
+} refusals[] = {
+    {"texture-a.o texture-data.o",
+     "Memory space doesn't match for 'shared' in 'b.o', first specified in 'a.o'"},
+    {"texture-data.o texture-a.o",
+     "Multiple definition of 'shared' in 'b.o', first defined in 'a.o'"},
+    {"texture-a.o texture-surface.o",
+     "Multiple definition of 'shared' in 'b.o', first defined in 'a.o'"},
+    {"surfaces.o", "fatal   : More than 32 surfaces used in entry function 'many'"},
+};
+
+START_TEST(refuses_what_does_not_fit)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
+    ck_assert(!merged->ok);
+    expect_said(refusals[_i].said);
+}
+END_TEST
+
+/* --- Addresses of kernels. --- */
+
+START_TEST(addresses_of_kernels_are_left_to_the_driver)
+{
+    struct info_record record;
+
+    merge("kernel-a.o kernel-b.o");
+    ck_assert_uint_eq(count_relocations(".rela.text.launcher", R_CUDA_FUNC_DESC32_LO_32, "target"),
+                      1);
+    ck_assert_uint_eq(count_relocations(".rela.text.launcher", R_CUDA_FUNC_DESC32_HI_32, "target"),
+                      1);
+    ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_FUNC_DESC_64, "target"), 1);
+    ck_assert(find_record(".nv.info.launcher", EIATTR_EXTERNS, "target", &record));
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("texture");
+    TCase *tests = tcase_create("texture");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, words_stand_behind_the_largest_bank_in_all_kernels_that_need_them);
+    tcase_add_test(tests, words_have_lists_without_addends_and_flags);
+    tcase_add_test(tests, code_gets_the_offsets_of_the_words);
+    tcase_add_test(tests, code_of_older_targets_counts_words);
+    tcase_add_test(tests, references_stay_undefined_and_may_be_mentioned_by_many);
+    tcase_add_test(tests, a_reference_that_nothing_defines_is_no_error);
+    tcase_add_test(tests, dead_code_counts_when_there_is_one_kernel);
+    tcase_add_test(tests, dead_code_does_not_count_among_several_kernels);
+    tcase_add_test(tests, a_parameter_belongs_to_its_kernel);
+    tcase_add_test(tests, samplers_have_words_and_keep_their_values);
+    tcase_add_test(tests, relocatable_output_keeps_what_a_later_link_needs);
+    tcase_add_loop_test(tests, refuses_what_does_not_fit, 0,
+                        (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_test(tests, addresses_of_kernels_are_left_to_the_driver);
+    suite_add_tcase(all, tests);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
