@@ -123,7 +123,7 @@ static bool read_members(struct link *link)
         }
         link->member_cubin_count++;
         ok &= cubin_read(cubin, member->name, code);
-        if (!member->is_system || request->relocatable || request->keep_system_libraries)
+        if (!member->is_system || request->keep_system_libraries)
             continue;
         link->has_system = true;
         system_add_names(&link->system_names, cubin);

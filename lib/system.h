@@ -1,7 +1,7 @@
 /* system.h: whether the link needs libcudadevrt, which nvcc names on every command line.
  *
  * Measured on nvlink 13.0: the library's code takes part when another input calls one of its
- * functions, be it from code that is dead; always with -r and -keep-system-libraries. */
+ * functions, be it from code that is dead, and always with -keep-system-libraries. */
 #ifndef MINILINK_SYSTEM_H
 #define MINILINK_SYSTEM_H
 

@@ -1,9 +1,9 @@
 /* merge.h: relocatable cubins to one image, by the rules that nvlink 13.0 was measured to follow
  * (minilink-cubin(5) states them).
  *
- * Not supported, and refused by name: texture and surface references (PTX .texref, .surfref),
- * loaded sections and relocation types that are not listed in format.h, and more than 65,279
- * sections. From sm_100 on cubins hold their code a second time for finalizers to other targets
+ * Not supported, and refused by name: loaded sections and relocation types that are not listed in
+ * format.h, and more than 65,279 sections. From sm_100 on cubins hold their code a second time for
+ * finalizers to other targets
  * (.nv.capmerc.*, .nv.merc.*): these twins are left out, with a warning; everything else is merged.
  */
 #ifndef MINILINK_CUBIN_MERGE_H

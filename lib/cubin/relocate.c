@@ -313,9 +313,25 @@ static bool names_section(const struct cubin *cubin, uint32_t symbol)
            cubin->symbols[symbol].section < cubin->section_count;
 }
 
+/* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
+ * that many kernels call. Measured: all bits are set, with -r too, and the symbol vanishes. */
+static bool is_unknown_size(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
+}
+
+static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
+{
+    const struct field *field = find_field(shared_fields, 3, relocation->type);
+
+    return field ? put_field(list, relocation, field, UINT64_MAX, 0)
+                 : refuse(list, relocation, "Cannot resolve");
+}
+
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
+    const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
     const struct field *field = find_field(constant_fields, 3, relocation->type);
 
@@ -323,6 +339,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return true;
     if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);
+    if (is_unknown_size(input))
+        return put_unknown_size(list, relocation);
     if (symbol == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     symbol = merging_canonical(m, symbol);
