@@ -318,22 +318,38 @@ static bool open_assembler(struct link *link)
     return true;
 }
 
+/* The list of module ids on its way to its file. */
+struct module_list {
+    struct buffer text;
+    struct output output;
+};
+
+static void free_module_list(void *argument)
+{
+    struct module_list *list = argument;
+
+    output_abort(&list->output);
+    buffer_free(&list->text);
+}
+
 /* The list of module ids is complete before the image appears, and appears only behind it. */
 static bool write_outputs(struct link *link)
 {
     const char *path = link->request->modules_file;
-    struct output output = {.fd = -1, .slot = -1};
-    struct buffer list = {0};
-    bool ok = !path || modules_list(&list, &link->inputs, link->is_system_unused);
+    struct module_list list = {.output = {.fd = -1, .slot = -1}};
+    struct context_cleanup cleanup;
+    bool ok;
 
+    context_defer(&cleanup, free_module_list, &list);
+    ok = !path || modules_list(&list.text, &link->inputs, link->is_system_unused);
     if (ok)
         link->status = LINK_STATUS_ENVIRONMENT;
     ok = ok &&
-         (!path || (output_open(&output, path) && output_append(&output, buffer_bytes(&list)))) &&
+         (!path || (output_open(&list.output, path) &&
+                    output_append(&list.output, buffer_bytes(&list.text)))) &&
          image_write(&link->image, link->request->output) &&
-         (!path || output_commit(&output, false));
-    output_abort(&output);
-    buffer_free(&list);
+         (!path || output_commit(&list.output, false));
+    context_clean(&cleanup);
     return ok;
 }
 
