@@ -165,11 +165,13 @@ bool hostobj_walk_named(const char *name, struct bytes data, const char *section
 {
     struct object object = {.name = name, .data = data};
     size_t total = 0;
+    struct context_cleanup cleanup;
     unsigned found = 0;
-    bool ok =
-        open_object(&object) && visit_sections(&object, section, visit, argument, &total, &found);
+    bool ok;
 
-    elf_end(object.elf);
+    context_defer(&cleanup, close_object, &object);
+    ok = open_object(&object) && visit_sections(&object, section, visit, argument, &total, &found);
+    context_clean(&cleanup);
     return ok;
 }
 

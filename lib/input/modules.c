@@ -4,10 +4,12 @@
 #include "input/modules.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -121,10 +123,14 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
 static void add_path(struct modules *modules, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    char *id =
-        arena_printf(&modules->arena, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    struct context_cleanup cleanup;
+    char *id;
 
-    free(folder);
+    if (path[0] != '/' && !folder && errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    context_defer(&cleanup, memory_cleanup, &folder);
+    id = arena_printf(&modules->arena, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    context_clean(&cleanup);
     for (char *at = id; *at; at++)
         if (!isalnum((unsigned char)*at))
             *at = '_';
@@ -186,18 +192,27 @@ static void print(struct modules *modules, struct buffer *list)
         buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->others.items[i]));
 }
 
+static void free_modules(void *argument)
+{
+    struct modules *modules = argument;
+
+    free(modules->firsts.items);
+    free(modules->others.items);
+    table_free(&modules->registered);
+    arena_free(&modules->arena);
+}
+
 bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system)
 {
     struct modules modules = {.ok = true};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, free_modules, &modules);
     for (size_t i = 0; i < inputs->count; i++)
         if (!without_system || !members_is_system(inputs->files[i].path))
             add_file(&modules, &inputs->files[i]);
     if (modules.ok)
         print(&modules, list);
-    free(modules.firsts.items);
-    free(modules.others.items);
-    table_free(&modules.registered);
-    arena_free(&modules.arena);
+    context_clean(&cleanup);
     return modules.ok;
 }
