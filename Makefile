@@ -46,7 +46,7 @@ $(BUILD)/.dependencies: test/install-dependencies
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so
-tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
+tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so
 
 define program
 $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
@@ -59,6 +59,13 @@ $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
+# Loaded before a program, it makes calls of the C library fail. Never with a sanitizer, which must
+# come first.
+$(BUILD)/fault.so: test/fault/fault.c Makefile
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -fPIC $(WARNINGS) -O2 -g -fno-builtin \
+	    -shared -o $@ $< -ldl
 
 $(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
@@ -80,8 +87,9 @@ check: $(BUILD)/.dependencies
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
 
+# The plus hands make's jobserver on to the links.
 demo: all
-	$(Q)BUILD=$(BUILD) test/demo
+	+$(Q)BUILD=$(BUILD) test/demo
 
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
@@ -89,7 +97,7 @@ goldens: all
 
 # Remakes the fixtures from their sources; needs a CUDA toolkit.
 fixtures: all
-	$(Q)BUILD=$(BUILD) fixtures/remake
+	$(Q)for remake in fixtures/remake fixtures/*/remake; do BUILD=$(BUILD) $$remake || exit 1; done
 
 bench: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)

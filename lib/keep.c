@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
 
@@ -22,28 +23,38 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
                       struct bytes bytes)
 {
     struct arena arena = {0};
-    const char *path = index == SIZE_MAX
-                           ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
-                           : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
-    bool ok = output_write_file(path, bytes, false);
+    struct context_cleanup cleanup;
+    const char *path;
+    bool ok;
 
-    arena_free(&arena);
+    context_defer(&cleanup, arena_cleanup, &arena);
+    path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
+                             : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
+    ok = output_write_file(path, bytes, false);
+    context_clean(&cleanup);
     return ok;
+}
+
+static void free_chunks(void *chunks)
+{
+    chunks_free(chunks);
 }
 
 bool keep_program(const char *directory, const struct program *program, struct arch arch)
 {
     struct split_request whole = {.wanted = 1, .arch = arch};
     struct chunks chunks = {0};
+    struct context_cleanup cleanup;
     bool ok;
 
     if (!directory)
         return true;
+    context_defer(&cleanup, free_chunks, &chunks);
     ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
          write_one(
              directory, "linked", SIZE_MAX, "ptx",
              (struct bytes){(const uint8_t *)chunks.list[0].text.data, chunks.list[0].text.size});
-    chunks_free(&chunks);
+    context_clean(&cleanup);
     return ok;
 }
 

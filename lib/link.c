@@ -9,17 +9,20 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/output.h"
 #include "cubin/cubin.h"
 #include "cubin/empty.h"
 #include "cubin/image.h"
 #include "cubin/join.h"
 #include "cubin/merge.h"
 #include "input/member.h"
+#include "input/modules.h"
 #include "keep.h"
 #include "pool/assemble.h"
 #include "ptx/program.h"
 #include "report.h"
 #include "split/split.h"
+#include "system.h"
 #include "timing.h"
 
 /* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
@@ -38,11 +41,14 @@ struct link {
     struct assembler assembler;
     struct cubins cubins;
     struct arena cubin_arena;
+    struct cubin *member_cubins; /* of the members with that role, read */
+    size_t member_cubin_count;
+    struct table system_names;  /* functions that libcudadevrt defines */
+    bool has_system;            /* libcudadevrt is among the inputs, and may be left out */
+    bool is_system_unused;      /* ... and was */
     struct cubin *chunk_cubins; /* cubins.count of them, read */
     size_t chunk_cubin_count;
-    struct cubin joined;         /* the program's chunks as one cubin */
-    struct cubin *member_cubins; /* members.cubin_count of them, read */
-    size_t member_cubin_count;
+    struct cubin joined; /* the program's chunks as one cubin */
     struct image image;
     struct merge_report report;
     struct timing timing;
@@ -96,6 +102,45 @@ static bool select_members(struct link *link)
            members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
 }
 
+/* Reads the members that are cubins already. */
+static bool read_members(struct link *link)
+{
+    const struct link_request *request = link->request;
+    bool ok = true;
+
+    link->member_cubins =
+        arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
+    for (size_t i = 0; i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        struct cubin *cubin = &link->member_cubins[link->member_cubin_count];
+        struct bytes code;
+
+        if (member->role != MEMBER_CUBIN)
+            continue;
+        if (!member_code(member, &link->cubin_arena, &code)) {
+            ok = false;
+            continue;
+        }
+        link->member_cubin_count++;
+        ok &= cubin_read(cubin, member->name, code);
+        if (!member->is_system || request->keep_system_libraries)
+            continue;
+        link->has_system = true;
+        system_add_names(&link->system_names, cubin);
+    }
+    return ok;
+}
+
+/* Whether cubins take part that may be left out no more. */
+static bool has_user_cubins(const struct link *link)
+{
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_CUBIN &&
+            !(link->has_system && link->members.list[i].is_system))
+            return true;
+    return false;
+}
+
 static bool link_program(struct link *link)
 {
     const struct member *member = link->members.list;
@@ -104,7 +149,8 @@ static bool link_program(struct link *link)
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable,
-        .allow_undefined = link->members.cubin_count > 0 || link->request->relocatable,
+        .allow_undefined = has_user_cubins(link) || link->request->relocatable,
+        .provided = &link->system_names,
     };
     size_t count = 0;
 
@@ -119,6 +165,36 @@ static bool link_program(struct link *link)
                                                    .text = {(const char *)code.data, code.size}};
     }
     return program_link(&link->program, sources, count, &wanted);
+}
+
+/* Drops libcudadevrt when nothing calls it. */
+static void drop_system(struct link *link)
+{
+    size_t kept = 0, at = 0;
+
+    if (!link->has_system || system_is_called_by_program(&link->system_names, &link->program))
+        return;
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        if (system_is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
+            return;
+    for (size_t i = 0; i < link->members.count; i++) {
+        struct member *member = &link->members.list[i];
+        struct cubin *cubin = &link->member_cubins[at];
+
+        if (member->role != MEMBER_CUBIN)
+            continue;
+        at++;
+        if (member->is_system) {
+            diag_verbose("member %s is left out: nothing calls it", member->name);
+            cubin_free(cubin);
+            member->role = MEMBER_UNUSED;
+            link->members.cubin_count--;
+        } else {
+            link->member_cubins[kept++] = *cubin;
+        }
+    }
+    link->member_cubin_count = kept;
+    link->is_system_unused = true;
 }
 
 static bool split(struct link *link)
@@ -164,8 +240,8 @@ static bool assemble(struct link *link)
     return code == LINK_OK && keep_cubins(request->keep, &link->cubins);
 }
 
-/* Reads the chunks' cubins and joins them; reads the members that are cubins already. */
-static bool read_cubins(struct link *link)
+/* Reads the chunks' cubins and joins them. */
+static bool read_chunks(struct link *link)
 {
     const struct cubin **views;
     bool ok = true;
@@ -180,21 +256,9 @@ static bool read_cubins(struct link *link)
         ok &= cubin_read(&link->chunk_cubins[i], arena_printf(&link->cubin_arena, "chunk %zu", i),
                          (struct bytes){from->data, from->size});
     }
-    ok = ok &&
-         (link->cubins.count == 0 || join_cubins(&link->joined, views, link->cubins.count,
-                                                 link->chunks.symbols, link->chunks.symbol_count));
-
-    link->member_cubins =
-        arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
-    for (size_t i = 0; i < link->members.count; i++) {
-        const struct member *member = &link->members.list[i];
-        struct bytes code;
-
-        if (member->role == MEMBER_CUBIN)
-            ok &= member_code(member, &link->cubin_arena, &code) &&
-                  cubin_read(&link->member_cubins[link->member_cubin_count++], member->name, code);
-    }
-    return ok;
+    return ok && (link->cubins.count == 0 ||
+                  join_cubins(&link->joined, views, link->cubins.count, link->chunks.symbols,
+                              link->chunks.symbol_count));
 }
 
 /* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
@@ -230,7 +294,7 @@ static bool merge(struct link *link)
     const struct cubin **cubins;
     size_t count = 0;
 
-    if (!read_cubins(link))
+    if (!read_chunks(link))
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
@@ -254,10 +318,47 @@ static bool open_assembler(struct link *link)
     return true;
 }
 
-static bool write_image(struct link *link)
+/* The list of module ids on its way to its file. */
+struct module_list {
+    struct buffer text;
+    struct output output;
+};
+
+static void free_module_list(void *argument)
 {
-    link->status = LINK_STATUS_ENVIRONMENT;
-    return image_write(&link->image, link->request->output);
+    struct module_list *list = argument;
+
+    output_abort(&list->output);
+    buffer_free(&list->text);
+}
+
+/* The list of module ids is complete before the image appears, and appears only behind it. */
+static bool write_outputs(struct link *link)
+{
+    const char *path = link->request->modules_file;
+    struct module_list list = {.output = {.fd = -1, .slot = -1}};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_module_list, &list);
+    ok = !path || modules_list(&list.text, &link->inputs, link->is_system_unused);
+    if (ok)
+        link->status = LINK_STATUS_ENVIRONMENT;
+    ok = ok &&
+         (!path || (output_open(&list.output, path) &&
+                    output_append(&list.output, buffer_bytes(&list.text)))) &&
+         image_write(&link->image, link->request->output) &&
+         (!path || output_commit(&list.output, false));
+    context_clean(&cleanup);
+    return ok;
+}
+
+static bool write_times(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return timing_write(&link->timing, request->time_file, request->output, link->members.arch,
+                        &link->cubins);
 }
 
 static enum link_code run(void *argument)
@@ -279,26 +380,33 @@ static enum link_code run(void *argument)
     /* Which code takes part, and the target, are settled. */
 
     ok = ok && consensus_reach(&link->agreement, &link->members, &request->options);
-    report_agreement(&link->agreement);
+    if (ok)
+        report_agreement(&link->agreement);
     timing_end(&link->timing, "agree");
     /* No option value changes any more. */
 
     has_ptx = link->members.ptx_count > 0;
-    ok = ok && (!has_ptx || link_program(link));
+    ok = ok && read_members(link) && (!has_ptx || link_program(link));
+    if (ok)
+        drop_system(link);
     timing_end(&link->timing, "link");
     /* Phase I is over: the program's symbols are resolved. */
 
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
     timing_end(&link->timing, "split");
+    inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
+    if (ok && request->dry_run)
+        ok = write_times(link);
     if (!ok || request->dry_run)
         return ok ? LINK_OK : LINK_FAILED;
 
     ok = !has_ptx || (open_assembler(link) && assemble(link));
     report_assembly(&link->cubins, &link->assembler);
     timing_end(&link->timing, "assemble");
+    chunks_free_texts(&link->chunks);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     ok = ok && merge(link);
@@ -306,10 +414,9 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 
-    ok = ok && diag_error_count() == 0 && write_image(link);
+    ok = ok && diag_error_count() == 0 && write_outputs(link);
     timing_end(&link->timing, "write");
-    ok = ok && timing_write(&link->timing, request->time_file, request->output, link->members.arch,
-                            &link->cubins);
+    ok = ok && write_times(link);
     return ok ? LINK_OK : LINK_FAILED;
 }
 
@@ -326,6 +433,7 @@ static void free_all(struct link *link)
     cubins_free(&link->cubins);
     assembler_close(&link->assembler);
     chunks_free(&link->chunks);
+    table_free(&link->system_names);
     program_free(&link->program);
     arena_free(&link->sources_arena);
     agreement_free(&link->agreement);
@@ -340,7 +448,7 @@ enum link_status link_run(const struct link_request *request)
     enum link_status status = link.status;
 
     if (code == LINK_NO_MEMORY)
-        diag_fatal("out of memory");
+        diag_no_memory();
     free_all(&link);
     if (code == LINK_NO_MEMORY)
         return LINK_STATUS_ENVIRONMENT;

@@ -19,10 +19,11 @@ struct link_request {
     size_t operand_count;
     const char *const *library_paths;
     size_t library_path_count;
-    const char *output;    /* path; NULL with dry_run */
-    const char *keep;      /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
-    const char *time_file; /* -time: file for stage times, "-" = stdout; or NULL */
-    struct arch arch;      /* sm = 0: from the inputs */
+    const char *output; /* path; NULL with dry_run */
+    const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
+    const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
+    const char *time_file;    /* -time: file for stage times, "-" = stdout; or NULL */
+    struct arch arch;         /* sm = 0: from the inputs */
     struct option_request options;
     struct assembler_request assembler;
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
@@ -30,8 +31,9 @@ struct link_request {
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     enum jobserver_use jobserver;
-    bool relocatable; /* -r */
-    bool dry_run;     /* --dry-run: stop before assembling, say what would be done */
+    bool relocatable;           /* -r */
+    bool dry_run;               /* --dry-run: stop before assembling, say what would be done */
+    bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
 };

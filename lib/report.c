@@ -71,6 +71,8 @@ void report_agreement(const struct agreement *agreement)
                      agreement->split_compile_extended);
     if (agreement->maxrregcount)
         diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
+    for (size_t i = 0; i < agreement->forwarded_count; i++)
+        diag_verbose("libnvvm would be given %s", agreement->forwarded[i]);
 }
 
 void report_chunks(const struct chunks *chunks, const struct program *program)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 
 static uint64_t now(void)
@@ -68,9 +69,11 @@ bool timing_write(const struct timing *timing, const char *path, const char *out
     struct stat status;
     bool ok;
     int fd;
+    struct context_cleanup cleanup;
 
     if (!path)
         return true;
+    context_defer(&cleanup, buffer_cleanup, &text);
     fd = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd >= 0 && (is_stdout || (fstat(fd, &status) == 0 && status.st_size == 0)))
         buffer_string(&text, "source file name , phase name , phase input files , "
@@ -89,6 +92,6 @@ bool timing_write(const struct timing *timing, const char *path, const char *out
         diag_fatal("Could not write time file '%s': %s", path, strerror(errno));
     if (fd >= 0 && !is_stdout && close(fd))
         ok = false;
-    buffer_free(&text);
+    context_clean(&cleanup);
     return ok;
 }

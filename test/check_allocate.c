@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/allocate.h"
+#include "assembler/builtin/form.h"
 #include "assembler/builtin/opcode.h"
 #include "base/context.h"
 
@@ -102,6 +103,14 @@ static void add_simple(struct maker *maker, const char *opcode, uint32_t result,
         if (!(condition))                                                                          \
             ck_abort_msg("line %d: %s", __LINE__, #condition);                                     \
     } while (0)
+
+/* What the parser does for its instructions comes first. */
+static bool allocate(struct body *body, uint32_t budget, struct allocation *result)
+{
+    for (size_t i = 0; i < body->instruction_count; i++)
+        form_complete(&body->instructions[i]);
+    return allocate_registers(body, budget, result);
+}
 
 /* A body as it was before allocation: registers of each operand. */
 static struct body copy_body(const struct body *body)
@@ -413,7 +422,7 @@ START_TEST(values_survive_on_every_path)
         struct allocation result;
         make_random(&maker, shape, seed * 7919 + (uint64_t)_i);
         struct body before = copy_body(&maker.body);
-        ck_assert_msg(allocate_registers(&maker.body, shape->budget, &result), "%s", shape->name);
+        ck_assert_msg(allocate(&maker.body, shape->budget, &result), "%s", shape->name);
         ck_assert_uint_le(result.register_count, shape->budget);
         ck_assert_uint_le(result.predicate_count, 7);
         compare_runs(&before, &maker.body, 6);
@@ -431,8 +440,8 @@ START_TEST(the_same_body_gives_the_same_registers)
         struct allocation first, second;
         make_random(&a, &shapes[i], 5);
         make_random(&b, &shapes[i], 5);
-        ck_assert(allocate_registers(&a.body, shapes[i].budget, &first));
-        ck_assert(allocate_registers(&b.body, shapes[i].budget, &second));
+        ck_assert(allocate(&a.body, shapes[i].budget, &first));
+        ck_assert(allocate(&b.body, shapes[i].budget, &second));
         ck_assert_uint_eq(first.register_count, second.register_count);
         ck_assert_uint_eq(first.spill_bytes, second.spill_bytes);
         ck_assert_uint_eq(a.body.register_count, b.body.register_count);
@@ -456,7 +465,7 @@ START_TEST(a_chain_of_short_lives_needs_few_registers)
         add_simple(&maker, "add", next, last, last);
         last = next;
     }
-    ck_assert(allocate_registers(&maker.body, 255, &result));
+    ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_le(result.register_count, 6);
     ck_assert_uint_eq(result.spill_bytes, 0);
     arena_free(&maker.arena);
@@ -478,7 +487,7 @@ START_TEST(a_loop_keeps_what_it_reads)
     struct instruction *branch = add(&maker, "bra", 1);
     set_label(&branch->operands[0], top);
     branch->guard = guard;
-    ck_assert(allocate_registers(&maker.body, 255, &result));
+    ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_ne(maker.body.registers[kept].physical, maker.body.registers[other].physical);
     ck_assert_uint_eq(maker.body.registers[kept].physical % 2, 0);
     ck_assert_uint_eq(result.register_count, 8);
@@ -500,7 +509,7 @@ START_TEST(a_guarded_write_begins_an_interval_where_no_loop_leads_back)
         maker.body.instructions[maker.body.instruction_count - 1].guard = guard;
         add_simple(&maker, "add", source, value, value);
     }
-    ck_assert(allocate_registers(&maker.body, 255, &result));
+    ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_le(result.register_count, 6);
     arena_free(&maker.arena);
 }
@@ -520,13 +529,13 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     for (unsigned i = 0; i < 32; i++)
         set_register(&instruction->operands[1].elements[i], add_register(&maker, REGISTER_32));
     context->sink = &sink;
-    ck_assert(!allocate_registers(&maker.body, 24, &result));
+    ck_assert(!allocate(&maker.body, 24, &result));
     context->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, 0);
     ck_assert_ptr_nonnull(strstr(sink.text.data, "Function 'f' needs more than"));
     diag_sink_free(&sink);
-    ck_assert(allocate_registers(&maker.body, 255, &result));
+    ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_eq(result.register_count, 36);
     arena_free(&maker.arena);
 }
@@ -537,7 +546,7 @@ START_TEST(an_empty_body_needs_the_reserved_registers_only)
     struct maker maker;
     struct allocation result;
     begin(&maker, 1, 1);
-    ck_assert(allocate_registers(&maker.body, 255, &result));
+    ck_assert(allocate(&maker.body, 255, &result));
     ck_assert_uint_eq(result.register_count, 4);
     ck_assert_uint_eq(result.predicate_count, 0);
     arena_free(&maker.arena);
@@ -560,7 +569,7 @@ START_TEST(a_large_body_with_twisted_flow_takes_little_time)
         branch->guard = guard;
         add_simple(&maker, "add", reg, reg, reg);
     }
-    ck_assert(allocate_registers(&maker.body, 64, &result));
+    ck_assert(allocate(&maker.body, 64, &result));
     ck_assert_uint_le(result.register_count, 64);
     arena_free(&maker.arena);
 }

@@ -70,7 +70,7 @@ static const struct {
     {FIXTURES "a.multi.o", 89, true, "...o"},
     {FIXTURES "a.cm_speed.o", 90, false, "c.o"},
     {FIXTURES "c.sm100a.o", 100, false, "c.."},
-    {FIXTURES "c.wholeprog.o", 90, false, ".p"},
+    {FIXTURES "c.wholeprog.o", 90, false, ".."},
     {FIXTURES "abc.reloc.o", 90, true, "popopo"},
     {FIXTURES "lib.a", 90, true, "popo"},
     {FIXTURES "b.pie", 90, false, "c."},
@@ -368,8 +368,8 @@ static const struct {
      "minilink note    : '" FIXTURES
      "a.multi.o' has sm_90 (SASS), lto_90 (LTO-IR), compute_90 (PTX), lto_80 (LTO-IR)\n"},
     {FIXTURES "hostonly.o", 0, false,
-     "minilink error   : -arch is needed: the inputs have no device code that says what it is "
-     "for\n"},
+     "minilink error   : -arch is needed: the inputs have no relocatable device code that "
+     "says what it is for\n"},
 };
 
 START_TEST(what_cannot_take_part_is_reported)

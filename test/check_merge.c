@@ -2,6 +2,8 @@
  * in the output, and every refusal with its text. Needs no CUDA. */
 #include "merge_fixture.h"
 
+#include <stddef.h>
+
 #include "cubin/shared.h"
 
 START_TEST(header_and_constant_sections_are_nvlinks)
@@ -384,6 +386,64 @@ START_TEST(sections_of_one_name_must_be_of_one_kind)
 }
 END_TEST
 
+/* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
+static void merge_damaged(const char *name, const char *section_name, size_t offset,
+                          const void *bytes, size_t size)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[] = {&merged->inputs[0]};
+    struct bytes contents;
+    uint32_t index;
+
+    read_file(name, &merged->files[0]);
+    contents = buffer_bytes(&merged->files[0]);
+    ck_assert(cubin_read(&merged->inputs[0], name, contents));
+    index = cubin_section_find(&merged->inputs[0], text_of(section_name));
+    offset += (size_t)(merged->inputs[0].sections[index].data.data - contents.data);
+    cubin_free(&merged->inputs[0]);
+    memcpy(merged->files[0].data + offset, bytes, size);
+    context_get()->sink = &merged->said;
+    ck_assert(cubin_read(&merged->inputs[0], name, contents));
+    merged->ok = merge_cubins(&merged->image, list, 1, &request, NULL);
+    context_get()->sink = NULL;
+}
+
+/* Found by fuzzing. */
+START_TEST(section_symbol_without_a_section_is_left_out)
+{
+    uint16_t absolute = SHN_ABS;
+
+    /* Symbol 3 of the fixture is the section symbol of .text.k1. */
+    merge_damaged("12_common-sm_90-a.o", ".symtab",
+                  3 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_shndx), &absolute, 2);
+    ck_assert(merged->ok);
+}
+END_TEST
+
+/* Found by fuzzing. */
+START_TEST(record_for_a_symbol_that_vanishes_is_refused)
+{
+    uint32_t unified_table = 4;
+    struct bytes rest;
+    struct info_record record;
+    size_t at;
+
+    merge("12_common-sm_90-a.o");
+    rest = merged->inputs[0]
+               .sections[cubin_section_find(&merged->inputs[0], TEXT(".nv.info.k1"))]
+               .data;
+    at = (size_t)rest.size;
+    while (info_next(&rest, &record) && record.attribute != EIATTR_PARAM_CBANK)
+        ;
+    at -= rest.size + record.payload.size;
+    tear_down();
+    set_up();
+    merge_damaged("12_common-sm_90-a.o", ".nv.info.k1", at, &unified_table, 4);
+    ck_assert(!merged->ok);
+    expect_said("Record 0xa in '12_common-sm_90-a.o' is for symbol 4, which is not in the output");
+}
+END_TEST
+
 START_TEST(relocatable_output_may_have_undefined_symbols)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
@@ -424,6 +484,8 @@ static Suite *suite(void)
                         (int)(sizeof refusals / sizeof *refusals));
     tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
+    tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
+    tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
     suite_add_tcase(all, tests);
     return all;
 }

@@ -151,12 +151,14 @@ static bool visit_member(void *argument, struct text name, struct bytes data)
     struct visit *outer = argument;
     struct visit visit = {.dump = outer->dump};
     enum file_kind kind = file_classify(data);
+    struct context_cleanup cleanup;
     bool ok = true;
 
+    context_defer(&cleanup, arena_cleanup, &visit.arena);
     visit.name = arena_printf(&visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
     if (kind != FILE_ARCHIVE)
         ok = dump_bytes(&visit, data, kind);
-    arena_free(&visit.arena);
+    context_clean(&cleanup);
     return ok;
 }
 
@@ -198,35 +200,51 @@ static void print_member(const struct dump *dump, const struct member *member, b
     fputc('\n', dump->out);
 }
 
+struct listing {
+    struct members members;
+    struct diag_sink sink; /* what was said in selecting them */
+};
+
+static void free_listing(void *argument)
+{
+    struct listing *listing = argument;
+
+    context_get()->sink = NULL;
+    diag_sink_free(&listing->sink);
+    members_free(&listing->members);
+}
+
 /* Roles can be told only for one target. Where none was asked for, the file may leave a choice: no
  * fault of its own, so the members are listed without roles then. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
-    struct members members = {0};
+    struct listing listing = {0};
+    struct members *members = &listing.members;
+    struct context_cleanup cleanup;
     struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
     struct context *context = context_get();
-    struct diag_sink sink = {0}, *outer = context->sink;
     uint64_t errors = context->error_count;
     char arch[ARCH_NAME_SIZE];
-    bool ok = members_collect(&members, inputs);
     bool is_selected = false;
+    bool ok;
 
+    context_defer(&cleanup, free_listing, &listing);
+    ok = members_collect(members, inputs);
     if (ok) {
-        context->sink = &sink;
-        is_selected = members_select(&members, &request);
-        context->sink = outer;
+        context->sink = &listing.sink;
+        is_selected = members_select(members, &request);
+        context->sink = NULL;
         context->error_count = errors;
     }
     if (dump->arch.sm)
-        diag_replay(&sink);
-    diag_sink_free(&sink);
-    if (is_selected && members.arch.sm)
-        fprintf(dump->out, "members for %s:\n", arch_name(members.arch, arch));
-    else if (members.count)
+        diag_replay(&listing.sink);
+    if (is_selected && members->arch.sm)
+        fprintf(dump->out, "members for %s:\n", arch_name(members->arch, arch));
+    else if (members->count)
         fprintf(dump->out, "members:\n");
-    for (size_t i = 0; ok && i < members.count; i++)
-        print_member(dump, &members.list[i], is_selected);
-    members_free(&members);
+    for (size_t i = 0; ok && i < members->count; i++)
+        print_member(dump, &members->list[i], is_selected);
+    context_clean(&cleanup);
     return ok && (is_selected || dump->arch.sm == 0);
 }
 
@@ -236,9 +254,11 @@ bool dump_file(const struct dump *dump, const struct inputs *inputs)
 
     for (size_t i = 0; i < inputs->count; i++) {
         struct visit visit = {.dump = dump, .name = inputs->files[i].path};
+        struct context_cleanup cleanup;
 
+        context_defer(&cleanup, arena_cleanup, &visit.arena);
         ok &= dump_bytes(&visit, inputs->files[i].data, inputs->files[i].kind);
-        arena_free(&visit.arena);
+        context_clean(&cleanup);
     }
     if (ok && (dump->parts & DUMP_MEMBERS))
         ok = dump_members(dump, inputs);

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/encode.h"
+#include "base/arena.h"
 #include "base/buffer.h"
-#include "base/memory.h"
+#include "base/context.h"
 
 /* The relocations of one section, by rising offset. */
 struct targets {
     const struct cubin *cubin;
     struct cubin_relocation *list;
-    size_t count, capacity;
+    size_t count;
     char name[256]; /* of the last target found */
 };
 
@@ -39,23 +40,33 @@ static const char *find_target(void *argument, uint64_t offset)
     return targets->name;
 }
 
-/* Lists of relocations per target section, so that no section's are searched for. */
-static struct targets *collect(const struct cubin *cubin)
+static size_t target_of(const struct cubin *cubin, size_t section)
 {
-    struct targets *all = memory_zalloc(cubin->section_count, sizeof *all);
+    return cubin->sections[section].relocation_count ? cubin->sections[section].info : 0;
+}
 
+/* Lists of relocations per target section, so that no section's are searched for. */
+static struct targets *collect(const struct cubin *cubin, struct arena *arena)
+{
+    struct targets *all = arena_zalloc(arena, cubin->section_count, sizeof *all);
+
+    for (size_t i = 1; i < cubin->section_count; i++)
+        all[target_of(cubin, i)].count += cubin->sections[i].relocation_count;
+    for (size_t i = 0; i < cubin->section_count; i++) {
+        all[i].list = arena_alloc(arena, all[i].count, sizeof *all[i].list);
+        all[i].count = 0;
+        all[i].cubin = cubin;
+    }
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        struct targets *targets = &all[section->relocation_count ? section->info : 0];
+        struct targets *targets = &all[target_of(cubin, i)];
 
         for (size_t r = 0; r < section->relocation_count; r++)
-            ARRAY_PUSH(targets->list, targets->count, targets->capacity) = section->relocations[r];
+            targets->list[targets->count++] = section->relocations[r];
     }
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        all[i].cubin = cubin;
+    for (size_t i = 1; i < cubin->section_count; i++)
         if (all[i].count)
             qsort(all[i].list, all[i].count, sizeof *all[i].list, compare_offsets);
-    }
     return all;
 }
 
@@ -63,7 +74,9 @@ static void print_function(const struct dump *dump, const struct cubin_section *
                            struct targets *targets)
 {
     struct buffer line = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, buffer_cleanup, &line);
     fprintf(dump->out, "code %.*s:\n", TEXT_ARG(section->name));
     for (size_t offset = 0; offset < section->data.size;) {
         size_t size;
@@ -77,14 +90,18 @@ static void print_function(const struct dump *dump, const struct cubin_section *
         fprintf(dump->out, "  %04zx: %.*s\n", offset, TEXT_ARG(buffer_view(&line)));
         offset += size;
     }
-    buffer_free(&line);
+    context_clean(&cleanup);
 }
 
 void dump_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_section_find(cubin, TEXT(".note.minilink")) != 0;
-    struct targets *all = collect(cubin);
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    struct targets *all;
 
+    context_defer(&cleanup, arena_cleanup, &arena);
+    all = collect(cubin, &arena);
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 
@@ -96,7 +113,5 @@ void dump_code(const struct dump *dump, const struct cubin *cubin)
             fprintf(dump->out, "code %.*s: %zu bytes for a GPU, not decoded\n",
                     TEXT_ARG(section->name), section->data.size);
     }
-    for (size_t i = 0; i < cubin->section_count; i++)
-        free(all[i].list);
-    free(all);
+    context_clean(&cleanup);
 }

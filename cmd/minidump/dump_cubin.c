@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/context.h"
 #include "cubin/format.h"
 
 static const char *lookup(const char *name, uint32_t number, char text[16])
@@ -204,11 +205,19 @@ static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
     print_prototypes(dump, cubin);
 }
 
+static void free_cubin(void *cubin)
+{
+    cubin_free(cubin);
+}
+
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
 {
     struct cubin cubin = {0};
-    bool ok = cubin_read(&cubin, name, data);
+    struct context_cleanup cleanup;
+    bool ok;
 
+    context_defer(&cleanup, free_cubin, &cubin);
+    ok = cubin_read(&cubin, name, data);
     if (ok) {
         print_header(dump, &cubin, name);
         if (dump->parts & DUMP_SECTIONS)
@@ -224,6 +233,6 @@ bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
         if (dump->parts & DUMP_DISASSEMBLY)
             dump_code(dump, &cubin);
     }
-    cubin_free(&cubin);
+    context_clean(&cleanup);
     return ok;
 }

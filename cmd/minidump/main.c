@@ -12,6 +12,7 @@ struct command {
     int argc;
     char **argv;
     struct dump dump;
+    struct inputs inputs; /* one file at a time */
     enum link_status status;
 };
 
@@ -87,23 +88,33 @@ static bool read_options(struct command *command)
     return optind < command->argc;
 }
 
+static bool dump_files(struct command *command)
+{
+    bool ok = true;
+
+    for (int i = optind; i < command->argc; i++) {
+        struct input_operand operand = {.name = command->argv[i]};
+
+        ok &= inputs_open(&command->inputs, &operand, 1, NULL, 0) &&
+              dump_file(&command->dump, &command->inputs);
+        inputs_close(&command->inputs);
+    }
+    return ok;
+}
+
 static enum link_code run(void *argument)
 {
     struct command *command = argument;
-    bool ok = true;
 
-    if (!read_options(command))
-        return LINK_OK;
-    if (command->dump.parts == 0)
-        command->dump.parts = DUMP_ALL;
-    for (int i = optind; i < command->argc; i++) {
-        struct input_operand operand = {.name = command->argv[i]};
-        struct inputs inputs = {0};
-
-        ok &= inputs_open(&inputs, &operand, 1, NULL, 0) && dump_file(&command->dump, &inputs);
-        inputs_close(&inputs);
+    if (read_options(command)) {
+        if (command->dump.parts == 0)
+            command->dump.parts = DUMP_ALL;
+        command->status = dump_files(command) ? LINK_STATUS_OK : LINK_STATUS_ERROR;
     }
-    command->status = ok ? LINK_STATUS_OK : LINK_STATUS_ERROR;
+    if (fflush(stdout) || ferror(stdout)) {
+        diag_fatal("Could not write to the standard output");
+        command->status = LINK_STATUS_ENVIRONMENT;
+    }
     return LINK_OK;
 }
 
@@ -113,13 +124,10 @@ int main(int argc, char **argv)
 
     context_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
-        diag_fatal("out of memory");
+        diag_no_memory();
         command.status = LINK_STATUS_ENVIRONMENT;
     }
-    if (fflush(stdout)) {
-        diag_fatal("Could not write to the standard output");
-        command.status = LINK_STATUS_ENVIRONMENT;
-    }
+    inputs_close(&command.inputs);
     context_shutdown();
     return (int)command.status;
 }

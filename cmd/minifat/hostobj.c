@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 
 #define WRAPPER_MAGIC   0x466243B1u
@@ -45,6 +46,9 @@ struct contents {
     struct buffer wrapper;
     struct buffer strings; /* .strtab */
     struct buffer names;   /* .shstrtab */
+    struct buffer name;    /* of the symbol at hand */
+    Elf *elf;
+    int fd; /* of the memory file, or -1 */
     Elf64_Rela relocation;
     Elf64_Sym symbols[10];
     size_t symbol_count;
@@ -97,7 +101,7 @@ static void make_symbols(struct contents *contents)
 {
     const unsigned section = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
     const unsigned object = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT);
-    struct buffer name = {0};
+    struct buffer *name = &contents->name;
     size_t fatbin;
 
     put_symbol(contents, NULL, 0, SHN_UNDEF, 0);
@@ -111,16 +115,15 @@ static void make_symbols(struct contents *contents)
         put_symbol(contents, "_ZL15__fatDeviceText", object, SECTION_WRAPPER, WRAPPER_SIZE);
     contents->local_count = contents->symbol_count;
     if (contents->is_relocatable) {
-        buffer_printf(&name, "__fatbinwrap%s%c", contents->module_id.data, '\0');
-        put_symbol(contents, name.data, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), SECTION_WRAPPER,
+        buffer_printf(name, "__fatbinwrap%s%c", contents->module_id.data, '\0');
+        put_symbol(contents, name->data, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), SECTION_WRAPPER,
                    WRAPPER_SIZE);
-        name.size = 0;
-        buffer_printf(&name, "__cudaRegisterLinkedBinary%s%c", contents->module_id.data, '\0');
-        put_symbol(contents, name.data, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF, 0);
+        name->size = 0;
+        buffer_printf(name, "__cudaRegisterLinkedBinary%s%c", contents->module_id.data, '\0');
+        put_symbol(contents, name->data, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF, 0);
     }
     contents->relocation = (Elf64_Rela){.r_offset = WRAPPER_DATA,
                                         .r_info = ELF64_R_INFO((Elf64_Xword)fatbin, R_X86_64_64)};
-    buffer_free(&name);
 }
 
 static void make_contents(struct contents *contents, struct bytes fatbin, const char *source)
@@ -132,8 +135,14 @@ static void make_contents(struct contents *contents, struct bytes fatbin, const 
     make_symbols(contents);
 }
 
-static void free_contents(struct contents *contents)
+static void free_contents(void *argument)
 {
+    struct contents *contents = argument;
+
+    elf_end(contents->elf);
+    if (contents->fd >= 0)
+        close(contents->fd);
+    buffer_free(&contents->name);
     buffer_free(&contents->module_id);
     buffer_free(&contents->wrapper);
     buffer_free(&contents->strings);
@@ -145,10 +154,16 @@ static void free_contents(struct contents *contents)
 static bool add_section(Elf *elf, struct contents *contents, const char *name, Elf_Type data_type,
                         Elf64_Shdr wanted, struct bytes data)
 {
-    Elf_Scn *section = elf_newscn(elf);
-    Elf64_Shdr *header = section ? elf64_getshdr(section) : NULL;
-    Elf_Data *contained = header ? elf_newdata(section) : NULL;
+    Elf_Scn *section;
+    Elf64_Shdr *header;
+    Elf_Data *contained;
 
+    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
+     * which elf64_getshdr crashes. */
+    elf_errno();
+    section = elf_newscn(elf);
+    header = section && elf_errno() == 0 ? elf64_getshdr(section) : NULL;
+    contained = header ? elf_newdata(section) : NULL;
     if (!contained)
         return false;
     if (wanted.sh_name == 0)
@@ -208,34 +223,58 @@ static bool add_tables(Elf *elf, struct contents *contents)
     return add_section(elf, contents, NULL, ELF_T_BYTE, names, buffer_bytes(&contents->names));
 }
 
-static bool write_elf(int fd, struct contents *contents, struct bytes fatbin, const char *section)
+/* A memory file that cannot grow is memory that has run out. libelf's number for that is not
+ * public; its text is. */
+static bool libelf_failed(void)
 {
-    Elf *elf = NULL;
+    bool is_full = errno == ENOMEM || errno == ENOSPC;
+    const char *why = elf_errmsg(elf_errno());
+
+    if (is_full || !why || strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("libelf cannot build the host object: %s", why);
+    return false;
+}
+
+static bool write_elf(struct contents *contents, struct bytes fatbin, const char *section)
+{
     Elf64_Ehdr *header = NULL;
     bool ok = false;
 
+    errno = 0;
     if (elf_version(EV_CURRENT) != EV_NONE)
-        elf = elf_begin(fd, ELF_C_WRITE, NULL);
-    if (elf)
-        header = elf64_newehdr(elf);
+        contents->elf = elf_begin(contents->fd, ELF_C_WRITE, NULL);
+    if (contents->elf)
+        header = elf64_newehdr(contents->elf);
     if (header) {
         header->e_ident[EI_DATA] = ELFDATA2LSB;
         header->e_type = ET_REL;
         header->e_machine = EM_X86_64;
         header->e_version = EV_CURRENT;
         header->e_shstrndx = SECTION_NAMES;
-        ok = add_data_sections(elf, contents, fatbin, section) && add_tables(elf, contents) &&
-             elf_update(elf, ELF_C_WRITE) >= 0;
+        ok = add_data_sections(contents->elf, contents, fatbin, section) &&
+             add_tables(contents->elf, contents) && elf_update(contents->elf, ELF_C_WRITE) >= 0;
     }
-    if (!ok)
-        diag_fatal("libelf cannot build the host object: %s", elf_errmsg(-1));
-    elf_end(elf);
-    return ok;
+    return ok || libelf_failed();
+}
+
+struct mapping {
+    void *bytes;
+    size_t size;
+};
+
+static void unmap(void *argument)
+{
+    const struct mapping *mapping = argument;
+
+    munmap(mapping->bytes, mapping->size);
 }
 
 static bool read_back(int fd, struct buffer *object)
 {
     struct stat status;
+    struct mapping mapping;
+    struct context_cleanup cleanup;
     void *bytes;
 
     if (fstat(fd, &status) || status.st_size <= 0)
@@ -243,29 +282,32 @@ static bool read_back(int fd, struct buffer *object)
     bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return false;
-    buffer_append(object, bytes, (size_t)status.st_size);
-    munmap(bytes, (size_t)status.st_size);
+    mapping = (struct mapping){bytes, (size_t)status.st_size};
+    context_defer(&cleanup, unmap, &mapping);
+    buffer_append(object, bytes, mapping.size);
+    context_clean(&cleanup);
     return true;
 }
 
 bool hostobj_build(struct buffer *object, struct bytes fatbin, const char *section,
                    const char *source)
 {
-    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0};
-    int fd = memfd_create("host object", MFD_CLOEXEC);
+    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
+                                .fd = memfd_create("host object", MFD_CLOEXEC)};
+    struct context_cleanup cleanup;
     bool ok;
 
-    if (fd < 0) {
+    if (contents.fd < 0) {
         diag_fatal("cannot make a file in memory: %s", strerror(errno));
         return false;
     }
+    context_defer(&cleanup, free_contents, &contents);
     make_contents(&contents, fatbin, source);
-    ok = write_elf(fd, &contents, fatbin, section);
-    if (ok && !read_back(fd, object)) {
+    ok = write_elf(&contents, fatbin, section);
+    if (ok && !read_back(contents.fd, object)) {
         diag_fatal("cannot read the host object back: %s", strerror(errno));
         ok = false;
     }
-    free_contents(&contents);
-    close(fd);
+    context_clean(&cleanup);
     return ok;
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/context.h"
 #include "base/diag.h"
-#include "base/memory.h"
 #include "base/output.h"
 #include "hostobj.h"
 #include "link.h"
@@ -32,14 +32,23 @@ static void on_signal(int number)
 static bool open_inputs(struct command *command)
 {
     const struct options *options = &command->options;
-    struct input_operand *operands = memory_zalloc(options->input_count, sizeof *operands);
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    struct input_operand *operands;
     bool ok;
 
+    context_defer(&cleanup, arena_cleanup, &arena);
+    operands = arena_zalloc(&arena, options->input_count, sizeof *operands);
     for (size_t i = 0; i < options->input_count; i++)
         operands[i].name = options->inputs[i].path;
     ok = inputs_open(&command->inputs, operands, options->input_count, NULL, 0);
-    free(operands);
+    context_clean(&cleanup);
     return ok;
+}
+
+static void free_image(void *image)
+{
+    inspect_free(image);
 }
 
 /* All inputs are looked at, so that all errors are told. */
@@ -52,10 +61,12 @@ static bool pack_inputs(struct command *command)
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
         struct image image = {0};
+        struct context_cleanup cleanup;
 
+        context_defer(&cleanup, free_image, &image);
         ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
               pack_entry(&command->container, &image, input->options, &options->pack, input->path);
-        inspect_free(&image);
+        context_clean(&cleanup);
     }
     pack_end(&command->container);
     return ok;
@@ -98,7 +109,7 @@ static enum link_code run(void *argument)
 
 int main(int argc, char **argv)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -106,7 +117,7 @@ int main(int argc, char **argv)
             signal(signals[i], SIG_IGN);
     context_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
-        diag_fatal("out of memory");
+        diag_no_memory();
         command.status = LINK_STATUS_ENVIRONMENT;
     }
     buffer_free(&command.object);

@@ -11,7 +11,9 @@
 #include <lz4.h>
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -68,6 +70,8 @@ static bool compress_code(struct bytes code, enum pack_compression compression, 
         room = ZSTD_compressBound(code.size);
         *payload = memory_alloc(room, 1);
         *size = ZSTD_compress(*payload, room, code.data, code.size, ZSTD_LEVEL);
+        if (ZSTD_getErrorCode(*size) == ZSTD_error_memory_allocation)
+            context_raise(LINK_NO_MEMORY);
         return !ZSTD_isError(*size) && *size <= UINT32_MAX;
     }
     if (code.size > LZ4_MAX_INPUT_SIZE)
@@ -165,11 +169,13 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     struct layout layout = lay_out(image, options, request, compression);
     struct bytes payload = image->code;
     uint8_t *compressed = NULL;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &compressed);
     if (compression != PACK_STORED) {
         if (!compress_code(image->code, compression, &compressed, &payload.size)) {
             diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
-            free(compressed);
+            context_clean(&cleanup);
             return false;
         }
         payload.data = compressed;
@@ -179,6 +185,6 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     put_strings(container, image, &layout, request->identity);
     buffer_append(container, payload.data, payload.size);
     buffer_zeros(container, align8(payload.size) - payload.size);
-    free(compressed);
+    context_clean(&cleanup);
     return true;
 }

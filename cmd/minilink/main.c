@@ -11,8 +11,8 @@
 #include "options.h"
 #include "pool/jobserver.h"
 
-/* SIGINT, SIGTERM, SIGHUP: children, temporaries and jobserver tokens go first, then the signal
- * does what it would have done. Everything called here is async-signal-safe. */
+/* SIGINT, SIGTERM, SIGHUP, SIGXFSZ: children, temporaries and jobserver tokens go first, then the
+ * signal does what it would have done. Everything called here is async-signal-safe. */
 static void on_signal(int number)
 {
     exec_kill_all();
@@ -24,7 +24,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
     sigemptyset(&action.sa_mask);
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     catch_signals();
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {
-        diag_fatal("out of memory");
+        diag_no_memory();
         options.status = LINK_STATUS_ENVIRONMENT;
     }
     options_free(&options);

@@ -41,6 +41,8 @@ enum option_id {
     OPTION_SUPPRESS_STACK,
     OPTION_NVVMPATH,
     OPTION_TIME,
+    OPTION_KEEP_SYSTEM,
+    OPTION_MODULES_FILE,
     OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
     OPTION_REFUSED,  /* asks for a result that minilink does not make: saying nothing would lie */
     OPTION_ASSEMBLER,

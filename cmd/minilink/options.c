@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "option_table.h"
@@ -236,6 +237,9 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_TIME:
         options->link.time_file = value;
         return true;
+    case OPTION_MODULES_FILE:
+        options->link.modules_file = value;
+        return true;
     case OPTION_NVVMPATH:
         read_nvvmpath(options, value);
         return true;
@@ -279,6 +283,9 @@ static bool take(struct options *options, const struct option_row *row, const ch
         return true;
     case OPTION_REPORT_ARCH:
         options->report_arch = true;
+        return true;
+    case OPTION_KEEP_SYSTEM:
+        options->link.keep_system_libraries = true;
         return true;
     case OPTION_SUPPRESS_ARCH:
         options->link.suppress_arch_warning = true;
@@ -371,17 +378,20 @@ static enum options_action finish(struct options *options)
 enum options_action options_read(struct options *options)
 {
     struct reader reader = {.options = options};
+    struct context_cleanup cleanups[2];
     size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
     bool ok;
 
+    context_defer(&cleanups[0], words_cleanup, &reader.raw);
+    context_defer(&cleanups[1], words_cleanup, &reader.plain);
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
     options->link.jobserver = JOBSERVER_AUTO;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
          plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
-    words_free(&reader.raw);
-    words_free(&reader.plain);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return ok ? finish(options) : OPTIONS_WRONG;
 }
 

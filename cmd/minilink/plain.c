@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "option_table.h"
@@ -47,12 +48,15 @@ static bool read_option_files(struct plain *plain, const char *list)
     while (*list) {
         size_t length = strcspn(list, ",");
         struct words inner = {.depth = plain->depth};
-        bool ok = words_add_file(&inner, arena, arena_string(arena, (struct text){list, length}));
+        struct context_cleanup cleanup;
+        bool ok;
 
+        context_defer(&cleanup, words_cleanup, &inner);
+        ok = words_add_file(&inner, arena, arena_string(arena, (struct text){list, length}));
         plain->depth++;
         ok = ok && make_plain(plain, &inner);
         plain->depth--;
-        words_free(&inner);
+        context_clean(&cleanup);
         if (!ok)
             return false;
         list += length + (list[length] == ',');

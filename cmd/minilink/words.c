@@ -1,12 +1,14 @@
 /* words.c: response files. */
 #include "words.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -15,18 +17,27 @@
 /* No sane command line is longer; guards against reading a device. */
 #define LONGEST ((size_t)64 << 20)
 
+static void close_file(void *file)
+{
+    fclose(file);
+}
+
 static bool read_file(const char *path, struct buffer *text)
 {
     FILE *file = fopen(path, "re");
+    struct context_cleanup cleanup;
     char block[4096];
     size_t got;
 
+    if (!file && errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
     if (!file)
         return false;
+    context_defer(&cleanup, close_file, file);
     while ((got = fread(block, 1, sizeof block, file)) > 0 && text->size < LONGEST)
         buffer_append(text, block, got);
     got = (size_t)ferror(file);
-    fclose(file);
+    context_clean(&cleanup);
     return got == 0;
 }
 
@@ -81,24 +92,25 @@ bool words_add(struct words *words, struct arena *arena, char *const *list, size
 bool words_add_file(struct words *words, struct arena *arena, const char *path)
 {
     struct buffer text = {0}, word = {0};
+    struct context_cleanup cleanups[2];
     size_t at = 0;
-    bool ok = true;
+    bool ok;
 
     if (words->depth == DEEPEST) {
         diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
         return false;
     }
-    if (!read_file(path, &text)) {
+    context_defer(&cleanups[0], buffer_cleanup, &text);
+    context_defer(&cleanups[1], buffer_cleanup, &word);
+    ok = read_file(path, &text);
+    if (!ok)
         diag_fatal("Could not open input file '%s'", path);
-        buffer_free(&text);
-        return false;
-    }
     words->depth++;
     while (ok && next_word(buffer_view(&text), &at, &word))
         ok = add_word(words, arena, arena_string(arena, buffer_view(&word)));
     words->depth--;
-    buffer_free(&word);
-    buffer_free(&text);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return ok;
 }
 
@@ -106,4 +118,9 @@ void words_free(struct words *words)
 {
     free(words->list);
     *words = (struct words){0};
+}
+
+void words_cleanup(void *words)
+{
+    words_free(words);
 }

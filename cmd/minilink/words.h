@@ -26,4 +26,7 @@ bool words_add_file(struct words *words, struct arena *arena, const char *path);
 
 void words_free(struct words *words);
 
+/* words_free for context_defer. */
+void words_cleanup(void *words);
+
 #endif

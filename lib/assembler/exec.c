@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -29,7 +30,16 @@ enum { CHILD_INPUT, CHILD_OUTPUT, CHILD_ERRORS };
 /* How soon a cancelled child is killed, and, where there is no pidfd, how soon its end is seen. */
 #define TICK_MILLISECONDS 20
 
-/* For the signal handler: process groups of running children, 0 = free. */
+/* A place in the table that is free, one that has been taken, and one whose child is being started
+ * just now: what the signal handler must wait for, as nobody would kill that child after it. */
+enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
+
+/* How often, at most, the handler looks again at a child that is being started, and how long it
+ * waits in between: a start takes a millisecond or two. */
+#define START_LOOKS       500
+#define START_NANOSECONDS 1000000
+
+/* For the signal handler: process groups of running children. */
 static _Atomic(pid_t) groups[GROUPS];
 static atomic_bool stopping;
 
@@ -39,8 +49,13 @@ void exec_kill_all(void)
 
     atomic_store(&stopping, true);
     for (size_t i = 0; i < GROUPS; i++) {
+        const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
         pid_t group = atomic_load(&groups[i]);
 
+        for (int looks = 0; group == GROUP_STARTING && looks < START_LOOKS; looks++) {
+            nanosleep(&pause, NULL);
+            group = atomic_load(&groups[i]);
+        }
         if (group > 0)
             kill(-group, SIGKILL);
     }
@@ -51,9 +66,9 @@ void exec_kill_all(void)
 static size_t reserve_group(void)
 {
     for (size_t i = 0; i < GROUPS; i++) {
-        pid_t none = 0;
+        pid_t none = GROUP_FREE;
 
-        if (atomic_compare_exchange_strong(&groups[i], &none, -1))
+        if (atomic_compare_exchange_strong(&groups[i], &none, GROUP_TAKEN))
             return i;
     }
     return GROUPS;
@@ -251,7 +266,7 @@ static void reap(pid_t pid, size_t place, bool killed, struct exec_result *resul
     pid_t reaped;
 
     kill(-pid, SIGKILL);
-    atomic_store(&groups[place], 0);
+    atomic_store(&groups[place], GROUP_TAKEN);
     do
         reaped = waitpid(pid, &status, 0);
     while (reaped < 0 && errno == EINTR);
@@ -265,6 +280,24 @@ static void reap(pid_t pid, size_t place, bool killed, struct exec_result *resul
         *result = (struct exec_result){.end = EXEC_EXITED, .code = WEXITSTATUS(status)};
 }
 
+/* Starts the child and notes its group, with signals blocked: a handler of this thread would else
+ * run between the two, and the child would escape it. Returns 0, or an errno value. */
+static int start(pid_t *pid, const struct exec_request *request, size_t place, int output)
+{
+    sigset_t all, before;
+    int error = ECANCELED;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    atomic_store(&groups[place], GROUP_STARTING);
+    /* A handler of another thread has either set this by now, or sees that a child is starting. */
+    if (!atomic_load(&stopping))
+        error = spawn(pid, request, output);
+    atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 /* Starts the child and follows it. Returns 0, or an errno value when it could not be started. */
 static int run(const struct exec_request *request, size_t place, struct exec_result *result,
                struct capture *capture)
@@ -274,13 +307,10 @@ static int run(const struct exec_request *request, size_t place, struct exec_res
 
     if (!make_pipe(fds))
         return errno;
-    error = spawn(&pid, request, fds[1]);
+    error = start(&pid, request, place, fds[1]);
     close(fds[1]);
-    if (!error) {
-        /* A handler that ran before this store has set `stopping`, which follow() looks at. */
-        atomic_store(&groups[place], pid);
+    if (!error)
         reap(pid, place, follow(pid, fds[0], request, capture), result);
-    }
     close(fds[0]);
     return error;
 }
@@ -295,11 +325,13 @@ void exec_run(const struct exec_request *request, struct exec_result *result)
     if (!is_cancelled(request)) {
         if (place < GROUPS)
             error = run(request, place, result, &capture);
-        if (error)
+        if (error == ECANCELED)
+            *result = (struct exec_result){.end = EXEC_CANCELLED};
+        else if (error)
             *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = error};
     }
     if (place < GROUPS)
-        atomic_store(&groups[place], 0);
+        atomic_store(&groups[place], GROUP_FREE);
     result->output = capture.data;
     result->output_size = capture.size;
     result->output_cut = capture.cut;

@@ -3,7 +3,9 @@
 #include "assembler/plugin.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 
 static bool check(const char *path, const struct minilink_assembler *exported)
@@ -29,7 +31,10 @@ bool plugin_open(const char *path, void **library, struct minilink_assembler *ta
 {
     const struct minilink_assembler *exported;
 
+    errno = 0;
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!*library && errno == ENOMEM) /* which the loader's text does not always say */
+        context_raise(LINK_NO_MEMORY);
     if (!*library) {
         diag_fatal("Could not load assembler plug-in '%s': %s", path, dlerror());
         return false;

@@ -18,6 +18,7 @@
 #include "assembler/exec.h"
 #include "assembler/registry.h"
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -38,15 +39,13 @@ static bool is_program(const char *path)
 static char *try_folder(struct buffer *tried, struct text folder, const char *inside)
 {
     struct buffer path = {0};
-    char *name;
 
-    buffer_text(&path, folder);
-    buffer_printf(&path, "/%sptxas", inside);
-    name = buffer_take(&path, NULL);
-    if (is_program(name))
-        return name;
-    buffer_printf(tried, "%s'%s'", tried->size ? ", " : "", name);
-    free(name);
+    /* In one allocation, so that nothing is lost when there is no memory for it. */
+    buffer_printf(&path, "%.*s/%sptxas", TEXT_ARG(folder), inside);
+    if (is_program(path.data))
+        return path.data;
+    buffer_free(&path);
+    buffer_printf(tried, "%s'%.*s/%sptxas'", tried->size ? ", " : "", TEXT_ARG(folder), inside);
     return NULL;
 }
 
@@ -69,11 +68,14 @@ char *ptxas_find(const struct assembler_request *request)
     const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     struct buffer tried = {0};
     char *found = NULL;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, buffer_cleanup, &tried);
     if (request->ptxas_path) {
         if (is_program(request->ptxas_path))
-            return memory_copy_string(request->ptxas_path, strlen(request->ptxas_path));
-        buffer_printf(&tried, "'%s'", request->ptxas_path);
+            found = memory_copy_string(request->ptxas_path, strlen(request->ptxas_path));
+        else
+            buffer_printf(&tried, "'%s'", request->ptxas_path);
     } else if (request->cuda_path) {
         found = try_folder(&tried, text_of(request->cuda_path), "bin/");
     } else {
@@ -90,7 +92,7 @@ char *ptxas_find(const struct assembler_request *request)
         diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&tried)));
         diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
     }
-    buffer_free(&tried);
+    context_clean(&cleanup);
     return found;
 }
 
@@ -124,37 +126,6 @@ static const char *describe_end(const struct exec_result *result, char *text, si
     return text;
 }
 
-char *ptxas_version(const char *path)
-{
-    char *copy = memory_copy_string(path, strlen(path));
-    char *const argv[] = {copy, (char[]){"--version"}, NULL};
-    const struct exec_request request = {.argv = argv, .output_limit = 4096};
-    struct exec_result result;
-    struct buffer version = {0};
-    struct text output, build, release;
-    char end[128];
-
-    exec_run(&request, &result);
-    free(copy);
-    if (describe_end(&result, end, sizeof end)) {
-        diag_fatal("Could not ask '%s' for its version: it %s", path, end);
-        free(result.output);
-        return NULL;
-    }
-    output = (struct text){result.output ? result.output : "", result.output_size};
-    build = take_last_line(&output);
-    release = take_last_line(&output);
-    buffer_printf(&version, "%.*s; %.*s", TEXT_ARG(release), TEXT_ARG(build));
-    free(result.output);
-    return buffer_take(&version, NULL);
-}
-
-/* A command line in one block: pointers, and room for the words that are made here. */
-struct command {
-    char input[32], output[32], arch[64], registers[48];
-    char *argv[];
-};
-
 /* The words are not changed by posix_spawn; its type only cannot say so. */
 static char *word(const char *string)
 {
@@ -165,6 +136,39 @@ static char *word(const char *string)
 
     return both.out;
 }
+
+char *ptxas_version(const char *path)
+{
+    char *const argv[] = {word(path), (char[]){"--version"}, NULL};
+    const struct exec_request request = {.argv = argv, .output_limit = 4096};
+    struct exec_result result;
+    struct buffer version = {0};
+    struct context_cleanup cleanup;
+    struct text output, build, release;
+    char end[128];
+
+    exec_run(&request, &result);
+    if (result.end == EXEC_NOT_STARTED && result.code == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    context_defer(&cleanup, memory_cleanup, &result.output);
+    if (describe_end(&result, end, sizeof end)) {
+        diag_fatal("Could not ask '%s' for its version: it %s", path, end);
+        context_clean(&cleanup);
+        return NULL;
+    }
+    output = (struct text){result.output ? result.output : "", result.output_size};
+    build = take_last_line(&output);
+    release = take_last_line(&output);
+    buffer_printf(&version, "%.*s; %.*s", TEXT_ARG(release), TEXT_ARG(build));
+    context_clean(&cleanup);
+    return version.data;
+}
+
+/* A command line in one block: pointers, and room for the words that are made here. */
+struct command {
+    char input[32], output[32], arch[64], registers[48];
+    char *argv[];
+};
 
 /* NULL when memory runs out. */
 static struct command *make_command(const char *path, const struct minilink_job *job, int input,
@@ -220,6 +224,8 @@ static int fail(struct minilink_result *result, const char *what)
 {
     char text[256];
 
+    if (errno == ENOMEM || errno == ENOSPC) /* of a memory file */
+        return MINILINK_NO_MEMORY;
     snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
     append_log(&result->log, "fatal   ", text);
     return MINILINK_FAILED;
@@ -300,6 +306,8 @@ static int run(const char *path, const struct minilink_job *job, int input, int 
         append_log(&result->log, "warning ", "there were more messages than are shown");
     if (ended.end == EXEC_CANCELLED)
         return MINILINK_CANCELLED;
+    if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
+        return MINILINK_NO_MEMORY;
     if (describe_end(&ended, end, sizeof end)) {
         /* With its usual status it has said itself what is wrong. */
         if (ended.end != EXEC_EXITED || ended.output_size == 0)

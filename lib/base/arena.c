@@ -1,11 +1,10 @@
 /* arena.c: bump allocation in blocks that double up to a limit, so that small links stay small. */
 #include "base/arena.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 
@@ -15,7 +14,7 @@
 
 struct arena_block {
     struct arena_block *older;
-    size_t pad; /* keeps the bytes behind the header 16-aligned */
+    size_t size; /* bytes behind this header, which keeps them 16-aligned */
 };
 
 _Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
@@ -33,6 +32,7 @@ static void add_block(struct arena *arena, size_t bytes)
         context_raise(LINK_NO_MEMORY);
     block = memory_alloc(1, sizeof *block + size);
     block->older = arena->blocks;
+    block->size = size;
     arena->blocks = block;
     arena->next = (char *)(block + 1);
     arena->end = arena->next + size;
@@ -81,27 +81,62 @@ struct text arena_text(struct arena *arena, struct text text)
     return (struct text){arena_string(arena, text), text.size};
 }
 
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
+{
+    va_list again;
+    char *result;
+    int size;
+
+    va_copy(again, arguments);
+    size = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (size < 0)
+        context_raise(LINK_NO_MEMORY);
+    result = arena_alloc(arena, (size_t)size + 1, 1);
+    vsnprintf(result, (size_t)size + 1, format, arguments);
+    return result;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
-    struct buffer text = {0};
     va_list arguments;
     char *result;
 
     va_start(arguments, format);
-    buffer_vprintf(&text, format, arguments);
+    result = arena_vprintf(arena, format, arguments);
     va_end(arguments);
-    result = arena_string(arena, buffer_view(&text));
-    buffer_free(&text);
     return result;
+}
+
+static void free_blocks(struct arena_block *block)
+{
+    while (block) {
+        struct arena_block *older = block->older;
+
+        free(block);
+        block = older;
+    }
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *newest = arena->blocks;
+
+    if (!newest)
+        return;
+    free_blocks(newest->older);
+    newest->older = NULL;
+    arena->next = (char *)(newest + 1);
+    arena->end = arena->next + newest->size;
 }
 
 void arena_free(struct arena *arena)
 {
-    while (arena->blocks) {
-        struct arena_block *older = arena->blocks->older;
-
-        free(arena->blocks);
-        arena->blocks = older;
-    }
+    free_blocks(arena->blocks);
     *arena = (struct arena){0};
+}
+
+void arena_cleanup(void *arena)
+{
+    arena_free(arena);
 }

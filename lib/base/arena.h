@@ -5,6 +5,7 @@
 #ifndef MINILINK_BASE_ARENA_H
 #define MINILINK_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,8 +35,17 @@ struct text arena_text(struct arena *arena, struct text text);
 /* printf into the arena; NUL-terminated. */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+/* Forgets all that was allocated but keeps the newest block for what comes: for an arena that is
+ * filled again and again. */
+void arena_reset(struct arena *arena);
 
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *arena);
+
+/* arena_free for context_defer. */
+void arena_cleanup(void *arena);
 
 #endif

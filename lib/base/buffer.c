@@ -116,3 +116,8 @@ void buffer_free(struct buffer *buffer)
     free(buffer->data);
     *buffer = (struct buffer){0};
 }
+
+void buffer_cleanup(void *buffer)
+{
+    buffer_free(buffer);
+}

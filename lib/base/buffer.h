@@ -48,4 +48,7 @@ char *buffer_take(struct buffer *buffer, size_t *size);
 
 void buffer_free(struct buffer *buffer);
 
+/* buffer_free for context_defer. */
+void buffer_cleanup(void *buffer);
+
 #endif

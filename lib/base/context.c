@@ -9,8 +9,10 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct context *live;     /* guarded by list_mutex */
-static struct context *recycled; /* guarded by list_mutex */
+static struct context *live; /* guarded by list_mutex */
+/* The first thread's context needs no memory, so that it can always be told that there is none. */
+static struct context first;
+static struct context *recycled = &first; /* guarded by list_mutex */
 
 /* Diagnostics need a context, so this one failure is written without them. */
 static _Noreturn void die(const char *why)
@@ -50,14 +52,10 @@ static void make_key(void)
         die("minilink fatal   : cannot create a thread-specific key\n");
 }
 
-struct context *context_get(void)
+/* A context for the calling thread, not yet in the list; NULL when memory runs out. */
+static struct context *new_context(void)
 {
     struct context *context;
-
-    pthread_once(&once, make_key);
-    context = pthread_getspecific(key);
-    if (context)
-        return context;
 
     pthread_mutex_lock(&list_mutex);
     context = recycled;
@@ -67,8 +65,26 @@ struct context *context_get(void)
     if (!context)
         context = malloc(sizeof *context);
     if (!context)
-        die("minilink fatal   : out of memory\n");
+        return NULL;
     memset(context, 0, sizeof *context);
+    if (pthread_setspecific(key, context) == 0)
+        return context;
+    if (context != &first)
+        free(context);
+    return NULL;
+}
+
+struct context *context_open(void)
+{
+    struct context *context;
+
+    pthread_once(&once, make_key);
+    context = pthread_getspecific(key);
+    if (context)
+        return context;
+    context = new_context();
+    if (!context)
+        return NULL;
     pthread_cond_init(&context->condition, NULL);
     pthread_mutex_init(&context->mutex, NULL);
     sem_init(&context->semaphore, 0, 0);
@@ -79,7 +95,14 @@ struct context *context_get(void)
         live->previous = context;
     live = context;
     pthread_mutex_unlock(&list_mutex);
-    if (pthread_setspecific(key, context))
+    return context;
+}
+
+struct context *context_get(void)
+{
+    struct context *context = context_open();
+
+    if (!context)
         die("minilink fatal   : out of memory\n");
     return context;
 }
@@ -104,18 +127,36 @@ void context_inherit(const struct context *from)
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
 {
-    struct context *context = context_get();
+    struct context *context = context_get(); /* not changed behind setjmp, as the next two */
     jmp_buf *outer = context->recovery;
+    struct context_cleanup *outer_cleanups = context->cleanups;
     jmp_buf here;
     int raised;
 
     raised = setjmp(here);
     if (raised == 0) {
         context->recovery = &here;
+        context->cleanups = NULL;
         raised = (int)function(argument);
     }
-    context_get()->recovery = outer;
+    context->recovery = outer;
+    context->cleanups = outer_cleanups;
     return (enum link_code)raised;
+}
+
+void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
+                   void *argument)
+{
+    struct context *context = context_get();
+
+    *cleanup = (struct context_cleanup){function, argument, context->cleanups};
+    context->cleanups = cleanup;
+}
+
+void context_clean(struct context_cleanup *cleanup)
+{
+    context_get()->cleanups = cleanup->outer;
+    cleanup->function(cleanup->argument);
 }
 
 _Noreturn void context_raise(enum link_code code)
@@ -125,6 +166,9 @@ _Noreturn void context_raise(enum link_code code)
     if (!context->recovery)
         die(code == LINK_NO_MEMORY ? "minilink fatal   : out of memory\n"
                                    : "minilink fatal   : unrecoverable error\n");
+    /* What they clean up lives in frames that are still there. */
+    while (context->cleanups)
+        context_clean(context->cleanups);
     longjmp(*context->recovery, (int)code);
 }
 
@@ -142,6 +186,7 @@ size_t context_count_live(void)
 void context_shutdown(void)
 {
     struct context *context;
+    bool has_first = false;
 
     pthread_once(&once, make_key);
     context = pthread_getspecific(key);
@@ -153,8 +198,15 @@ void context_shutdown(void)
     while (recycled) {
         struct context *next = recycled->next;
 
-        free(recycled);
+        if (recycled == &first)
+            has_first = true;
+        else
+            free(recycled);
         recycled = next;
+    }
+    if (has_first) {
+        first.next = NULL;
+        recycled = &first;
     }
     pthread_mutex_unlock(&list_mutex);
 }

@@ -33,6 +33,13 @@ enum link_code {
     LINK_CANCELLED = 65, /* given up because another chunk failed or a signal came */
 };
 
+/* Something to be done when the thread unwinds; see context_defer. */
+struct context_cleanup {
+    void (*function)(void *argument);
+    void *argument;
+    struct context_cleanup *outer;
+};
+
 struct context {
     bool has_warning_or_error; /* a message of severity > 2 was reported */
     bool has_fatal_error;      /* a message of severity > 4 was reported */
@@ -50,10 +57,11 @@ struct context {
     bool verbose;      /* -v; the description leaves bytes 53 to 127 unassigned */
     bool gnu_format;   /* --diagnostics-format=gnu */
     uint8_t pad1;
-    struct diag_sink *sink;  /* where messages are collected; NULL = print them */
-    const char *report_arch; /* " (target: sm_90)" for -report-arch, or NULL */
-    uint64_t error_count;    /* errors and fatal errors reported by this thread */
-    uint8_t pad2[48];
+    struct diag_sink *sink;           /* where messages are collected; NULL = print them */
+    const char *report_arch;          /* " (target: sm_90)" for -report-arch, or NULL */
+    uint64_t error_count;             /* errors and fatal errors reported by this thread */
+    struct context_cleanup *cleanups; /* innermost since the recovery point, or NULL */
+    uint8_t pad2[40];
     pthread_cond_t condition;
     pthread_mutex_t mutex;
     sem_t semaphore;
@@ -76,7 +84,12 @@ _Static_assert(offsetof(struct context, previous) == 256, "list of live contexts
 _Static_assert(offsetof(struct context, destroyed) == 272, "destroyed flag");
 #endif
 
-/* The calling thread's context, made on first use. Ends the program when that is impossible. */
+/* The calling thread's context, made on first use, or NULL when there is no memory for it. The
+ * first thread always gets one. Other threads call this before anything that may report or
+ * allocate. */
+struct context *context_open(void);
+
+/* The same for a thread that can have one. Ends the program when that is impossible. */
 struct context *context_get(void);
 
 /* Gives the calling thread the reporting flags of `from`; its error state starts clean. */
@@ -85,6 +98,15 @@ void context_inherit(const struct context *from);
 /* Calls function(argument) under a new recovery point. Returns what it returns, or the code with
  * which context_raise was called inside. Nests. */
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);
+
+/* Has function(argument) called when something is raised before the matching context_clean(), while
+ * the caller's variables still live: for malloc'ed memory that only they know. *cleanup is the
+ * caller's, and nests with others. */
+void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
+                   void *argument);
+
+/* Takes the cleanup that was deferred last off again and calls it. */
+void context_clean(struct context_cleanup *cleanup);
 
 /* Unwinds the calling thread to its innermost recovery point, whose context_run returns `code`.
  * Without a recovery point it says so on stderr and aborts. `code` is not LINK_OK. */

@@ -3,9 +3,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
+
+/* Most bytes of a source line that are shown. */
+#define SHOWN_COLUMNS 200u
 
 static const char *const severity_names[] = {
     [DIAG_NOTE] = "note    ",  [DIAG_INFO] = "info    ",  [DIAG_WARNING] = "warning ",
@@ -71,7 +75,8 @@ static void put_prefix(struct buffer *line, const struct context *context,
  * under the right character. */
 static void put_caret(struct buffer *line, const struct diag_place *place)
 {
-    size_t shown = place->source_line.size < 200 ? place->source_line.size : 200;
+    size_t shown =
+        place->source_line.size < SHOWN_COLUMNS ? place->source_line.size : SHOWN_COLUMNS;
 
     if (shown == 0 || place->column == 0 || place->column > shown + 1)
         return;
@@ -99,6 +104,36 @@ static void print(const char *data, size_t size)
     }
 }
 
+/* Room for all that put_prefix and put_caret write beside the file's name and the line above the
+ * caret. */
+#define FIXED_ROOM 256u
+
+/* A line is made in one allocation, before which nothing is lost when memory runs out. */
+static void reserve_line(struct buffer *line, const struct context *context,
+                         const struct diag_place *place, const char *format, va_list arguments)
+{
+    size_t size = FIXED_ROOM;
+    va_list again;
+    int length;
+
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    size += length > 0 ? (size_t)length : 0;
+    if (context->program)
+        size += strlen(context->program);
+    if (context->report_arch)
+        size += strlen(context->report_arch);
+    if (context->suffix)
+        size += strlen(context->suffix);
+    if (place && place->file)
+        size += strlen(place->file);
+    if (place)
+        size +=
+            2 * (place->source_line.size < SHOWN_COLUMNS ? place->source_line.size : SHOWN_COLUMNS);
+    buffer_reserve(line, size);
+}
+
 static void report(enum diag_severity severity, const struct diag_place *place, const char *format,
                    va_list arguments)
 {
@@ -111,6 +146,7 @@ static void report(enum diag_severity severity, const struct diag_place *place, 
     severity = promote(context, severity);
     if (context->sink && severity >= DIAG_ERROR)
         context->sink->errors++;
+    reserve_line(target, context, place, format, arguments);
     put_prefix(target, context, severity, place);
     buffer_vprintf(target, format, arguments);
     if (context->report_arch && severity != DIAG_NOTE)
@@ -171,6 +207,28 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
     va_start(arguments, format);
     report(severity, place, format, arguments);
     va_end(arguments);
+}
+
+static enum link_code report_no_memory(void *unused)
+{
+    (void)unused;
+    diag_fatal("out of memory");
+    return LINK_OK;
+}
+
+void diag_no_memory(void)
+{
+    const struct context *context = context_get();
+    char line[128]; /* of a program whose name is short */
+    int size;
+
+    if (context_run(report_no_memory, NULL) == LINK_OK)
+        return;
+    size = snprintf(line, sizeof line, "%s%s %s: out of memory\n",
+                    context->annotate ? annotations[DIAG_FATAL] : "",
+                    context->program ? context->program : "minilink", severity_names[DIAG_FATAL]);
+    if (size > 0 && (size_t)size < sizeof line)
+        print(line, (size_t)size);
 }
 
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset)

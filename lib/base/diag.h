@@ -51,6 +51,10 @@ void diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* An error that ends the link. Does not itself end anything: the caller returns failure. */
 void diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* "out of memory", as an error that ends the link. Needs no memory itself, so that it may be called
+ * where nothing can be raised. */
+void diag_no_memory(void);
+
 /* One more line that belongs to the message just reported (and is dropped with it). */
 void diag_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -60,3 +60,11 @@ char *memory_copy_string(const char *data, size_t size)
     copy[size] = '\0';
     return copy;
 }
+
+void memory_cleanup(void *array)
+{
+    void *block;
+
+    memcpy(&block, array, sizeof block);
+    free(block);
+}

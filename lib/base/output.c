@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +52,32 @@ static bool is_special(const char *path)
 
 static bool open_failed(struct output *output)
 {
-    diag_fatal("Could not open output file '%s': %s", output->path, strerror(errno));
+    const char *path = output->path;
+    int error = errno;
+
+    /* Before the message, which may find no memory and not return. */
     free(output->temporary);
     *output = (struct output){.fd = -1, .slot = -1};
+    diag_fatal("Could not open output file '%s': %s", path, strerror(error));
     return false;
+}
+
+/* Makes the temporary and notes its name, with signals blocked: a handler that ran between the two
+ * would leave the file behind. */
+static bool open_temporary(struct output *output)
+{
+    sigset_t all, before;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    output->fd = mkostemp(output->temporary, O_CLOEXEC);
+    error = errno;
+    if (output->fd >= 0)
+        output->slot = remember(output->temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return output->fd >= 0;
 }
 
 bool output_open(struct output *output, const char *path)
@@ -74,11 +97,7 @@ bool output_open(struct output *output, const char *path)
     output->temporary = memory_alloc(length + sizeof ".XXXXXX", 1);
     memcpy(output->temporary, path, length);
     memcpy(output->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
-    output->fd = mkostemp(output->temporary, O_CLOEXEC);
-    if (output->fd < 0)
-        return open_failed(output);
-    output->slot = remember(output->temporary);
-    return true;
+    return open_temporary(output) || open_failed(output);
 }
 
 static mode_t final_mode(bool executable)
@@ -89,24 +108,30 @@ static mode_t final_mode(bool executable)
     return (executable ? 0777 : 0666) & ~mask;
 }
 
+static bool write_failed(struct output *output, int error)
+{
+    const char *path = output->path;
+
+    output_abort(output); /* before the message, which may not return */
+    diag_fatal("Could not write output file '%s': %s", path, strerror(error));
+    return false;
+}
+
 bool output_commit(struct output *output, bool executable)
 {
-    const char *failed = NULL;
+    int failed = 0;
 
     if (output->temporary) {
         if (fchmod(output->fd, final_mode(executable)) || fsync(output->fd))
-            failed = strerror(errno);
+            failed = errno;
     }
     if (close(output->fd) && !failed)
-        failed = strerror(errno);
+        failed = errno;
     output->fd = -1;
     if (!failed && output->temporary && rename(output->temporary, output->path))
-        failed = strerror(errno);
-    if (failed) {
-        diag_fatal("Could not write output file '%s': %s", output->path, failed);
-        output_abort(output);
-        return false;
-    }
+        failed = errno;
+    if (failed)
+        return write_failed(output, failed);
     if (output->slot >= 0)
         atomic_store(&temporaries[output->slot], NULL);
     free(output->temporary);
@@ -126,24 +151,25 @@ void output_abort(struct output *output)
     *output = (struct output){.fd = -1, .slot = -1};
 }
 
+bool output_append(struct output *output, struct bytes bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t written = write(output->fd, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return write_failed(output, errno);
+        bytes.data += written;
+        bytes.size -= (size_t)written;
+    }
+    return true;
+}
+
 bool output_write_file(const char *path, struct bytes bytes, bool executable)
 {
     struct output output;
 
-    if (!output_open(&output, path))
-        return false;
-    while (bytes.size > 0) {
-        ssize_t written = write(output.fd, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            diag_fatal("Could not write output file '%s': %s", path, strerror(errno));
-            output_abort(&output);
-            return false;
-        }
-        bytes.data += written;
-        bytes.size -= (size_t)written;
-    }
-    return output_commit(&output, executable);
+    return output_open(&output, path) && output_append(&output, bytes) &&
+           output_commit(&output, executable);
 }

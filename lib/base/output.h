@@ -19,6 +19,10 @@ struct output {
 /* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
 bool output_open(struct output *output, const char *path);
 
+/* Writes `bytes` behind what was written before. False, and a fatal diagnostic, on any error; the
+ * output is aborted then. */
+bool output_append(struct output *output, struct bytes bytes);
+
 /* Flushes, gives the file its name and closes it. False, and a fatal diagnostic, on any error (no
  * space among them); nothing is left behind then. The file's mode is 0666 less the umask, with
  * the execute bits when `executable`. */
@@ -27,7 +31,7 @@ bool output_commit(struct output *output, bool executable);
 /* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */
 void output_abort(struct output *output);
 
-/* output_open, write all of `bytes`, output_commit. */
+/* output_open, output_append, output_commit. */
 bool output_write_file(const char *path, struct bytes bytes, bool executable);
 
 /* Removes the temporaries of this process that are not yet committed. Async-signal-safe: for

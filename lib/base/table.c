@@ -84,3 +84,8 @@ void table_free(struct table *table)
     free(table->slots);
     *table = (struct table){0};
 }
+
+void table_cleanup(void *table)
+{
+    table_free(table);
+}

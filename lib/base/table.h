@@ -35,4 +35,7 @@ void table_set(struct table *table, struct text key, uint32_t value);
 
 void table_free(struct table *table);
 
+/* table_free for context_defer. */
+void table_cleanup(void *table);
+
 #endif

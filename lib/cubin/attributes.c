@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/reach.h"
@@ -154,26 +155,7 @@ static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32
     buffer_u32(&encoder->out, word);
 }
 
-static void put_record(struct encoder *encoder, const struct info_record *record)
-{
-    bool has_payload = record->format == EIFMT_SVAL;
-
-    put_head(encoder, record->format, record->attribute,
-             has_payload ? record->payload.size : record->value);
-    if (has_payload)
-        buffer_append(&encoder->out, record->payload.data, record->payload.size);
-}
-
-/* A record whose word 0 is a symbol. */
-static void put_renumbered(struct encoder *encoder, const struct info_record *record, uint32_t row)
-{
-    put_head(encoder, EIFMT_SVAL, record->attribute, record->payload.size);
-    buffer_u32(&encoder->out, row);
-    buffer_append(&encoder->out, record->payload.data + 4, record->payload.size - 4);
-}
-
-/* The row that a record's word 0 means: a symbol's, or that of the section a section symbol names.
- */
+/* The row of a cubin's symbol; of a section symbol, the row of where that section went. */
 static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);
@@ -186,6 +168,32 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
         return 0;
     section = m->places[m->section_base[file] + cubin->symbols[index].section].section;
     return section == MERGE_NONE ? 0 : m->sections[section].row;
+}
+
+/* Copies a record; its symbols get their rows. */
+static void put_record(struct encoder *encoder, const struct found_record *found)
+{
+    struct merging *m = encoder->m;
+    const struct info_record *record = &found->record;
+    size_t words = info_symbol_words(record);
+    bool has_payload = record->format == EIFMT_SVAL;
+
+    put_head(encoder, record->format, record->attribute,
+             has_payload ? record->payload.size : record->value);
+    for (size_t i = 0; i < words; i++) {
+        uint32_t row = row_of(m, found->file, info_word(record->payload, i));
+
+        if (row == 0) {
+            diag_error("Record %#x in '%s' is for symbol %u, which is not in the output",
+                       record->attribute, m->cubins[found->file]->name,
+                       info_word(record->payload, i));
+            m->failed = true;
+        }
+        buffer_u32(&encoder->out, row);
+    }
+    if (has_payload)
+        buffer_append(&encoder->out, record->payload.data + words * 4,
+                      record->payload.size - words * 4);
 }
 
 static void read_records(struct encoder *encoder, size_t file, struct bytes rest)
@@ -204,16 +212,13 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
-    if (info_symbol_words(record) != 1 || record->payload.size < 8) {
-        put_record(encoder, record);
+    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
+        record->attribute == EIATTR_SAMPLER_INIT ||
+        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+        put_record(encoder, found);
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (record->attribute == EIATTR_SAMPLER_INIT ||
-        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
-        put_renumbered(encoder, record, row_of(m, found->file, info_word(record->payload, 0)));
-        return;
-    }
     if (symbol == MERGE_NONE || !m->symbols[symbol].is_live ||
         m->symbols[symbol].file != found->file)
         return;
@@ -248,13 +253,14 @@ static void encode_program(struct encoder *encoder)
     }
 }
 
-/* Measured: a function that another cubin defines is no extern any more, but a kernel is. */
-static bool stays_extern(const struct merged_symbol *symbol)
+/* True when a call is settled: the function is defined, and is no kernel. Measured: kernels, which
+ * device code launches, stay listed wherever they are defined. */
+static bool is_bound(const struct merged_symbol *symbol)
 {
-    return symbol->file == MERGE_NONE || merged_is_kernel(symbol);
+    return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
 }
 
-/* Adds those of a function's externs that stay to the list at hand. */
+/* Adds those of a function's externs that the link does not settle to the list at hand. */
 static void add_externs(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
@@ -263,7 +269,7 @@ static void add_externs(struct encoder *encoder, uint32_t function)
     for (size_t i = 0; i < facts->externs.size / 4; i++) {
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
-        if (symbol == MERGE_NONE || !stays_extern(&m->symbols[symbol]) ||
+        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) || m->symbols[symbol].row == 0 ||
             encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
@@ -285,6 +291,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
 {
     struct merging *m = encoder->m;
     struct merged_pairs reached = {0};
+    struct context_cleanup cleanup;
     const uint32_t *found;
     size_t count;
 
@@ -293,6 +300,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     add_externs(encoder, function);
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
+    context_defer(&cleanup, memory_cleanup, &reached.items);
     count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
@@ -301,7 +309,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
         qsort(reached.items, reached.count, sizeof *reached.items, compare_orders);
     for (size_t i = 0; i < reached.count; i++)
         add_externs(encoder, reached.items[i].to);
-    free(reached.items);
+    context_clean(&cleanup);
 }
 
 static void put_externs(struct encoder *encoder)
@@ -324,23 +332,22 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
                                    uint32_t function)
 {
     struct merging *m = encoder->m;
-    struct info_record record = found->record;
+    struct found_record changed = *found;
+    struct info_record *record = &changed.record;
     const struct reach *reach = &m->reach[function];
     bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 
-    if (record.attribute == EIATTR_EXTERNS) {
+    if (record->attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
-    } else if (info_symbol_words(&record) == 1) {
-        put_renumbered(encoder, &record, row_of(m, found->file, info_word(record.payload, 0)));
-    } else if (is_summed && record.attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
-        put_word_record(encoder, record.attribute, UINT32_MAX);
+    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
+        put_word_record(encoder, record->attribute, UINT32_MAX);
     } else {
-        if (is_summed && record.attribute == EIATTR_NUM_BARRIERS)
-            record.value = (uint16_t)reach->barriers;
-        else if (is_summed && record.attribute == EIATTR_SPARSE_MMA_MASK &&
+        if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
+            record->value = (uint16_t)reach->barriers;
+        else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK &&
                  (reach->flags & REACHES_ALIAS))
-            record.value |= ALIAS_MASK;
-        put_record(encoder, &record);
+            record->value |= ALIAS_MASK;
+        put_record(encoder, &changed);
     }
 }
 
@@ -383,10 +390,13 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
 }
 
-void attributes_encode(struct merging *m)
+bool attributes_encode(struct merging *m)
 {
     struct encoder encoder = {.m = m};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], buffer_cleanup, &encoder.out);
+    context_defer(&cleanups[1], memory_cleanup, &encoder.records);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     reach_walker_begin(&encoder.walker, m);
@@ -407,8 +417,9 @@ void attributes_encode(struct merging *m)
         section->data = section->own;
         section->size = encoder.out.size;
     }
-    buffer_free(&encoder.out);
-    free(encoder.records);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+    return !m->failed;
 }
 
 void attributes_warn(const struct merging *m)

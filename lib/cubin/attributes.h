@@ -10,8 +10,9 @@ void attributes_gather(struct merging *m);
 /* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
 void attributes_add_sections(struct merging *m);
 
-/* Writes their contents. Comes after the symbols have their rows. */
-void attributes_encode(struct merging *m);
+/* Writes their contents. Comes after the symbols have their rows. False, and errors, when a record
+ * is for a symbol that has none. */
+bool attributes_encode(struct merging *m);
 
 /* Warns of kernels whose stack cannot be determined. */
 void attributes_warn(const struct merging *m);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/lists.h"
@@ -39,17 +40,25 @@ static bool is_speaking(const struct merging *m, uint32_t symbol, size_t file)
     return definition == MERGE_NONE || definition == file;
 }
 
+/* The function that a cubin's symbol means; MERGE_NONE when it is none. */
+static uint32_t function_of(const struct merging *m, size_t file, int32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, (uint32_t)index);
+
+    return symbol != MERGE_NONE && m->symbols[symbol].type == STT_FUNC ? symbol : MERGE_NONE;
+}
+
 static void read_pair(struct merging *m, struct reading *reading, size_t file, int part,
                       const int32_t pair[2])
 {
-    uint32_t from = merging_symbol(m, file, (uint32_t)pair[0]);
+    uint32_t from = function_of(m, file, pair[0]);
     bool is_speaker;
 
     if (from == MERGE_NONE)
         return;
     is_speaker = is_speaking(m, from, file);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
-        uint32_t to = merging_symbol(m, file, (uint32_t)pair[1]);
+        uint32_t to = function_of(m, file, pair[1]);
 
         if (to != MERGE_NONE && is_speaker)
             lists_add(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to);
@@ -90,7 +99,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         uint32_t symbol, prototype, known;
 
         memcpy(pair, data.data + at, sizeof pair);
-        symbol = merging_symbol(m, file, pair[0]);
+        symbol = function_of(m, file, (int32_t)pair[0]);
         if (symbol == MERGE_NONE)
             continue;
         prototype = prototype_id(m, cubin_string(m->cubins[file], pair[1]));
@@ -115,12 +124,14 @@ static struct merged_lists make_candidates(struct merging *m)
 {
     struct merged_pairs pairs = {0};
     struct merged_lists lists;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &pairs.items);
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
         for (uint32_t i = m->taken.first[symbol]; i < m->taken.first[symbol + 1]; i++)
             lists_add(&pairs, m->taken.items[i], symbol);
     lists = lists_make(&m->arena, &pairs, m->prototype_count);
-    free(pairs.items);
+    context_clean(&cleanup);
     return lists;
 }
 
@@ -143,7 +154,12 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
 bool graph_read(struct merging *m)
 {
     struct reading reading = {0};
+    struct context_cleanup cleanups[4];
 
+    context_defer(&cleanups[0], memory_cleanup, &reading.calls.items);
+    context_defer(&cleanups[1], memory_cleanup, &reading.references.items);
+    context_defer(&cleanups[2], memory_cleanup, &reading.called.items);
+    context_defer(&cleanups[3], memory_cleanup, &reading.taken.items);
     reading.prototype_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     memset(reading.prototype_of, 0xff, m->symbol_count * sizeof(uint32_t));
     for (size_t file = 0; file < m->count; file++) {
@@ -158,10 +174,10 @@ bool graph_read(struct merging *m)
     }
     if (!m->failed)
         sort_into_lists(m, &reading);
-    free(reading.calls.items);
-    free(reading.references.items);
-    free(reading.called.items);
-    free(reading.taken.items);
+    context_clean(&cleanups[3]);
+    context_clean(&cleanups[2]);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return !m->failed;
 }
 
@@ -248,14 +264,16 @@ static void take_contents(struct merging *m, enum merged_class class, struct buf
         memcpy(section->own, contents->data, contents->size);
         section->data = section->own;
     }
-    buffer_free(contents);
 }
 
 void graph_encode(struct merging *m)
 {
     struct buffer prototypes = {0};
     struct buffer calls = {0};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], buffer_cleanup, &prototypes);
+    context_defer(&cleanups[1], buffer_cleanup, &calls);
     encode_prototypes(m, &prototypes);
     encode_part(m, &calls, CALLGRAPH_DIRECT, &m->calls, false);
     encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->taken, true);
@@ -264,5 +282,6 @@ void graph_encode(struct merging *m)
     take_contents(m, CLASS_CALLGRAPH, &calls);
     if (prototypes.size > 0)
         take_contents(m, CLASS_PROTOTYPE, &prototypes);
-    buffer_free(&prototypes);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }

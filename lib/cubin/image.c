@@ -45,6 +45,11 @@ void image_strings_free(struct image_strings *strings)
     *strings = (struct image_strings){0};
 }
 
+void image_strings_cleanup(void *strings)
+{
+    image_strings_free(strings);
+}
+
 void image_begin(struct image *image, uint16_t type, uint32_t flags)
 {
     *image = (struct image){.type = type, .flags = flags};
@@ -93,16 +98,18 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 void image_set_section_names(struct image *image, uint32_t index)
 {
     struct image_strings names = {0};
+    struct context_cleanup cleanup;
     size_t size;
     char *copy;
 
+    context_defer(&cleanup, image_strings_cleanup, &names);
     image_string(&names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)
         image->sections[i].name_offset = image_string(&names, image->sections[i].name);
     size = names.bytes.size;
     copy = arena_alloc(&image->arena, size, 1);
     memcpy(copy, names.bytes.data, size);
-    image_strings_free(&names);
+    context_clean(&cleanup);
     image->sections[index].data = copy;
     image->sections[index].size = size;
 }

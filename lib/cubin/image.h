@@ -72,6 +72,7 @@ struct image_strings {
 /* The offset of `string`, which is added when it is new. */
 uint32_t image_string(struct image_strings *strings, struct text string);
 void image_strings_free(struct image_strings *strings);
+void image_strings_cleanup(void *strings); /* the same for context_defer */
 
 /* Adds the null section. */
 void image_begin(struct image *image, uint16_t type, uint32_t flags);

@@ -4,18 +4,55 @@
  * memory file; the finished bytes then go to their place in one piece. */
 #include <errno.h>
 #include <libelf.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 
+/* elf_version() writes a variable of the library, and workers write cubins at the same time. */
+static once_flag libelf_started = ONCE_FLAG_INIT;
+
+static void start_libelf(void)
+{
+    elf_version(EV_CURRENT);
+}
+
+/* What is open while an image is written. */
+struct writer {
+    const struct image *image;
+    int fd; /* of the memory file, or -1 */
+    Elf *elf;
+    struct bytes bytes; /* the memory file, mapped */
+};
+
+static void close_writer(void *argument)
+{
+    struct writer *writer = argument;
+
+    elf_end(writer->elf);
+    if (writer->fd >= 0)
+        close(writer->fd);
+    if (writer->bytes.size)
+        munmap((void *)(uintptr_t)writer->bytes.data, writer->bytes.size);
+}
+
+/* A memory file that cannot grow is memory that has run out. libelf's number for that is not
+ * public; its text is. */
 static bool libelf_failed(const char *step)
 {
-    diag_fatal("libelf could not %s: %s", step, elf_errmsg(-1));
+    bool is_full = errno == ENOMEM || errno == ENOSPC;
+    const char *why = elf_errmsg(elf_errno());
+
+    if (is_full || !why || strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("libelf could not %s: %s", step, why);
     return false;
 }
 
@@ -39,26 +76,37 @@ static bool fill_file_header(Elf *elf, const struct image *image)
     return true;
 }
 
+/* NVIDIA's types without contents look to libelf as if they had some. Told their sizes it would
+ * make room for them in the file, which may be gigabytes: they are written as empty, and their
+ * sizes put into the headers afterwards. */
+static bool looks_full(const struct image_section *section)
+{
+    return section->has_no_bytes && section->type != SHT_NOBITS;
+}
+
 static bool add_section(Elf *elf, const struct image_section *section)
 {
-    Elf_Scn *scn = elf_newscn(elf);
-    Elf64_Shdr *header = scn ? elf64_getshdr(scn) : NULL;
+    Elf_Scn *scn;
+    Elf64_Shdr *header;
     Elf_Data *data;
 
+    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
+     * which elf64_getshdr crashes. */
+    elf_errno();
+    scn = elf_newscn(elf);
+    header = scn && elf_errno() == 0 ? elf64_getshdr(scn) : NULL;
     if (!header)
         return libelf_failed("add a section");
     header->sh_name = section->name_offset;
     header->sh_type = section->type;
     header->sh_flags = section->flags;
     header->sh_offset = section->offset;
-    header->sh_size = section->size;
+    header->sh_size = looks_full(section) ? 0 : section->size;
     header->sh_link = section->link;
     header->sh_info = section->info;
     header->sh_addralign = section->alignment;
     header->sh_entsize = section->entry_size;
-    /* NVIDIA's types without contents look to libelf as if they had some: it gets no data for them.
-     */
-    if (section->has_no_bytes && section->type != SHT_NOBITS)
+    if (looks_full(section))
         return true;
     data = elf_newdata(scn);
     if (!data)
@@ -107,67 +155,80 @@ static bool fill_elf(Elf *elf, const struct image *image)
 
 static bool system_failed(const char *step)
 {
+    if (errno == ENOMEM || errno == ENOSPC)
+        context_raise(LINK_NO_MEMORY);
     diag_fatal("Could not %s the cubin in memory: %s", step, strerror(errno));
     return false;
 }
 
-/* Writes the ELF file into the memory file `fd`. */
-static bool write_elf(const struct image *image, int fd)
+static bool write_sizes(const struct image *image, int fd)
 {
-    Elf *elf;
-    bool ok;
+    for (size_t i = 1; i < image->section_count; i++) {
+        uint64_t offset =
+            image->section_header_offset + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size);
 
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return libelf_failed("start");
-    elf = elf_begin(fd, ELF_C_WRITE_MMAP, NULL);
-    if (!elf)
+        if (looks_full(&image->sections[i]) &&
+            pwrite(fd, &image->sections[i].size, 8, (off_t)offset) != 8)
+            return system_failed("write");
+    }
+    return true;
+}
+
+/* Writes the ELF file into the memory file. */
+static bool write_elf(struct writer *writer)
+{
+    call_once(&libelf_started, start_libelf);
+    errno = 0;
+    writer->elf = elf_begin(writer->fd, ELF_C_WRITE_MMAP, NULL);
+    if (!writer->elf)
         return libelf_failed("open the memory file");
-    ok = fill_elf(elf, image);
-    elf_end(elf);
-    /* libelf counts the sizes of sections without contents in; the file ends where we laid it out.
-     */
-    return ok && (ftruncate(fd, (off_t)image->file_size) == 0 || system_failed("size"));
+    if (!fill_elf(writer->elf, writer->image))
+        return false;
+    elf_end(writer->elf);
+    writer->elf = NULL;
+    return write_sizes(writer->image, writer->fd) &&
+           (ftruncate(writer->fd, (off_t)writer->image->file_size) == 0 || system_failed("size"));
 }
 
 /* Writes the image into a new memory file and maps it. */
-static bool map_image(const struct image *image, struct bytes *bytes)
+static bool map_image(struct writer *writer)
 {
-    int fd = memfd_create("cubin", MFD_CLOEXEC);
-    void *map = MAP_FAILED;
-    bool ok;
+    void *map;
 
-    if (fd < 0)
+    writer->fd = memfd_create("cubin", MFD_CLOEXEC);
+    if (writer->fd < 0)
         return system_failed("create");
-    ok = write_elf(image, fd);
-    if (ok) {
-        map = mmap(NULL, image->file_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        ok = map != MAP_FAILED || system_failed("map");
-    }
-    close(fd);
-    if (ok)
-        *bytes = (struct bytes){map, image->file_size};
-    return ok;
+    if (!write_elf(writer))
+        return false;
+    map = mmap(NULL, writer->image->file_size, PROT_READ, MAP_PRIVATE, writer->fd, 0);
+    if (map == MAP_FAILED)
+        return system_failed("map");
+    writer->bytes = (struct bytes){map, writer->image->file_size};
+    return true;
 }
 
 bool image_bytes(const struct image *image, struct buffer *out)
 {
-    struct bytes bytes;
+    struct writer writer = {.image = image, .fd = -1};
+    struct context_cleanup cleanup;
+    bool ok;
 
-    if (!map_image(image, &bytes))
-        return false;
-    buffer_append(out, bytes.data, bytes.size);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
-    return true;
+    context_defer(&cleanup, close_writer, &writer);
+    ok = map_image(&writer);
+    if (ok)
+        buffer_append(out, writer.bytes.data, writer.bytes.size);
+    context_clean(&cleanup);
+    return ok;
 }
 
 bool image_write(const struct image *image, const char *path)
 {
-    struct bytes bytes;
+    struct writer writer = {.image = image, .fd = -1};
+    struct context_cleanup cleanup;
     bool ok;
 
-    if (!map_image(image, &bytes))
-        return false;
-    ok = output_write_file(path, bytes, false);
-    munmap((void *)(uintptr_t)bytes.data, bytes.size);
+    context_defer(&cleanup, close_writer, &writer);
+    ok = map_image(&writer) && output_write_file(path, writer.bytes, false);
+    context_clean(&cleanup);
     return ok;
 }

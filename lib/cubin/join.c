@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "cubin/format.h"
 #include "cubin/join_plan.h"
@@ -66,10 +67,25 @@ static bool run(struct join *join)
     return true;
 }
 
+static void free_join(void *argument)
+{
+    struct join *join = argument;
+
+    table_free(&join->listed);
+    buffer_free(&join->scratch);
+    free(join->calls.list);
+    free(join->addresses.list);
+    free(join->indirect.list);
+    free(join->takers.list);
+    free(join->prototypes.list);
+    arena_free(&join->arena);
+}
+
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count)
 {
     struct join join = {.out = joined, .count = count, .symbols = symbols};
+    struct context_cleanup cleanup;
     bool ok;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
@@ -78,18 +94,13 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     warn_mercury(cubins, count);
     memcpy(joined->ident, cubins[0]->ident, sizeof joined->ident);
     joined->flags = cubins[0]->flags;
+    context_defer(&cleanup, free_join, &join);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
     for (size_t i = 0; i < count; i++)
         join.inputs[i].cubin = cubins[i];
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);
     ok = run(&join);
-    table_free(&join.listed);
-    free(join.calls.list);
-    free(join.addresses.list);
-    free(join.indirect.list);
-    free(join.takers.list);
-    free(join.prototypes.list);
-    arena_free(&join.arena);
+    context_clean(&cleanup);
     return ok;
 }

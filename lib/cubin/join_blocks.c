@@ -30,17 +30,21 @@ static int by_offset(const void *a, const void *b)
     return (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
-/* The section's objects by offset; freed by the caller. */
-static struct object *find_objects(const struct join_input *input, uint32_t section, size_t *count)
+/* The section's objects by offset. */
+static struct object *find_objects(struct join *join, const struct join_input *input,
+                                   uint32_t section, size_t *count)
 {
-    struct object *objects = NULL;
-    size_t capacity = 0;
+    struct object *objects;
 
+    *count = 0;
+    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i])
+        ++*count;
+    objects = arena_alloc(&join->arena, *count, sizeof *objects);
     *count = 0;
     for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
         const struct cubin_symbol *symbol = &input->cubin->symbols[i];
 
-        ARRAY_PUSH(objects, *count, capacity) = (struct object){symbol->value, symbol->size, i};
+        objects[(*count)++] = (struct object){symbol->value, symbol->size, i};
     }
     if (*count)
         qsort(objects, *count, sizeof *objects, by_offset);
@@ -116,7 +120,7 @@ static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
     struct join_section *s = &join->inputs[cubin].sections[section];
     const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
     size_t count;
-    struct object *objects = find_objects(&join->inputs[cubin], section, &count);
+    struct object *objects = find_objects(join, &join->inputs[cubin], section, &count);
     struct join_block *block = NULL;
 
     s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
@@ -135,7 +139,6 @@ static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
         }
         add_object(join, block, &objects[i]);
     }
-    free(objects);
     return source->has_no_bytes || gaps_are_zero(source->data, s->blocks, s->block_count);
 }
 
@@ -153,20 +156,25 @@ static int by_field(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* All 64-bit fields of the section that hold a symbol; freed by the caller. */
-static struct field *find_fields(const struct join_input *input, uint32_t section, size_t *count)
+/* All 64-bit fields of the section that hold a symbol. */
+static struct field *find_fields(struct join *join, const struct join_input *input,
+                                 uint32_t section, size_t *count)
 {
-    struct field *fields = NULL;
-    size_t capacity = 0;
+    struct field *fields;
+    size_t most = 0;
 
     *count = 0;
+    for (uint32_t i = input->sections[section].first_relocations; i;
+         i = input->sections[i].next_relocations)
+        most += input->cubin->sections[i].relocation_count;
+    fields = arena_alloc(&join->arena, most, sizeof *fields);
     for (uint32_t i = input->sections[section].first_relocations; i;
          i = input->sections[i].next_relocations) {
         const struct cubin_section *s = &input->cubin->sections[i];
 
         for (size_t k = 0; k < s->relocation_count; k++)
             if (s->relocations[k].type == R_CUDA_64)
-                ARRAY_PUSH(fields, *count, capacity) =
+                fields[(*count)++] =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
     }
     if (*count)
@@ -227,7 +235,7 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
     struct join_section *s = &join->inputs[cubin].sections[section];
     struct bytes data = join->inputs[cubin].cubin->sections[section].data;
     size_t count;
-    struct field *fields = find_fields(&join->inputs[cubin], section, &count);
+    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
     uint64_t offset = 0;
     bool ok = true;
 
@@ -249,7 +257,6 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
              name_frame(join, block, offset + cie, fields, count);
         offset += cie + fde;
     }
-    free(fields);
     return ok;
 }
 

@@ -4,20 +4,22 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 
-/* Hands a buffer's bytes to a joined section. */
-static void set_data(struct join *join, uint32_t section, struct buffer *buffer)
+/* Hands the bytes in join->scratch to a joined section. */
+static void set_data(struct join *join, uint32_t section)
 {
+    struct buffer *buffer = &join->scratch;
     uint8_t *data = arena_alloc(&join->out->arena, buffer->size, 1);
 
     if (buffer->size)
         memcpy(data, buffer->data, buffer->size);
     join->out->sections[section].data = (struct bytes){data, buffer->size};
     join->out->sections[section].size = buffer->size;
-    buffer_free(buffer);
+    buffer->size = 0;
 }
 
 /* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
@@ -74,13 +76,12 @@ static void fill_own_infos(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
         const struct join_made *made = &join->made[i];
-        struct buffer buffer = {0};
 
         if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->info)
             continue;
-        add_records(&buffer, join, made->cubin,
+        add_records(&join->scratch, join, made->cubin,
                     join->inputs[made->cubin].cubin->sections[made->section].data);
-        set_data(join, i, &buffer);
+        set_data(join, i);
     }
 }
 
@@ -89,7 +90,9 @@ static void fill_own_infos(struct join *join)
 static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
 {
     struct table seen = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &seen);
     for (uint32_t c = 0; c < join->count; c++) {
         const struct join_input *input = &join->inputs[c];
 
@@ -105,7 +108,7 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
             buffer_append(to, raw.data, raw.size);
         }
     }
-    table_free(&seen);
+    context_clean(&cleanup);
 }
 
 /* What the chunks say about one sampler. */
@@ -153,7 +156,7 @@ static void add_sampler_records(struct buffer *to, struct join *join)
 /* The module's records: those of the functions in reverse order, as ptxas has them. */
 static void fill_info(struct join *join)
 {
-    struct buffer buffer = {0};
+    struct buffer *buffer = &join->scratch;
     bool has_kernel = false;
 
     for (size_t f = join->function_count; f-- > 0;) {
@@ -168,15 +171,15 @@ static void fill_info(struct join *join)
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
             for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
-                add_records(&buffer, join, function->cubin, input->records[r].raw);
+                add_records(buffer, join, function->cubin, input->records[r].raw);
         }
     }
-    add_sampler_records(&buffer, join);
-    add_module_records(&buffer, join, has_kernel);
+    add_sampler_records(buffer, join);
+    add_module_records(buffer, join, has_kernel);
     if (join->info)
-        set_data(join, join->info, &buffer);
+        set_data(join, join->info);
     else
-        buffer_free(&buffer);
+        buffer->size = 0;
 }
 
 static int compare_values(const struct info_record *a, const struct info_record *b)
@@ -195,7 +198,7 @@ static void fill_compat(struct join *join)
     uint8_t order[256] = {0};
     size_t count = 0;
     bool known[256] = {false};
-    struct buffer buffer = {0};
+    struct buffer *buffer = &join->scratch;
 
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++) {
@@ -219,10 +222,10 @@ static void fill_compat(struct join *join)
         uint8_t head[4] = {record->format, record->attribute, (uint8_t)value,
                            (uint8_t)(value >> 8)};
 
-        buffer_append(&buffer, head, sizeof head);
-        buffer_append(&buffer, record->payload.data, record->payload.size);
+        buffer_append(buffer, head, sizeof head);
+        buffer_append(buffer, record->payload.data, record->payload.size);
     }
-    set_data(join, join->compat, &buffer);
+    set_data(join, join->compat);
 }
 
 static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
@@ -248,25 +251,25 @@ static void begin_part(struct buffer *to, int32_t part)
 
 static void fill_callgraph(struct join *join, struct image_strings *strings)
 {
-    struct buffer buffer = {0};
+    struct buffer *buffer = &join->scratch;
 
-    begin_part(&buffer, CALLGRAPH_DIRECT);
-    add_pairs(&buffer, join, &join->calls, strings);
-    begin_part(&buffer, CALLGRAPH_ADDRESS);
-    add_pairs(&buffer, join, &join->addresses, strings);
-    begin_part(&buffer, CALLGRAPH_INDIRECT);
-    add_pairs(&buffer, join, &join->indirect, strings);
-    begin_part(&buffer, CALLGRAPH_CANDIDATE);
-    add_pairs(&buffer, join, &join->takers, strings);
-    set_data(join, join->callgraph, &buffer);
+    begin_part(buffer, CALLGRAPH_DIRECT);
+    add_pairs(buffer, join, &join->calls, strings);
+    begin_part(buffer, CALLGRAPH_ADDRESS);
+    add_pairs(buffer, join, &join->addresses, strings);
+    begin_part(buffer, CALLGRAPH_INDIRECT);
+    add_pairs(buffer, join, &join->indirect, strings);
+    begin_part(buffer, CALLGRAPH_CANDIDATE);
+    add_pairs(buffer, join, &join->takers, strings);
+    set_data(join, join->callgraph);
 }
 
 static void fill_prototypes(struct join *join, struct image_strings *strings)
 {
-    struct buffer buffer = {0};
+    struct buffer *buffer = &join->scratch;
 
-    add_pairs(&buffer, join, &join->prototypes, strings);
-    set_data(join, join->prototype, &buffer);
+    add_pairs(buffer, join, &join->prototypes, strings);
+    set_data(join, join->prototype);
 }
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
@@ -297,7 +300,9 @@ static void name_functions(struct join *join)
 void join_fill_sections(struct join *join)
 {
     struct image_strings strings = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
     name_functions(join);
     join_relocations_fill(join);
@@ -310,5 +315,5 @@ void join_fill_sections(struct join *join)
     if (join->prototype)
         fill_prototypes(join, &strings);
     fill_strings(join, &strings);
-    image_strings_free(&strings);
+    context_clean(&cleanup);
 }

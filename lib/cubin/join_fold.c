@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -260,8 +261,8 @@ static int by_used(const void *a, const void *b)
 /* Carries `differs` from each group to those that refer to it. */
 static void spread_differences(struct fold *fold)
 {
-    uint32_t *first = memory_zalloc(fold->group_count + 2, sizeof *first);
-    uint32_t *todo = memory_alloc(fold->group_count + 1, sizeof *todo);
+    uint32_t *first = arena_zalloc(&fold->join->arena, fold->group_count + 2, sizeof *first);
+    uint32_t *todo = arena_alloc(&fold->join->arena, fold->group_count + 1, sizeof *todo);
     size_t count = 0;
 
     if (fold->edge_count)
@@ -285,15 +286,17 @@ static void spread_differences(struct fold *fold)
             todo[count++] = fold->edges[i].user;
         }
     }
-    free(first);
-    free(todo);
 }
 
 void join_fold(struct join *join)
 {
     struct fold fold = {.join = join};
     struct table names = {0};
+    struct context_cleanup cleanups[3];
 
+    context_defer(&cleanups[0], table_cleanup, &names);
+    context_defer(&cleanups[1], memory_cleanup, &fold.groups);
+    context_defer(&cleanups[2], memory_cleanup, &fold.edges);
     find_groups(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);
@@ -303,7 +306,7 @@ void join_fold(struct join *join)
         if (group != JOIN_NONE && !fold.groups[group].differs && fold.groups[group].first != i)
             join->entities[i].folded = fold.groups[group].first;
     }
-    table_free(&names);
-    free(fold.groups);
-    free(fold.edges);
+    context_clean(&cleanups[2]);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }

@@ -178,7 +178,7 @@ static void sort_functions(struct join *join, struct join_pairs *pairs)
 static void drop_prototypes(struct join *join)
 {
     struct join_pairs *pairs = &join->prototypes;
-    uint8_t *has_address = memory_zalloc(join->entity_count + 1, 1);
+    uint8_t *has_address = arena_zalloc(&join->arena, join->entity_count + 1, 1);
     size_t count = 0;
 
     for (size_t i = 0; i < join->addresses.count; i++)
@@ -188,7 +188,6 @@ static void drop_prototypes(struct join *join)
             join_own_binding(join, pairs->list[i].first) != STB_LOCAL)
             pairs->list[count++] = pairs->list[i];
     pairs->count = count;
-    free(has_address);
 }
 
 /* Entity of the function that an alias stands for; of any other, itself. A chunk that has an alias

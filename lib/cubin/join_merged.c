@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -202,18 +203,21 @@ void join_merge(struct join *join)
     struct table names = {0};
     size_t capacity = 0;
     struct join_merged *merged;
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], table_cleanup, &names);
+    context_defer(&cleanups[1], memory_cleanup, &join->merged);
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
             if (!join->inputs[c].sections[i].text &&
                 is_merged_type(&join->inputs[c].cubin->sections[i]))
                 join->inputs[c].sections[i].merged = merged_for(join, &names, &capacity, c, i);
-    table_free(&names);
-    merged = join->merged;
-    join->merged = arena_alloc(&join->arena, join->merged_count, sizeof *merged);
+    merged = arena_alloc(&join->arena, join->merged_count, sizeof *merged);
     if (join->merged_count)
-        memcpy(join->merged, merged, join->merged_count * sizeof *merged);
-    free(merged);
+        memcpy(merged, join->merged, join->merged_count * sizeof *merged);
+    context_clean(&cleanups[1]); /* frees the growing list */
+    join->merged = merged;
+    context_clean(&cleanups[0]);
 
     for_each(join, cut);
     check_references(join);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -63,11 +64,11 @@ static void find_candidates(struct order *order)
 
     for (uint32_t c = 0; c < join->count; c++)
         most += join->inputs[c].cubin->section_count;
-    order->candidates = memory_alloc(most, sizeof *order->candidates);
+    order->candidates = arena_alloc(&join->arena, most, sizeof *order->candidates);
     join->functions = arena_alloc(&join->arena, most, sizeof *join->functions);
     for (uint32_t c = 0; c < join->count; c++) {
         size_t count = join->inputs[c].cubin->section_count;
-        uint32_t *entities = memory_alloc(count, sizeof *entities);
+        uint32_t *entities = arena_alloc(&join->arena, count, sizeof *entities);
 
         name_texts(join, c, entities);
         for (uint32_t i = 1; i < count; i++) {
@@ -81,7 +82,6 @@ static void find_candidates(struct order *order)
                                    entity->is_local && entity->listed == JOIN_NONE,
                                    {c, i, entities[i]}};
         }
-        free(entities);
     }
 }
 
@@ -188,7 +188,9 @@ static void note_other_users(struct join *join)
 void join_order(struct join *join)
 {
     struct order order = {.join = join};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &order.calls);
     find_candidates(&order);
     if (order.count)
         qsort(order.candidates, order.count, sizeof *order.candidates, by_rank);
@@ -203,6 +205,5 @@ void join_order(struct join *join)
             append_helpers(&order, position);
         }
     note_other_users(join);
-    free(order.candidates);
-    free(order.calls);
+    context_clean(&cleanup);
 }

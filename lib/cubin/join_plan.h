@@ -6,6 +6,7 @@
 #ifndef MINILINK_CUBIN_JOIN_PLAN_H
 #define MINILINK_CUBIN_JOIN_PLAN_H
 
+#include "base/buffer.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "split/split.h"
@@ -146,7 +147,8 @@ struct join {
     struct join_input *inputs;
     size_t count;
     const struct chunk_symbol *symbols;
-    struct table listed; /* name in the chunks -> chunk symbol */
+    struct buffer scratch; /* contents of a section while they are made; empty in between */
+    struct table listed;   /* name in the chunks -> chunk symbol */
     struct join_entity *entities;
     size_t entity_count;
     struct join_function *functions; /* in program order */

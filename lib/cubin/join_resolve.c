@@ -5,6 +5,7 @@
  * functions are folded later. */
 #include "cubin/join_plan.h"
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
@@ -238,7 +239,9 @@ bool join_resolve(struct join *join)
     struct table names = {0};
     size_t most = 0;
     bool ok = true;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &names);
     for (size_t i = 0; i < join->count; i++)
         most += join->inputs[i].cubin->symbol_count;
     join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);
@@ -248,6 +251,6 @@ bool join_resolve(struct join *join)
         ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
         list_objects(join, &join->inputs[i]);
     }
-    table_free(&names);
+    context_clean(&cleanup);
     return ok;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -187,7 +188,9 @@ static uint32_t add_first(struct join *join, uint32_t type)
 {
     struct table names = {0};
     uint32_t last = 0;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &names);
     for (uint32_t c = 0; c < join->count; c++) {
         struct join_input *input = &join->inputs[c];
 
@@ -205,7 +208,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
             input->sections[i].joined = known;
         }
     }
-    table_free(&names);
+    context_clean(&cleanup);
     return last;
 }
 

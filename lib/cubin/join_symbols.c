@@ -140,9 +140,9 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->entity > y->entity) - (x->entity < y->entity);
 }
 
-static struct loose *find_loose(const struct join *join, size_t *count)
+static struct loose *find_loose(struct join *join, size_t *count)
 {
-    struct loose *list = memory_alloc(join->entity_count, sizeof *list);
+    struct loose *list = arena_alloc(&join->arena, join->entity_count, sizeof *list);
 
     *count = 0;
     for (uint32_t i = 0; i < join->entity_count; i++) {
@@ -192,7 +192,6 @@ bool join_make_symbols(struct join *join)
         for (size_t i = 0; i < count; i++)
             add_entity(join, loose[i].entity, bindings[pass]);
     }
-    free(loose);
     symtab->size = out->symbol_count * symtab->entry_size;
     return true;
 }

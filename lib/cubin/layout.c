@@ -105,6 +105,13 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
     struct merged_place *where = &m->places[m->section_base[file] + index];
 
     where->section = find_section(m, class, input, owner);
+    if (m->sections[where->section].class != class) {
+        diag_error("Section '%.*s' in '%s' is of another kind than before", TEXT_ARG(input->name),
+                   m->cubins[file]->name);
+        m->failed = true;
+        where->section = MERGE_NONE;
+        return;
+    }
     where->offset = append(&m->sections[where->section], input->alignment, input->size);
     if (where->offset == UINT64_MAX)
         too_large(m, input->name);
@@ -128,6 +135,11 @@ static void place_commons(struct merging *m)
         struct merged_symbol *symbol = &m->symbols[m->commons[i]];
 
         symbol->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
+        if (m->sections[symbol->section].class != CLASS_GLOBAL) {
+            diag_error("Section '.nv.global' is of another kind than usual");
+            m->failed = true;
+            return;
+        }
         symbol->value =
             append(&m->sections[symbol->section], symbol->common_alignment, symbol->size);
         if (symbol->value == UINT64_MAX)

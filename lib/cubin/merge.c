@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
@@ -150,9 +151,8 @@ static bool order(struct merging *m)
 static bool encode(struct merging *m)
 {
     graph_encode(m);
-    attributes_encode(m);
     attributes_warn(m);
-    return relocate_encode(m);
+    return attributes_encode(m) && relocate_encode(m);
 }
 
 static uint32_t find_index(const struct merging *m, struct text name)
@@ -194,21 +194,34 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     return 0;
 }
 
+/* A section that belonged to one that is gone belongs to none, and only code is executable. */
+static uint64_t flags_of(const struct merged_section *section, uint32_t info)
+{
+    uint64_t flags = section->flags;
+
+    if (info == 0)
+        flags &= ~(uint64_t)SHF_INFO_LINK;
+    if (section->class != CLASS_TEXT)
+        flags &= ~(uint64_t)SHF_EXECINSTR;
+    return flags;
+}
+
 static void add_to_image(struct merging *m, const struct merged_section *section)
 {
     bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t info = info_of(m, section);
 
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
                                     .type = section->type,
-                                    .flags = section->flags,
+                                    .flags = flags_of(section, info),
                                     .alignment = section->alignment,
                                     .entry_size = section->entry_size,
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
                                     .link = link_of(m, section),
-                                    .info = info_of(m, section),
+                                    .info = info,
                                 });
 }
 
@@ -311,8 +324,11 @@ static void fill_report(struct merging *m, struct merge_report *report)
     report_dead(m, report);
 }
 
-static void free_merging(struct merging *m)
+static void free_merging(void *argument)
 {
+    struct merging *m = argument;
+
+    buffer_free(&m->scratch);
     free(m->symbols);
     free(m->locals);
     free(m->globals);
@@ -331,8 +347,10 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
                   const struct merge_request *request, struct merge_report *report)
 {
     struct merging m = {.request = request, .cubins = cubins, .count = count, .image = image};
+    struct context_cleanup cleanup;
     bool ok;
 
+    context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok =
         check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
@@ -344,7 +362,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     }
     if (ok && report)
         fill_report(&m, report);
-    free_merging(&m);
+    context_clean(&cleanup);
     return ok;
 }
 

@@ -1,5 +1,11 @@
 /* merge.h: relocatable cubins to one image, by the rules that nvlink 13.0 was measured to follow
- * (minilink-cubin(5) states them). */
+ * (minilink-cubin(5) states them).
+ *
+ * Not supported, and refused by name: loaded sections and relocation types that are not listed in
+ * format.h, and more than 65,279 sections. From sm_100 on cubins hold their code a second time for
+ * finalizers to other targets
+ * (.nv.capmerc.*, .nv.merc.*): these twins are left out, with a warning; everything else is merged.
+ */
 #ifndef MINILINK_CUBIN_MERGE_H
 #define MINILINK_CUBIN_MERGE_H
 

@@ -196,7 +196,6 @@ struct merging {
     uint32_t *shared_of;             /* by symbol: a kernel's merged section of shared memory */
     bool *is_shared_named;    /* by symbol: a shared variable that code names, also dead code */
     bool *is_shared_given;    /* by symbol: the kernel's cubin has that section too */
-    bool *sees_extern;        /* by symbol: a kernel that reaches an `.extern .shared` array */
     uint64_t *shared_address; /* by symbol: a shared variable's, in the window */
     uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables */
     uint32_t debug_shared;    /* merged section, or MERGE_NONE */
@@ -223,6 +222,7 @@ struct merging {
     size_t row_count;
     size_t first_global_row;
     struct image_strings strings; /* .strtab */
+    struct buffer scratch;        /* contents of a section while they are made */
 };
 
 /* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.

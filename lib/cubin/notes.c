@@ -6,16 +6,19 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/memory.h"
 
 #define TKINFO_TYPE    2000u
 #define TKINFO_VERSION 2u
 
-static const struct cubin_section *find(const struct merging *m, size_t file, struct text name)
+static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
+                                        uint32_t type)
 {
     uint32_t index = cubin_section_find(m->cubins[file], name);
+    const struct cubin_section *section = &m->cubins[file]->sections[index];
 
-    return index ? &m->cubins[file]->sections[index] : NULL;
+    return index && section->type == type ? section : NULL;
 }
 
 static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
@@ -39,7 +42,7 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
         if (contents->size > 0)
             memcpy(section.own, contents->data, contents->size);
         section.data = section.own;
-        buffer_free(contents);
+        contents->size = 0;
     }
     table_add(&m->section_names, like->name, (uint32_t)m->section_count);
     ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = section;
@@ -58,7 +61,10 @@ static void put_own_record(struct merging *m, struct buffer *out)
     const char *strings[5] = {output, "minilink", version, version, command};
     struct buffer texts = {0};
     struct buffer head = {0};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], buffer_cleanup, &texts);
+    context_defer(&cleanups[1], buffer_cleanup, &head);
     buffer_u32(&head, TKINFO_VERSION);
     for (size_t i = 0; i < 5; i++) {
         buffer_u32(&head, (uint32_t)texts.size);
@@ -71,25 +77,25 @@ static void put_own_record(struct merging *m, struct buffer *out)
     buffer_u32(out, TKINFO_TYPE);
     buffer_append(out, "NVIDIA Corp", sizeof "NVIDIA Corp");
     buffer_append(out, head.data, head.size);
-    buffer_free(&texts);
-    buffer_free(&head);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }
 
 static void add_tool_notes(struct merging *m)
 {
-    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"));
-    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"));
-    struct buffer records = {0};
+    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
+    struct buffer *records = &m->scratch;
 
     if (first) {
-        put_own_record(m, &records);
+        put_own_record(m, records);
         for (size_t file = 0; file < m->count; file++) {
-            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"));
+            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
 
             if (note)
-                buffer_append(&records, note->data.data, note->data.size);
+                buffer_append(records, note->data.data, note->data.size);
         }
-        add(m, CLASS_NOTE, first, &records);
+        add(m, CLASS_NOTE, first, records);
     }
     if (target)
         add(m, CLASS_NOTE, target, NULL);
@@ -117,11 +123,11 @@ static void add_compat(struct merging *m)
 {
     struct info_record records[256]; /* one per attribute at most */
     size_t count = 0;
-    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"));
-    struct buffer out = {0};
+    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
+    struct buffer *out = &m->scratch;
 
     for (size_t file = 0; first && file < m->count; file++) {
-        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"));
+        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
         struct bytes rest = section ? section->data : (struct bytes){0};
         struct info_record record;
 
@@ -141,15 +147,15 @@ static void add_compat(struct merging *m)
         bool has_payload = records[i].format == EIFMT_SVAL;
         size_t value = has_payload ? records[i].payload.size : records[i].value;
 
-        buffer_char(&out, (char)records[i].format);
-        buffer_char(&out, (char)records[i].attribute);
-        buffer_char(&out, (char)(value & 0xff));
-        buffer_char(&out, (char)(value >> 8 & 0xff));
+        buffer_char(out, (char)records[i].format);
+        buffer_char(out, (char)records[i].attribute);
+        buffer_char(out, (char)(value & 0xff));
+        buffer_char(out, (char)(value >> 8 & 0xff));
         if (has_payload)
-            buffer_append(&out, records[i].payload.data, records[i].payload.size);
+            buffer_append(out, records[i].payload.data, records[i].payload.size);
     }
     if (first)
-        add(m, CLASS_COMPAT, first, &out);
+        add(m, CLASS_COMPAT, first, out);
 }
 
 void notes_add(struct merging *m)
@@ -158,7 +164,7 @@ void notes_add(struct merging *m)
 
     add_tool_notes(m);
     for (size_t file = 0; file < m->count && !own; file++)
-        own = find(m, file, TEXT(".note.minilink"));
+        own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
     if (own)
         add(m, CLASS_NOTE, own, NULL);
     add_compat(m);

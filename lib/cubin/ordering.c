@@ -20,24 +20,34 @@ static void take_class(struct merging *m, enum merged_class class)
             take(m, i);
 }
 
-/* The section of `.extern .shared` arrays stands before the first kernel that sees one, or behind
- * it when the linker made that kernel's section (measured). */
-static void take_shared(struct merging *m, uint32_t kernel)
+/* Whether a cubin has shared variables outside kernels, `.extern` ones among them. */
+static bool has_module_shared(const struct merging *m, size_t file)
 {
-    if (m->sees_extern[kernel] && m->is_shared_given[kernel])
-        take(m, m->debug_shared);
-    take(m, m->shared_of[kernel]);
-    if (m->sees_extern[kernel])
-        take(m, m->debug_shared);
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE)
+            return true;
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        uint32_t symbol = merging_symbol(m, file, i);
+
+        if (symbol != MERGE_NONE && merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
+            m->symbols[symbol].file == MERGE_NONE)
+            return true;
+    }
+    return false;
 }
 
-/* Shared memory of this cubin's kernels in the order of their code, then the cubin's variables. */
+/* Shared memory of this cubin's kernels in the order of their code, that outside kernels, then the
+ * cubin's variables. */
 static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
 {
     const struct cubin *cubin = m->cubins[file];
 
     for (; *kernel < m->kernel_count && m->symbols[m->kernels[*kernel]].file == file; ++*kernel)
-        take_shared(m, m->kernels[*kernel]);
+        take(m, m->shared_of[m->kernels[*kernel]]);
+    if (m->debug_shared != MERGE_NONE && has_module_shared(m, file))
+        take(m, m->debug_shared);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
             take(m, m->places[m->section_base[file] + i].section);

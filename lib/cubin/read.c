@@ -9,24 +9,20 @@
 #include <inttypes.h>
 #include <libelf.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/diag.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 
 bool read_damaged(const struct reader *reader, const char *format, ...)
 {
-    struct buffer text = {0};
     va_list arguments;
+    const char *text;
 
     va_start(arguments, format);
-    buffer_vprintf(&text, format, arguments);
+    text = arena_vprintf(&reader->cubin->arena, format, arguments);
     va_end(arguments);
-    diag_error("'%s' is a damaged cubin: %.*s", reader->cubin->name, TEXT_ARG(buffer_view(&text)));
-    buffer_free(&text);
+    diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
     return false;
 }
 
@@ -243,7 +239,7 @@ static bool read_sections(struct reader *reader)
 
     cubin->section_count = reader->section_count;
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
-    names = memory_alloc(cubin->section_count, sizeof *names);
+    names = arena_alloc(&cubin->arena, cubin->section_count, sizeof *names);
     for (size_t i = 0; ok && i < cubin->section_count; i++) {
         Elf64_Shdr header;
 
@@ -258,7 +254,6 @@ static bool read_sections(struct reader *reader)
         ok = ok && read_section(reader, i, &header);
     }
     ok = ok && name_sections(reader, names, string_table) && check_sections(reader);
-    free(names);
     return ok;
 }
 

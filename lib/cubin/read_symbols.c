@@ -71,6 +71,10 @@ static bool check_definition(const struct reader *reader, size_t index)
                                 READ_SECTION_ARG(reader, symbol->section), section->size);
         return true;
     }
+    /* nvlink -g leaves dynamic shared arrays, which have no size, behind the end of their section.
+     */
+    if (section->has_no_bytes && symbol->size == 0)
+        return true;
     if (symbol->value > section->size || symbol->size > section->size - symbol->value)
         return read_damaged(reader,
                             SYMBOL " has %" PRIu64 " bytes at byte %" PRIu64 " of " READ_SECTION

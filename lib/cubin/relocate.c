@@ -206,10 +206,16 @@ static uint32_t plain_type(uint32_t type)
     }
 }
 
-/* Addresses that the driver fills in. */
+/* Addresses that the driver fills in, and those of descriptors, by which device code launches
+ * kernels (libcudadevrt). */
 static bool is_address(uint32_t type)
 {
     switch (type) {
+    case R_CUDA_FUNC_DESC_32:
+    case R_CUDA_FUNC_DESC_64:
+    case R_CUDA_FUNC_DESC32_32:
+    case R_CUDA_FUNC_DESC32_LO_32:
+    case R_CUDA_FUNC_DESC32_HI_32:
     case R_CUDA_32:
     case R_CUDA_64:
     case R_CUDA_G32:
@@ -218,11 +224,6 @@ static bool is_address(uint32_t type)
     case R_CUDA_ABS32_HI_32:
     case R_CUDA_ABS47_34:
     case R_CUDA_ABS55_16_34:
-    case R_CUDA_FUNC_DESC_32:
-    case R_CUDA_FUNC_DESC_64:
-    case R_CUDA_FUNC_DESC32_32:
-    case R_CUDA_FUNC_DESC32_LO_32:
-    case R_CUDA_FUNC_DESC32_HI_32:
         return true;
     default:
         return (type >= R_CUDA_8_0 && type < R_CUDA_8_0 + 8) ||
@@ -306,16 +307,40 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
+static bool names_section(const struct cubin *cubin, uint32_t symbol)
+{
+    return cubin->symbols[symbol].type == STT_SECTION &&
+           cubin->symbols[symbol].section < cubin->section_count;
+}
+
+/* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
+ * that many kernels call. Measured: all bits are set, with -r too, and the symbol vanishes. */
+static bool is_unknown_size(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
+}
+
+static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
+{
+    const struct field *field = find_field(shared_fields, 3, relocation->type);
+
+    return field ? put_field(list, relocation, field, UINT64_MAX, 0)
+                 : refuse(list, relocation, "Cannot resolve");
+}
+
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
+    const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
     const struct field *field = find_field(constant_fields, 3, relocation->type);
 
     if (relocation->type == R_CUDA_NONE)
         return true;
-    if (m->cubins[list->file]->symbols[relocation->symbol].type == STT_SECTION)
+    if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);
+    if (is_unknown_size(input))
+        return put_unknown_size(list, relocation);
     if (symbol == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     symbol = merging_canonical(m, symbol);

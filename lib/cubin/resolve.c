@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -38,6 +39,12 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
+/* A section symbol may also name none: an absolute or common one. */
+static bool names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
+
 /* A texture, sampler or surface reference. */
 static bool is_reference(const struct cubin_symbol *symbol)
 {
@@ -50,7 +57,7 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
         return PASS_CODE;
     if (is_reference(symbol) && symbol->section != SHN_UNDEF)
         return PASS_PARAMETERS;
-    if (symbol->type == STT_SECTION) {
+    if (names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
 
         return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
@@ -207,10 +214,13 @@ static void resolve_one(struct merging *m, struct table *names, size_t file, siz
     uint32_t id;
 
     if (input->type == STT_SECTION) {
-        add_local(m, true, file, (uint32_t)index);
+        if (names_section(m->cubins[file], input))
+            add_local(m, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(m, names, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
+        if (input->section == SHN_UNDEF)
+            return; /* measured: .nv.ptx.const0.size vanishes */
         id = add_symbol(m, file, input);
         define(m, &m->symbols[id], file, index);
         m->symbol_of[m->symbol_base[file] + index] = id;
@@ -253,9 +263,15 @@ static void find_owners(struct merging *m, size_t file)
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         uint32_t function = cubin_section_function(cubin, (uint32_t)i);
+        uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
-        if (function)
-            m->owner_of[m->section_base[file] + i] = merging_symbol(m, file, function);
+        m->owner_of[m->section_base[file] + i] = id;
+        /* Two weak functions of one name in one cubin would share what belongs to each. */
+        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
+            diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                       TEXT_ARG(m->symbols[id].name), cubin->name, cubin->name);
+            m->failed = true;
+        }
     }
 }
 
@@ -294,11 +310,13 @@ static void drop_defined_commons(struct merging *m)
 bool resolve_symbols(struct merging *m)
 {
     struct table names = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &names);
     count_inputs(m);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(m, &names, file);
-    table_free(&names);
+    context_clean(&cleanup);
     for (size_t file = 0; file < m->count; file++)
         find_owners(m, file);
     for (size_t file = 0; file < m->count; file++)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
@@ -35,6 +36,7 @@ struct planner {
     struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
     uint32_t *variables;            /* used ones, in the order of placing */
     size_t variable_count;
+    bool has_common; /* several kernels reach one variable */
     uint32_t *scratch;
 };
 
@@ -127,7 +129,9 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
 void shared_gather(struct merging *m)
 {
     struct merged_pairs uses = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &uses.items);
     m->is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
@@ -135,7 +139,7 @@ void shared_gather(struct merging *m)
     gather_own(m, &uses);
     m->shared_uses = lists_make(&m->arena, &uses, m->symbol_count);
     lists_distinct(&m->arena, &m->shared_uses, m->symbol_count, m->symbol_count);
-    free(uses.items);
+    context_clean(&cleanup);
 }
 
 static void raise_alignment(struct window *window, uint64_t alignment)
@@ -162,7 +166,9 @@ static void find_users(struct planner *planner)
     struct merging *m = planner->m;
     struct merged_pairs users = {0};
     struct reach_walker walker;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &users.items);
     reach_walker_begin(&walker, m);
     for (uint32_t k = 0; k < m->kernel_count; k++) {
         struct window *window = &planner->windows[k];
@@ -184,7 +190,7 @@ static void find_users(struct planner *planner)
     }
     planner->kernels_of = lists_make(&m->arena, &users, m->symbol_count);
     lists_distinct(&m->arena, &planner->kernels_of, m->symbol_count, m->kernel_count);
-    free(users.items);
+    context_clean(&cleanup);
 }
 
 /* Variables that any kernel reaches, in the order of the input's symbols, then sorted by size. */
@@ -248,6 +254,7 @@ static void place_common(struct planner *planner, uint32_t variable)
     const struct merged_lists *users = &planner->kernels_of;
     uint64_t offset = 0;
 
+    planner->has_common = true;
     for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
         if (planner->windows[users->items[i]].end > offset)
             offset = planner->windows[users->items[i]].end;
@@ -262,7 +269,9 @@ static void place_variables(struct planner *planner)
     struct merging *m = planner->m;
     struct merged_pairs single = {0};
     struct merged_lists own;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &single.items);
     for (size_t i = 0; i < planner->variable_count; i++) {
         uint32_t variable = planner->variables[i];
 
@@ -273,7 +282,7 @@ static void place_variables(struct planner *planner)
                       variable);
     }
     own = lists_make(&m->arena, &single, m->kernel_count);
-    free(single.items);
+    context_clean(&cleanup);
     for (uint32_t k = 0; k < m->kernel_count; k++) {
         uint32_t *items = own.items + own.first[k];
         struct window *window = &planner->windows[k];
@@ -391,40 +400,53 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
-    m->sees_extern[kernel] = window->has_extern;
     if (window->has_extern)
         grow_debug_shared(m, EXTERN_ALIGNMENT, 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
- * several kernels reach them. Values count the reserve, but not of an array that several kernels
- * see (measured). */
+ * several kernels reach them. Values count the reserve; those of `.extern` arrays only if there are
+ * variables of several kernels (measured). */
 static void name_variable(struct planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
     struct merged_symbol *symbol = &m->symbols[variable];
     const struct merged_lists *users = &planner->kernels_of;
-    size_t count = lists_count(users, variable);
-    bool is_extern = symbol->file == MERGE_NONE;
-    uint64_t alignment = is_extern ? EXTERN_ALIGNMENT : symbol->value;
+    uint32_t kernel = m->kernels[users->items[users->first[variable]]];
+    uint64_t reserve = reserved_bytes(m);
+    uint64_t alignment = symbol->value;
 
-    if (count == 0)
-        return;
-    if (is_extern)
-        m->shared_address[variable] =
-            planner->windows[users->items[users->first[variable + 1] - 1]].extern_address;
-    if (!m->request->debug)
-        return;
     symbol->value = m->shared_address[variable];
-    if (!is_extern || count == 1)
-        symbol->value += reserved_bytes(m);
-    if (count > 1)
-        grow_debug_shared(m, alignment,
-                          reserved_bytes(m) +
-                              (is_extern ? 0 : m->shared_address[variable] + symbol->size));
-    symbol->section = is_extern || count > 1
-                          ? m->debug_shared
-                          : m->shared_of[m->kernels[users->items[users->first[variable]]]];
+    if (symbol->file == MERGE_NONE) {
+        grow_debug_shared(m, EXTERN_ALIGNMENT,
+                          reserve + (symbol->size ? symbol->value + symbol->size : 0));
+        symbol->value += planner->has_common ? reserve : 0;
+    } else if (lists_count(users, variable) > 1) {
+        grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
+        symbol->value += reserve;
+    } else {
+        symbol->value += reserve;
+        symbol->section = m->shared_of[kernel];
+        return;
+    }
+    symbol->section = m->debug_shared;
+}
+
+/* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
+static void finish_variables(struct planner *planner)
+{
+    struct merging *m = planner->m;
+    const struct merged_lists *users = &planner->kernels_of;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED) || lists_count(users, i) == 0)
+            continue;
+        if (m->symbols[i].file == MERGE_NONE)
+            m->shared_address[i] =
+                planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
+        if (m->request->debug)
+            name_variable(planner, i);
+    }
 }
 
 /* Kernels that come with a section of shared memory keep one, also an empty one. */
@@ -456,7 +478,6 @@ bool shared_layout(struct merging *m)
     m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
     m->is_shared_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    m->sees_extern = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     m->debug_shared = MERGE_NONE;
     if (m->request->relocatable)
         return true;
@@ -471,8 +492,6 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
             add_section(m, m->kernels[k], &planner.windows[k]);
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
-            name_variable(&planner, i);
+    finish_variables(&planner);
     return !m->failed;
 }

@@ -179,7 +179,7 @@ static struct image_symbol image_symbol_of(const struct merging *m,
 
 void symtab_encode(struct merging *m)
 {
-    struct image_symbol *rows = memory_zalloc(m->row_count, sizeof *rows);
+    struct image_symbol *rows = arena_zalloc(&m->arena, m->row_count, sizeof *rows);
 
     for (size_t row = 1; row < m->row_count; row++)
         rows[row] = m->row_symbols[row] == MERGE_NONE
@@ -188,5 +188,4 @@ void symtab_encode(struct merging *m)
     image_set_symbols(m->image, ORDERING_SYMTAB, rows, m->row_count, &m->strings);
     /* A weak symbol that became global stands before the first one that sh_info means. */
     m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->first_global_row;
-    free(rows);
 }

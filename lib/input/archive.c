@@ -9,6 +9,7 @@
 #include <ar.h>
 #include <libelf.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 
 struct walk {
@@ -17,7 +18,24 @@ struct walk {
     size_t offset; /* of the header of the member to come */
     archive_visit *visit;
     void *argument;
+    Elf *archive;
+    Elf *member; /* that libelf stands at */
 };
+
+static void close_walk(void *argument)
+{
+    struct walk *walk = argument;
+
+    elf_end(walk->member);
+    elf_end(walk->archive);
+}
+
+/* libelf's number for a lack of memory is not public; its text is. */
+static void check_memory(const char *why)
+{
+    if (why && strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+}
 
 static bool damaged(const struct walk *walk, const char *what)
 {
@@ -92,16 +110,18 @@ static bool take_bsd_name(struct text field, struct text *name, struct bytes *da
 }
 
 /* Visits the member that libelf stands at and moves on. */
-static bool visit_member(struct walk *walk, Elf *member)
+static bool visit_member(struct walk *walk)
 {
-    Elf_Arhdr *header = elf_getarhdr(member);
+    Elf_Arhdr *header = elf_getarhdr(walk->member);
     struct bytes data;
     struct text field, name;
 
     if (!read_header(walk, &field, &data))
         return false;
-    if (!header || !header->ar_name)
+    if (!header || !header->ar_name) {
+        check_memory(elf_errmsg(elf_errno()));
         return damaged(walk, "has no valid name");
+    }
     name = text_of(header->ar_name);
     if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
         return damaged(walk, "has no valid name");
@@ -115,40 +135,61 @@ static bool visit_member(struct walk *walk, Elf *member)
 /* libelf stopped in front of the header at walk->offset. */
 static bool report_stop(const struct walk *walk)
 {
+    const char *why = elf_errmsg(elf_errno());
     struct bytes data;
     struct text field;
 
+    check_memory(why);
     if (read_header(walk, &field, &data))
         diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s", walk->name,
-                   walk->offset, elf_errmsg(-1));
+                   walk->offset, why ? why : "unknown");
     return false;
 }
 
-static bool visit_members(struct walk *walk, Elf *archive)
+static bool visit_members(struct walk *walk)
 {
     Elf_Cmd command = ELF_C_READ_MMAP;
 
     while (walk->offset < walk->data.size) {
         /* In this mode libelf takes members from the archive's memory, there being no descriptor.
          */
-        Elf *member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, archive);
         bool ok;
 
-        if (!member)
+        walk->member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, walk->archive);
+        if (!walk->member)
             return report_stop(walk);
-        ok = visit_member(walk, member);
-        command = elf_next(member);
-        elf_end(member);
+        ok = visit_member(walk);
+        command = elf_next(walk->member);
+        elf_end(walk->member);
+        walk->member = NULL;
         if (!ok)
             return false;
     }
     return true;
 }
 
+static bool open_archive(struct walk *walk)
+{
+    const char *why;
+
+    elf_version(EV_CURRENT);
+    elf_errno(); /* what went wrong before is no matter here */
+    /* libelf only reads a memory image that was opened like this. */
+    walk->archive = elf_memory((char *)(uintptr_t)walk->data.data, walk->data.size);
+    if (walk->archive && elf_kind(walk->archive) == ELF_K_AR)
+        return true;
+    why = elf_errmsg(elf_errno());
+    check_memory(why);
+    diag_error("Damaged archive '%s': %s", walk->name,
+               why ? why : "libelf takes it for no archive");
+    return false;
+}
+
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)
 {
-    struct walk walk = {name, data, SARMAG, visit, argument};
-    Elf *archive;
+    struct walk walk = {
+        .name = name, .data = data, .offset = SARMAG, .visit = visit, .argument = argument};
+    struct context_cleanup cleanup;
     bool ok;
 
     if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0) {
@@ -161,15 +202,8 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
         diag_error("Damaged archive '%s': it does not begin with its magic", name);
         return false;
     }
-    elf_version(EV_CURRENT);
-    /* libelf only reads a memory image that was opened like this. */
-    archive = elf_memory((char *)(uintptr_t)data.data, data.size);
-    if (!archive || elf_kind(archive) != ELF_K_AR) {
-        diag_error("Damaged archive '%s': %s", name, elf_errmsg(-1));
-        elf_end(archive);
-        return false;
-    }
-    ok = visit_members(&walk, archive);
-    elf_end(archive);
+    context_defer(&cleanup, close_walk, &walk);
+    ok = open_archive(&walk) && visit_members(&walk);
+    context_clean(&cleanup);
     return ok;
 }

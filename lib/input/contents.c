@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "input/select.h"
@@ -85,10 +86,15 @@ static void describe_entry(struct buffer *line, const struct member *member)
 /* Notes what members [begin, end) hold, each kind and architecture once. */
 static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
 {
-    bool *seen = memory_zalloc(SM_LIMIT * SUFFIXES * 16, sizeof *seen);
+    struct arena arena = {0}; /* of the next, which is large and needed once in a while */
+    bool *seen;
     struct buffer line = {0};
+    struct context_cleanup cleanups[2];
     unsigned shown = 0;
 
+    context_defer(&cleanups[0], arena_cleanup, &arena);
+    context_defer(&cleanups[1], buffer_cleanup, &line);
+    seen = arena_zalloc(&arena, SM_LIMIT * SUFFIXES * 16, sizeof *seen);
     for (size_t i = begin; i < end && shown <= SHOWN_ENTRIES; i++) {
         const struct member *member = &members->list[i];
         size_t cell = cell_of(member->entry.arch) * 16 + (member->entry.kind & 15u);
@@ -102,8 +108,8 @@ static void note_contents(const struct members *members, size_t begin, size_t en
             buffer_string(&line, ", ...");
     }
     diag_note("'%s' has %.*s", name, TEXT_ARG(buffer_view(&line)));
-    buffer_free(&line);
-    free(seen);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }
 
 /* The end of the run of members that share the string `name` (one pointer per file or object). */
@@ -153,14 +159,17 @@ static void ask_for_target(const struct members *members, const char *choice)
 
 bool contents_find_target(struct members *members)
 {
-    struct tally *tally = memory_zalloc(SM_LIMIT * SUFFIXES, sizeof *tally);
+    struct tally *tally = arena_zalloc(&members->arena, SM_LIMIT * SUFFIXES, sizeof *tally);
     uint32_t groups = count_groups(members, tally);
     struct buffer line = {0};
     struct arch arch = {0};
+    struct context_cleanup cleanup;
     bool found = false;
 
+    context_defer(&cleanup, buffer_cleanup, &line);
     if (groups == 0) {
-        diag_error("-arch is needed: the inputs have no device code that says what it is for");
+        diag_error(
+            "-arch is needed: the inputs have no relocatable device code that says what it is for");
     } else {
         unsigned count = list_choice(tally, groups, &line, &arch);
 
@@ -173,8 +182,7 @@ bool contents_find_target(struct members *members)
         else
             ask_for_target(members, line.data);
     }
-    buffer_free(&line);
-    free(tally);
+    context_clean(&cleanup);
     return found;
 }
 
@@ -205,7 +213,7 @@ static struct outcome judge(const struct members *members, size_t begin, size_t 
 
         group = select_group_at(members, at);
         for (size_t i = group.begin; i < group.end; i++) {
-            code = code || select_is_known_kind(&members->list[i]);
+            code = code || (select_is_known_kind(&members->list[i]) && !members->list[i].is_whole);
             taken = taken || members->list[i].role != MEMBER_UNUSED;
         }
         if (taken)

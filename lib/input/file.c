@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "input/fatbin.h"
@@ -144,9 +145,11 @@ const char *file_kind_name(enum file_kind kind)
     return "unknown file";
 }
 
-static bool open_failed(const char *path, const char *why)
+static bool open_failed(const char *path, int error)
 {
-    diag_fatal("Could not open input file '%s': %s", path, why);
+    if (error == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("Could not open input file '%s': %s", path, strerror(error));
     return false;
 }
 
@@ -158,72 +161,91 @@ static bool map_file(struct input_file *file, int fd, off_t size)
         return true;
     mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED)
-        return open_failed(file->path, strerror(errno));
+        return open_failed(file->path, errno);
     file->mapping = mapping;
     file->data = (struct bytes){mapping, (size_t)size};
     return true;
 }
 
-/* Reads what cannot be mapped. */
-static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
+/* What must not be left behind when memory runs out. */
+struct opening {
+    int fd;
+    struct buffer stream;
+    struct input_file *file; /* its mapping, until the list has it */
+};
+
+static void close_opening(void *argument)
 {
-    struct buffer buffer = {0};
+    struct opening *opening = argument;
+
+    if (opening->fd >= 0)
+        close(opening->fd);
+    buffer_free(&opening->stream);
+    if (opening->file && opening->file->mapping)
+        munmap(opening->file->mapping, opening->file->data.size);
+}
+
+/* Reads what cannot be mapped. */
+static bool read_stream(struct inputs *inputs, struct input_file *file, struct opening *opening)
+{
+    struct buffer *buffer = &opening->stream;
     ssize_t size = 1;
 
-    while (size > 0 && buffer.size < STREAM_MAXIMUM) {
-        buffer_reserve(&buffer, STREAM_STEP);
-        size = read(fd, buffer.data + buffer.size, STREAM_STEP);
+    while (size > 0 && buffer->size < STREAM_MAXIMUM) {
+        buffer_reserve(buffer, STREAM_STEP);
+        size = read(opening->fd, buffer->data + buffer->size, STREAM_STEP);
         if (size < 0 && errno == EINTR)
             size = 1;
         else if (size > 0)
-            buffer.size += (size_t)size;
+            buffer->size += (size_t)size;
     }
-    if (size != 0) {
-        const char *why = size < 0 ? strerror(errno) : "it is no regular file and does not end";
+    if (size < 0)
+        return open_failed(file->path, errno);
+    if (size > 0) {
+        diag_fatal("Could not open input file '%s': it is no regular file and does not end",
+                   file->path);
+        return false;
+    }
+    if (buffer->size) {
+        uint8_t *copy = arena_alloc(&inputs->arena, buffer->size, 1);
 
-        buffer_free(&buffer);
-        return open_failed(file->path, why);
+        memcpy(copy, buffer->data, buffer->size);
+        file->data = (struct bytes){copy, buffer->size};
     }
-    if (buffer.size) {
-        uint8_t *copy = arena_alloc(&inputs->arena, buffer.size, 1);
-
-        memcpy(copy, buffer.data, buffer.size);
-        file->data = (struct bytes){copy, buffer.size};
-    }
-    buffer_free(&buffer);
     return true;
 }
 
-static bool load(struct inputs *inputs, struct input_file *file)
+static bool load(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     struct stat status;
-    bool ok;
 
-    if (fd < 0)
-        return open_failed(file->path, strerror(errno));
-    if (fstat(fd, &status) != 0)
-        ok = open_failed(file->path, strerror(errno));
-    else if (S_ISDIR(status.st_mode))
-        ok = open_failed(file->path, strerror(EISDIR));
-    else if (S_ISREG(status.st_mode))
-        ok = map_file(file, fd, status.st_size);
-    else
-        ok = read_stream(inputs, file, fd);
-    close(fd);
-    return ok;
+    opening->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (opening->fd < 0 || fstat(opening->fd, &status) != 0)
+        return open_failed(file->path, errno);
+    if (S_ISDIR(status.st_mode))
+        return open_failed(file->path, EISDIR);
+    if (S_ISREG(status.st_mode))
+        return map_file(file, opening->fd, status.st_size);
+    return read_stream(inputs, file, opening);
 }
 
 /* Opens `path` and adds it to the list. */
 static bool add_file(struct inputs *inputs, const char *path, const char *library)
 {
     struct input_file file = {.path = path, .library = library};
+    struct opening opening = {.fd = -1, .file = &file};
+    struct context_cleanup cleanup;
+    bool ok;
 
-    if (!load(inputs, &file))
-        return false;
-    file.kind = file_classify(file.data);
-    ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
-    return true;
+    context_defer(&cleanup, close_opening, &opening);
+    ok = load(inputs, &file, &opening);
+    if (ok) {
+        file.kind = file_classify(file.data);
+        ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
+        opening.file = NULL;
+    }
+    context_clean(&cleanup);
+    return ok;
 }
 
 /* The first <path>/<prefix><name><suffix> that is there, or NULL. A directory of that name is none.
@@ -302,6 +324,13 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
             ok = false;
     }
     return ok;
+}
+
+void inputs_release(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->files[i].mapping)
+            madvise(inputs->files[i].mapping, inputs->files[i].data.size, MADV_DONTNEED);
 }
 
 void inputs_close(struct inputs *inputs)

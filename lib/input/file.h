@@ -52,6 +52,10 @@ struct inputs {
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
                  const char *const *library_paths, size_t path_count);
 
+/* Gives the memory of mapped files back until somebody looks at them again: for when most of what
+ * they hold has been taken over. Views into them stay valid. */
+void inputs_release(const struct inputs *inputs);
+
 /* Unmaps everything. Accepts {0} and half-opened inputs. */
 void inputs_close(struct inputs *inputs);
 

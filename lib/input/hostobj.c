@@ -8,6 +8,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 
 static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin"};
@@ -23,8 +24,24 @@ struct object {
     struct bytes names; /* section name string table */
 };
 
+static void close_object(void *argument)
+{
+    elf_end(((struct object *)argument)->elf);
+}
+
+/* libelf's number for a lack of memory is not public; its text is. */
+static void check_memory(void)
+{
+    int code = elf_errno();
+    const char *why = code ? elf_errmsg(code) : NULL;
+
+    if (why && strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+}
+
 static bool damaged(const struct object *object, const char *what)
 {
+    check_memory();
     if (object->name)
         diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", object->name,
                    what);
@@ -47,6 +64,7 @@ static bool check_headers(struct object *object)
         elf_getshdrnum(object->elf, &object->section_count) == 0 && object->section_count > 0 &&
         bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
         return true;
+    check_memory();
     diag_error("Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
                "offset %llu, but it has %zu bytes",
                object->name, (unsigned long long)header.e_shoff, object->data.size);
@@ -59,6 +77,7 @@ static bool open_object(struct object *object)
     size_t index;
 
     elf_version(EV_CURRENT);
+    elf_errno(); /* what went wrong before is no matter here */
     /* libelf only reads a memory image that was opened like this. */
     object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
     if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
@@ -97,7 +116,7 @@ static bool find_contents(const struct object *object, const GElf_Shdr *header, 
         return false;
     }
     if (contents->size > object->data.size - *total)
-        return damaged(object, "its fatbin sections overlap");
+        return damaged(object, "its sections overlap");
     *total += contents->size;
     return true;
 }
@@ -128,13 +147,31 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
                   unsigned *found)
 {
     struct object object = {.name = name, .data = data};
+    struct context_cleanup cleanup;
     size_t total = 0;
-    bool ok = open_object(&object);
+    bool ok;
 
+    context_defer(&cleanup, close_object, &object);
+    ok = open_object(&object);
     *found = 0;
     for (size_t i = 0; ok && i < SECTION_NAMES; i++)
         ok = visit_sections(&object, sections[i], visit, argument, &total, found);
-    elf_end(object.elf);
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
+                        hostobj_visit *visit, void *argument)
+{
+    struct object object = {.name = name, .data = data};
+    size_t total = 0;
+    struct context_cleanup cleanup;
+    unsigned found = 0;
+    bool ok;
+
+    context_defer(&cleanup, close_object, &object);
+    ok = open_object(&object) && visit_sections(&object, section, visit, argument, &total, &found);
+    context_clean(&cleanup);
     return ok;
 }
 
@@ -156,12 +193,15 @@ static bool has_pie_flag(struct bytes dynamic)
 bool hostobj_is_shared(struct bytes data)
 {
     struct object object = {.data = data};
+    struct context_cleanup cleanup;
     struct bytes dynamic = {0};
     GElf_Ehdr header;
     size_t count;
     bool shared = false;
 
     elf_version(EV_CURRENT);
+    elf_errno();
+    context_defer(&cleanup, close_object, &object);
     object.elf = elf_memory((char *)(uintptr_t)data.data, data.size);
     if (object.elf && gelf_getehdr(object.elf, &header) && header.e_type == ET_DYN &&
         elf_getphdrnum(object.elf, &count) == 0) {
@@ -177,6 +217,7 @@ bool hostobj_is_shared(struct bytes data)
                 bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
         }
     }
-    elf_end(object.elf);
+    check_memory();
+    context_clean(&cleanup);
     return shared && !has_pie_flag(dynamic);
 }

@@ -19,6 +19,10 @@ typedef bool hostobj_visit(void *argument, const char *section, struct bytes dat
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
                   unsigned *found);
 
+/* Visits the sections of that name, as hostobj_walk does; one without contents is an empty view. */
+bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
+                        hostobj_visit *visit, void *argument);
+
 /* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
  * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */
 bool hostobj_is_shared(struct bytes data);

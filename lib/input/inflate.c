@@ -8,7 +8,9 @@
 #include <limits.h>
 #include <lz4.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 
 /* A match length grows by at most 255 per byte of an LZ4 block (LZ4 block format). */
@@ -80,6 +82,8 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
     size_t size = ZSTD_decompress(target, (size_t)entry->uncompressed_size, entry->payload.data,
                                   entry->payload.size);
 
+    if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
+        context_raise(LINK_NO_MEMORY);
     if (ZSTD_isError(size)) {
         diag_error("Uncompress failed for '%s': the zstd frame is damaged: %s", name,
                    ZSTD_getErrorName(size));
@@ -124,7 +128,7 @@ static size_t zstd_head(const struct fatbin_entry *entry, uint8_t *head, size_t 
     size_t state = 1;
 
     if (!stream)
-        return 0;
+        context_raise(LINK_NO_MEMORY);
     while (output.pos < output.size && input.pos < input.size && state != 0 &&
            !ZSTD_isError(state)) {
         size_t before = input.pos + output.pos;
@@ -134,6 +138,8 @@ static size_t zstd_head(const struct fatbin_entry *entry, uint8_t *head, size_t 
             break;
     }
     ZSTD_freeDStream(stream);
+    if (ZSTD_getErrorCode(state) == ZSTD_error_memory_allocation)
+        context_raise(LINK_NO_MEMORY);
     return output.pos;
 }
 

@@ -29,6 +29,8 @@ struct collector {
     const char *object; /* object_name of the members to come; == file outside archives */
     unsigned number;    /* of the entry last seen in the object */
     uint32_t group;     /* of the next fatbin or raw file */
+    bool is_system;     /* the operand is a library of the toolkit */
+    bool is_whole;      /* the section at hand holds whole programs */
     bool ok;
 };
 
@@ -41,6 +43,8 @@ static struct member *add_member(struct collector *collector, const char *name,
         .name = name,
         .file = collector->file,
         .object_name = collector->object,
+        .is_system = collector->is_system,
+        .is_whole = collector->is_whole,
         .group = collector->group,
         .entry = *entry,
         .role = MEMBER_UNUSED,
@@ -115,9 +119,11 @@ static bool collect_section(void *argument, const char *section, struct bytes da
 {
     struct collector *collector = argument;
 
+    collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
     collect_fatbins(collector,
                     arena_printf(&collector->members->arena, "%s:%s", collector->object, section),
                     data);
+    collector->is_whole = false;
     return true;
 }
 
@@ -248,6 +254,7 @@ bool members_collect(struct members *members, const struct inputs *inputs)
 
         collector.file = arena_string(&members->arena, text_of(file->path));
         collector.object = collector.file;
+        collector.is_system = members_is_system(file->path);
         if (file->kind != FILE_ARCHIVE)
             collect_contents(&collector, file->kind, file->data);
         else if (!archive_walk(collector.file, file->data, collect_archive_member, &collector))
@@ -265,6 +272,13 @@ bool members_select(struct members *members, const struct member_request *reques
         return false;
     contents_report_missing(members, request->suppress_arch_warning);
     return true;
+}
+
+bool members_is_system(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strcmp(slash ? slash + 1 : path, "libcudadevrt.a") == 0;
 }
 
 bool member_code(const struct member *member, struct arena *arena, struct bytes *code)

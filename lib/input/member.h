@@ -1,7 +1,9 @@
 /* member.h: from opened files to the code that takes part in the link.
  *
  * Every fatbin entry, raw cubin, PTX file and LTO-IR file is a candidate. Selection gives each a
- * role and a reason, per fatbin as nvlink does it. */
+ * role and a reason, per fatbin as nvlink does it. Host objects that were compiled without -rdc
+ * hold complete programs, in section .nv_fatbin, and register them on their own: nvlink 13.0 was
+ * measured to pass these over silently, PTX too, and they never take part here either. */
 #ifndef MINILINK_INPUT_MEMBER_H
 #define MINILINK_INPUT_MEMBER_H
 
@@ -28,7 +30,9 @@ struct member {
     const char *object_name; /* file or archive member without entry number: "lib.a(b.o)" */
     uint32_t group;          /* same number = same fatbin: one choice is made per group */
     struct fatbin_entry
-        entry; /* raw files: kind, arch, payload and flags are filled in; number 0 */
+        entry;      /* raw files: kind, arch, payload and flags are filled in; number 0 */
+    bool is_system; /* from a library of the toolkit, see members_is_system */
+    bool is_whole;  /* from a host object's .nv_fatbin: complete without a link */
     enum member_role role;
     const char *reason; /* why it has this role: a phrase for -v and minidump */
 };
@@ -62,6 +66,10 @@ bool members_collect(struct members *members, const struct inputs *inputs);
  * False, and an error that lists the choice, when no target was asked for and the inputs leave
  * several. */
 bool members_select(struct members *members, const struct member_request *request);
+
+/* True for the path of libcudadevrt.a, which nvcc names in every link. Measured on nvlink 13.0:
+ * what stands in a file of that name takes part only when something refers to it. */
+bool members_is_system(const char *path);
 
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.
  * False, and an error naming the member, when it does not inflate to its stated size. */

@@ -52,8 +52,8 @@ bool select_is_linked(const struct member *member)
 
 bool select_is_usable(const struct member *member)
 {
-    return select_is_known_kind(member) && (member->entry.flags & FATBIN_64BIT) &&
-           !select_is_linked(member);
+    return select_is_known_kind(member) && !member->is_whole &&
+           (member->entry.flags & FATBIN_64BIT) && !select_is_linked(member);
 }
 
 /* Why the member cannot take part on the target, or NULL. */
@@ -63,6 +63,8 @@ static const char *unfit(const struct member *member, struct arch target)
 
     if (!select_is_known_kind(member))
         return "unknown kind";
+    if (member->is_whole)
+        return "whole program, complete without a link";
     if (!(entry->flags & FATBIN_64BIT))
         return "32-bit code";
     if (entry->kind == FATBIN_ELF) {
@@ -213,7 +215,8 @@ bool select_roles(struct members *members, bool prefer_ptx)
 
         group = select_group_at(members, at);
         nearest = find_nearest(members, group);
-        if (is_sass_nearer(&nearest) && !(prefer_ptx && nearest.ptx))
+        if (is_sass_nearer(&nearest) &&
+            !(prefer_ptx && nearest.ptx && !members->list[at].is_system))
             take_sass(members, &nearest);
         else if (nearest.ptx)
             take_ptx(members, &nearest);

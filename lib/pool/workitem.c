@@ -52,12 +52,18 @@ static uint64_t now(void)
 static enum link_code run_with_sink(struct call *call, const struct context *parent,
                                     struct diag_sink *sink)
 {
-    struct context *context = context_get();
-    struct diag_sink *outer = context->sink;
-    uint64_t errors = context->error_count;
-    bool had_any = context->has_warning_or_error, had_fatal = context->has_fatal_error;
+    struct context *context = context_open();
+    struct diag_sink *outer;
+    uint64_t errors;
+    bool had_any, had_fatal;
     enum link_code code;
 
+    if (!context)
+        return LINK_NO_MEMORY;
+    outer = context->sink;
+    errors = context->error_count;
+    had_any = context->has_warning_or_error;
+    had_fatal = context->has_fatal_error;
     if (context != parent)
         context_inherit(parent);
     context->sink = sink;

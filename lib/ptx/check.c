@@ -82,7 +82,8 @@ static bool may_be_undefined(const struct program_symbol *symbol,
 {
     const struct ptx_item *item = symbol->item;
 
-    if (symbol->is_defined || request->allow_undefined)
+    if (symbol->is_defined || request->allow_undefined ||
+        (request->provided && table_find(request->provided, symbol->own_name) != TABLE_NONE))
         return true;
     if (symbol->is_function)
         return is_system_function(symbol->own_name);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 
 /* Parameters of one function while they are collected. */
@@ -272,6 +273,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
 {
     struct parameter_list parameters = {0};
     struct ptx_item *item = parser_item(parser, PTX_FUNCTION, start);
+    struct context_cleanup cleanup;
     bool is_good;
 
     item->linkage = (uint8_t)linkage;
@@ -279,6 +281,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
         parser->item_count--;
         return parser_fail(parser, start, "a function cannot be '.common'");
     }
+    context_defer(&cleanup, memory_cleanup, &parameters.list);
     is_good = parse_head(parser, item, &parameters) && parse_rest(parser, item);
     if (is_good) {
         item->function.parameters =
@@ -291,6 +294,6 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
     } else {
         parser->item_count--;
     }
-    free(parameters.list);
+    context_clean(&cleanup);
     return is_good;
 }

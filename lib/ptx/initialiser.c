@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
@@ -315,6 +316,7 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     struct text initialiser = variable->variable.initialiser;
     struct decoder decoder = {.module = module, .item = variable, .result = result};
     bool is_good = true;
+    struct context_cleanup cleanup;
 
     *result = (struct initialiser){.size = variable->variable.size};
     decoder.element = module_type_size(variable->variable.type);
@@ -325,6 +327,7 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     decoder.token.offset = decoder.lexer.at;
     if (initialiser.size && result->size > LARGEST_INITIALISED)
         return fail(&decoder, "too many bytes");
+    context_defer(&cleanup, memory_cleanup, &decoder.references);
     if (initialiser.size)
         result->bytes = arena_zalloc(arena, result->size, 1);
     /* Samplers are initialised by named fields, which no memory holds. */
@@ -336,6 +339,6 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     result->references = arena_alloc(arena, decoder.count, sizeof *decoder.references);
     if (decoder.count)
         memcpy(result->references, decoder.references, decoder.count * sizeof *decoder.references);
-    free(decoder.references);
+    context_clean(&cleanup);
     return is_good;
 }

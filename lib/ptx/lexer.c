@@ -134,10 +134,12 @@ static size_t dot_end(const struct lexer *lexer, size_t at)
     return at;
 }
 
+#define SIZE_MASK ((UINT64_C(1) << 48) - 1)
+
 static struct token token_to(struct lexer *lexer, size_t start, size_t end, enum token_kind kind)
 {
     lexer->at = end;
-    return (struct token){start, end - start, (uint8_t)kind, 0};
+    return (struct token){start, (end - start) & SIZE_MASK, (uint8_t)kind, 0};
 }
 
 static struct token token_mark(struct lexer *lexer, size_t at)

@@ -25,12 +25,15 @@ enum token_kind {
     TOKEN_BAD,    /* a byte that PTX does not have, or a comment or string that is not closed */
 };
 
+/* Two words, so that it is handed around in registers. */
 struct token {
-    size_t offset; /* in the lexer's text */
-    size_t size;   /* bytes */
-    uint8_t kind;  /* enum token_kind */
-    char mark;     /* TOKEN_MARK: its character; else 0 */
+    uint64_t offset;    /* in the lexer's text */
+    uint64_t size : 48; /* bytes */
+    uint8_t kind;       /* enum token_kind */
+    char mark;          /* TOKEN_MARK: its character; else 0 */
 };
+
+_Static_assert(sizeof(struct token) == 16, "a token fits two registers");
 
 struct lexer {
     struct text text;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "ptx/link.h"
@@ -14,7 +15,7 @@ struct marker {
     struct program *program;
     struct scan scan;
     struct table taken; /* names of all symbols */
-    uint32_t *work;     /* live symbols whose text has not been scanned; malloc'ed */
+    uint32_t *work;     /* live symbols whose text has not been scanned */
     size_t work_count;
 };
 
@@ -113,7 +114,9 @@ static void scan_module(struct marker *marker, uint32_t index)
     struct program_module *details = &program->details[index];
     struct program_edit *edits = NULL;
     size_t count = 0, capacity = 0;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &edits);
     marker->scan.module = index;
     marker->scan.self = NO_SYMBOL;
     for (size_t i = 0; i < module->item_count; i++)
@@ -129,7 +132,7 @@ static void scan_module(struct marker *marker, uint32_t index)
     if (count)
         memcpy(details->edits, edits, count * sizeof *edits);
     details->edit_count = count;
-    free(edits);
+    context_clean(&cleanup);
 }
 
 static void report_dropped(struct program *program)
@@ -148,12 +151,17 @@ static void report_dropped(struct program *program)
 void live_mark(struct program *program, const struct program_request *request)
 {
     struct marker marker = {.program = program, .scan = {.program = program}};
+    struct context_cleanup cleanups[3];
 
+    context_defer(&cleanups[0], memory_cleanup, &marker.scan.references);
+    context_defer(&cleanups[1], memory_cleanup, &marker.scan.edits);
+    context_defer(&cleanups[2], table_cleanup, &marker.taken);
     for (size_t i = 0; i < program->symbol_count; i++)
         table_add(&marker.taken, program->symbols[i].name, 0);
     marker.scan.taken = program->module_count > 1 ? &marker.taken : NULL;
-    marker.scan.stamps = memory_zalloc(program->symbol_count, sizeof *marker.scan.stamps);
-    marker.work = memory_alloc(program->symbol_count, sizeof *marker.work);
+    marker.scan.stamps =
+        arena_zalloc(&program->arena, program->symbol_count, sizeof *marker.scan.stamps);
+    marker.work = arena_alloc(&program->arena, program->symbol_count, sizeof *marker.work);
     for (uint32_t i = 0; i < program->module_count; i++)
         scan_module(&marker, i);
     for (uint32_t i = 0; i < program->symbol_count; i++)
@@ -161,9 +169,7 @@ void live_mark(struct program *program, const struct program_request *request)
             mark(&marker, i);
     scan_marked(&marker);
     report_dropped(program);
-    free(marker.scan.references);
-    free(marker.scan.edits);
-    free(marker.scan.stamps);
-    free(marker.work);
-    table_free(&marker.taken);
+    context_clean(&cleanups[2]);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }

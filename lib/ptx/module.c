@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
@@ -289,7 +290,6 @@ static void finish(struct parser *parser, size_t start)
         memcpy(module->items, parser->items, parser->item_count * sizeof *parser->items);
     if (module->address_size == 0)
         module->address_size = 32;
-    free(parser->items);
 }
 
 bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
@@ -297,8 +297,10 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
 {
     struct parser parser = {
         .lexer = lexer_at(whole, cursor->offset), .arena = arena, .module = module};
+    struct context_cleanup cleanup;
     size_t start;
 
+    context_defer(&cleanup, memory_cleanup, &parser.items);
     *module = (struct ptx_module){.file = file, .whole = whole};
     parser.counted = cursor->offset;
     parser.line = cursor->lines + 1;
@@ -321,6 +323,7 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     cursor->offset = parser.token.offset;
     cursor->lines = parser.line - 1 + lexer_count_lines(whole, parser.counted, parser.token.offset);
     finish(&parser, start);
+    context_clean(&cleanup);
     return parser.errors == 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
@@ -69,7 +70,9 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
     struct program_entry *entries = NULL;
     size_t count = 0, capacity = 0;
     struct token token;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &entries);
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text name = lexer_text(&lexer, token);
         size_t at = details->entry_count + count;
@@ -97,7 +100,7 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
         details->entry_count += count;
         details->has_replacements = true;
     }
-    free(entries);
+    context_clean(&cleanup);
 }
 
 static void name_section_labels(struct naming *naming)
@@ -176,6 +179,7 @@ static void number_all_files(struct program *program)
     struct program_file *files = NULL, *copy;
     size_t capacity = 0, tables = 0;
     uint32_t last = 0;
+    struct context_cleanup cleanups[2];
 
     for (uint32_t i = 0; i < program->module_count; i++) {
         if (!has_files(program->modules[i]))
@@ -187,24 +191,29 @@ static void number_all_files(struct program *program)
         keep_file_numbers(program, last);
     if (tables < 2)
         return;
+    context_defer(&cleanups[0], table_cleanup, &known);
+    context_defer(&cleanups[1], memory_cleanup, &files);
     for (uint32_t i = 0; i < program->module_count; i++)
         if (has_files(program->modules[i]))
             number_files(program, i, &known, &files, &capacity);
     copy = arena_alloc(&program->arena, program->file_count, sizeof *copy);
     memcpy(copy, files, program->file_count * sizeof *copy);
     program->files = copy;
-    table_free(&known);
-    free(files);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }
 
 void names_make_unique(struct program *program)
 {
     struct naming naming = {.program = program};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], table_cleanup, &naming.taken);
+    context_defer(&cleanups[1], memory_cleanup, &naming.hashes);
     naming.hashes = memory_zalloc(program->module_count, sizeof *naming.hashes);
     name_symbols(&naming);
     name_section_labels(&naming);
     number_all_files(program);
-    table_free(&naming.taken);
-    free(naming.hashes);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }

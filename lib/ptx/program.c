@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "ptx/link.h"
@@ -36,7 +37,9 @@ static bool parse_sources(struct program *program, const struct program_source *
 {
     struct module_list modules = {0};
     bool is_good = true;
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &modules.list);
     for (size_t i = 0; i < count; i++)
         is_good &= parse_source(program, &sources[i], &modules);
     program->module_count = modules.count;
@@ -44,7 +47,7 @@ static bool parse_sources(struct program *program, const struct program_source *
     if (modules.count)
         memcpy(program->modules, modules.list, modules.count * sizeof *program->modules);
     program->details = arena_zalloc(&program->arena, modules.count, sizeof *program->details);
-    free(modules.list);
+    context_clean(&cleanup);
     return is_good;
 }
 

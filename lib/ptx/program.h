@@ -16,6 +16,7 @@
 #include "base/text.h"
 
 struct ptx_module; /* ptx/module.h */
+struct table;      /* base/table.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
 struct program_source {
@@ -26,7 +27,10 @@ struct program_source {
 struct program_request {
     struct arch arch;     /* the target of the link */
     bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
-    bool allow_undefined; /* symbols may be defined by a cubin that is merged later */
+    bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
+                             may call what is defined here */
+    const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
+                                     here; may be NULL */
 };
 
 /* Start with {0}. The fields behind `arena` are for the stages that follow; see ptx/symbol.h. */

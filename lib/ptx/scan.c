@@ -5,6 +5,7 @@
  * the reference too much is harmless, and a replacement hits all occurrences alike. */
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
@@ -346,7 +347,9 @@ static void scan_statements(struct scan *scan, struct text body, struct table *c
 static void scan_body(struct scan *scan, struct text body, struct program_symbol *symbols)
 {
     struct table clashes = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &clashes);
     scan_statements(scan, body, &clashes, symbols);
     if (clashes.count) {
         scan->labels = &clashes;
@@ -354,7 +357,7 @@ static void scan_body(struct scan *scan, struct text body, struct program_symbol
         scan->labels = NULL;
         qsort(scan->edits, scan->edit_count, sizeof *scan->edits, compare_edits);
     }
-    table_free(&clashes);
+    context_clean(&cleanup);
 }
 
 /* Replacements only: the text is no use of what it names. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "ptx/link.h"
@@ -310,8 +311,9 @@ static int compare_candidates(const void *left, const void *right)
 static void order_symbols(struct resolver *resolver)
 {
     struct program *program = resolver->program;
-    const struct candidate **order = memory_alloc(resolver->count, sizeof(struct candidate *));
-    uint32_t *places = memory_alloc(resolver->count, sizeof *places);
+    const struct candidate **order =
+        arena_alloc(&program->arena, resolver->count, sizeof(struct candidate *));
+    uint32_t *places = arena_alloc(&program->arena, resolver->count, sizeof *places);
 
     for (size_t i = 0; i < resolver->count; i++)
         order[i] = &resolver->candidates[i];
@@ -327,8 +329,6 @@ static void order_symbols(struct resolver *resolver)
             if (program->details[i].entries[j].symbol != NO_SYMBOL)
                 program->details[i].entries[j].symbol =
                     places[program->details[i].entries[j].symbol];
-    free(order);
-    free(places);
 }
 
 /* Connects aliases with the functions behind them; those must be defined in the same module. */
@@ -365,7 +365,10 @@ static bool connect_aliases(struct program *program)
 bool symbols_resolve(struct program *program)
 {
     struct resolver resolver = {.program = program};
+    struct context_cleanup cleanups[2];
 
+    context_defer(&cleanups[0], table_cleanup, &resolver.globals);
+    context_defer(&cleanups[1], memory_cleanup, &resolver.candidates);
     for (size_t i = 0; i < program->module_count; i++)
         resolver.failed |= !collect_entries(program, i);
     for (size_t i = 0; i < program->module_count; i++)
@@ -373,7 +376,7 @@ bool symbols_resolve(struct program *program)
     order_symbols(&resolver);
     if (!resolver.failed)
         resolver.failed = !connect_aliases(program);
-    table_free(&resolver.globals);
-    free(resolver.candidates);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return !resolver.failed;
 }

@@ -4,9 +4,6 @@
  * the code of their callers is what an unsplit compile gives (promotion was measured to cost
  * registers). Other internal functions with a single user join it. The rest are units of their own,
  * big shared functions among them: copying those into every chunk would multiply the work. */
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "split/plan.h"
 
 /* Larger functions are never replicated. */
@@ -15,20 +12,15 @@
 /* A unit may always grow to this, whatever the chunks' average: two launches of an assembler. */
 #define SMALL_UNIT 24576u
 
-struct closure closure_new(const struct program *program)
+struct closure closure_new(const struct plan *plan)
 {
+    const struct program *program = plan->program;
+
     return (struct closure){
-        .list = memory_alloc(program->symbol_count, sizeof(uint32_t)),
-        .stamps = memory_zalloc(program->symbol_count, sizeof(uint32_t)),
+        .list = arena_alloc(plan->arena, program->symbol_count, sizeof(uint32_t)),
+        .stamps = arena_zalloc(plan->arena, program->symbol_count, sizeof(uint32_t)),
         .stamp = 1,
     };
-}
-
-void closure_free(struct closure *closure)
-{
-    free(closure->list);
-    free(closure->stamps);
-    *closure = (struct closure){0};
 }
 
 void closure_add(struct closure *closure, uint32_t symbol)
@@ -85,7 +77,7 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
 static void place_unreached(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    struct closure closure = closure_new(plan->program);
+    struct closure closure = closure_new(plan);
 
     for (uint32_t i = 0; i < count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
@@ -96,15 +88,14 @@ static void place_unreached(struct plan *plan)
         plan->placements[i].is_replicated = false;
         callgraph_add_replicas(plan, i, &closure);
     }
-    closure_free(&closure);
 }
 
 /* The only symbol that names each function; NO_SYMBOL for none or several. */
 static uint32_t *find_single_users(const struct plan *plan)
 {
     const struct program *program = plan->program;
-    uint32_t *users = memory_alloc(program->symbol_count, sizeof *users);
-    bool *has_several = memory_zalloc(program->symbol_count, sizeof *has_several);
+    uint32_t *users = arena_alloc(plan->arena, program->symbol_count, sizeof *users);
+    bool *has_several = arena_zalloc(plan->arena, program->symbol_count, sizeof *has_several);
 
     for (size_t i = 0; i < program->symbol_count; i++)
         users[i] = NO_SYMBOL;
@@ -121,7 +112,6 @@ static uint32_t *find_single_users(const struct plan *plan)
             users[used] = has_several[used] ? NO_SYMBOL : i;
         }
     }
-    free(has_several);
     return users;
 }
 
@@ -156,7 +146,6 @@ static void join_single_users(struct plan *plan, uint64_t largest)
         plan->placements[from].unit = to;
         plan->placements[to].weight += plan->placements[from].weight;
     }
-    free(users);
 }
 
 void callgraph_units(struct plan *plan, uint32_t wanted)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "split/plan.h"
@@ -30,8 +31,8 @@ struct chunk_context {
     struct closure replicas; /* copies of functions */
     struct extra *extras;    /* malloc'ed */
     size_t extra_count;
-    uint32_t *module_stamps; /* chunk + 1 where a module has functions in it; malloc'ed */
-    uint32_t *file_stamps;   /* chunk + 1 where such a module has the file; malloc'ed */
+    uint32_t *module_stamps; /* chunk + 1 where a module has functions in it */
+    uint32_t *file_stamps;   /* chunk + 1 where such a module has the file */
 };
 
 static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
@@ -388,32 +389,31 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
 
     context->plan = plan;
     context->writer.arena = &chunks->arena;
-    context->needed = closure_new(program);
-    context->declared = closure_new(program);
-    context->replicas = closure_new(program);
-    context->module_stamps = memory_zalloc(program->module_count, sizeof(uint32_t));
-    context->file_stamps = memory_zalloc(program->file_count, sizeof(uint32_t));
+    context->needed = closure_new(plan);
+    context->declared = closure_new(plan);
+    context->replicas = closure_new(plan);
+    context->module_stamps = arena_zalloc(plan->arena, program->module_count, sizeof(uint32_t));
+    context->file_stamps = arena_zalloc(plan->arena, program->file_count, sizeof(uint32_t));
     collect_extras(context);
 }
 
-static void stop(struct chunk_context *context)
+static void stop(void *argument)
 {
+    struct chunk_context *context = argument;
+
     writer_free(&context->writer);
-    closure_free(&context->needed);
-    closure_free(&context->declared);
-    closure_free(&context->replicas);
     free(context->extras);
-    free(context->module_stamps);
-    free(context->file_stamps);
 }
 
 void chunk_write_all(struct chunks *chunks, const struct plan *plan)
 {
     struct chunk_context context = {0};
-    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *members = partition_members(plan, bounds);
     bool unchanged = is_unchanged(plan);
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, stop, &context);
     start(&context, chunks, plan);
     for (uint32_t c = 0; c < chunks->count; c++) {
         context.chunk = &chunks->list[c];
@@ -427,7 +427,5 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
             write_ordinary(&context, &chunks->origins[c], members + bounds[c],
                            bounds[c + 1] - bounds[c]);
     }
-    stop(&context);
-    free(members);
-    free(bounds);
+    context_clean(&cleanup);
 }

@@ -4,9 +4,6 @@
  * of a fixed size are laid out for each kernel anew and therefore weak in every chunk that uses
  * them, as NVIDIA's own splitter has them; common ones and dynamic shared memory merge by
  * themselves. */
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "split/plan.h"
 
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
@@ -32,9 +29,9 @@ static void note_references(struct plan *plan, uint32_t user, uint32_t chunk)
 /* What the functions of the ordinary chunks name. */
 static void note_functions(struct plan *plan)
 {
-    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *members = partition_members(plan, bounds);
-    struct closure closure = closure_new(plan->program);
+    struct closure closure = closure_new(plan);
 
     for (uint32_t c = 0; c < plan->chunk_count; c++) {
         closure_restart(&closure);
@@ -47,9 +44,6 @@ static void note_functions(struct plan *plan)
             note_references(plan, closure.list[i], c);
         }
     }
-    closure_free(&closure);
-    free(members);
-    free(bounds);
 }
 
 /* Whole modules: what they define is at home there; what else they name is used there. */
@@ -93,7 +87,7 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
 static void place_variables(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    uint32_t *queue = memory_alloc(count, sizeof *queue);
+    uint32_t *queue = arena_alloc(plan->arena, count, sizeof *queue);
     size_t queued = 0, next = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -127,7 +121,6 @@ static void place_variables(struct plan *plan)
         }
         next++;
     }
-    free(queue);
 }
 
 /* Uses that depend on homes: initial values and aliases. */

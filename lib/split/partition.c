@@ -4,7 +4,6 @@
  * order and chunk number, so that the result depends on nothing but the program. */
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "split/plan.h"
 
 #define DEFAULT_MINIMUM 65536u
@@ -23,10 +22,10 @@ struct load {
 
 struct dealer {
     struct plan *plan;
-    uint32_t *units; /* leaders of units; malloc'ed */
+    uint32_t *units; /* leaders of units */
     size_t unit_count;
-    struct load *heap; /* lightest first; malloc'ed */
-    uint64_t *loads;   /* of each chunk; malloc'ed */
+    struct load *heap; /* lightest first */
+    uint64_t *loads;   /* of each chunk */
 };
 
 static void find_units(struct dealer *dealer)
@@ -83,7 +82,7 @@ static void sink(struct load *heap, size_t count)
 static void deal(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
-    struct weighed *order = memory_alloc(dealer->unit_count, sizeof *order);
+    struct weighed *order = arena_alloc(plan->arena, dealer->unit_count, sizeof *order);
 
     for (size_t i = 0; i < dealer->unit_count; i++)
         order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
@@ -100,14 +99,13 @@ static void deal(struct dealer *dealer)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
-    free(order);
 }
 
 uint32_t *partition_members(const struct plan *plan, size_t *bounds)
 {
     size_t count = plan->program->symbol_count;
-    uint32_t *members = memory_alloc(count, sizeof *members);
-    size_t *next = memory_alloc((size_t)plan->chunk_count + 1, sizeof *next);
+    uint32_t *members = arena_alloc(plan->arena, count, sizeof *members);
+    size_t *next = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *next);
 
     for (uint32_t c = 0; c <= plan->chunk_count; c++)
         bounds[c] = 0;
@@ -121,7 +119,6 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds)
     for (uint32_t i = 0; i < count; i++)
         if (plan->placements[i].chunk < plan->chunk_count)
             members[next[plan->placements[i].chunk]++] = i;
-    free(next);
     return members;
 }
 
@@ -136,9 +133,9 @@ struct usage {
 static bool count_copies(struct dealer *dealer, struct usage *usage)
 {
     const struct plan *plan = dealer->plan;
-    size_t *bounds = memory_alloc((size_t)plan->chunk_count + 1, sizeof *bounds);
+    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *functions = partition_members(plan, bounds);
-    struct closure closure = closure_new(plan->program);
+    struct closure closure = closure_new(plan);
     uint64_t most = HOPELESS_GROWTH(plan->total_weight);
     uint64_t copied = 0;
 
@@ -155,9 +152,6 @@ static bool count_copies(struct dealer *dealer, struct usage *usage)
                 usage->lightest[symbol] = c;
         }
     }
-    closure_free(&closure);
-    free(functions);
-    free(bounds);
     return copied <= most;
 }
 
@@ -180,9 +174,9 @@ static void bound_growth(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     size_t count = plan->program->symbol_count;
-    struct usage usage = {memory_zalloc(count, sizeof *usage.copies),
-                          memory_zalloc(count, sizeof *usage.lightest)};
-    struct weighed *order = memory_alloc(count, sizeof *order);
+    struct usage usage = {arena_zalloc(plan->arena, count, sizeof *usage.copies),
+                          arena_zalloc(plan->arena, count, sizeof *usage.lightest)};
+    struct weighed *order = arena_alloc(plan->arena, count, sizeof *order);
     size_t replicated = 0;
     uint64_t growth = 0;
 
@@ -204,9 +198,6 @@ static void bound_growth(struct dealer *dealer)
         placement->chunk = usage.lightest[order[i].symbol];
         dealer->loads[placement->chunk] += placement->weight;
     }
-    free(usage.copies);
-    free(usage.lightest);
-    free(order);
 }
 
 static uint32_t choose_count(struct plan *plan, size_t units)
@@ -237,7 +228,7 @@ void partition_make(struct plan *plan)
         plan->request->wanted < SPLIT_MOST_CHUNKS ? plan->request->wanted : SPLIT_MOST_CHUNKS;
     struct dealer dealer = {.plan = plan};
 
-    dealer.units = memory_alloc(plan->program->symbol_count, sizeof *dealer.units);
+    dealer.units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *dealer.units);
     callgraph_units(plan, wanted);
     find_units(&dealer);
     plan->chunk_count = choose_count(plan, dealer.unit_count);
@@ -245,12 +236,9 @@ void partition_make(struct plan *plan)
         callgraph_units(plan, 1);
         find_units(&dealer);
     }
-    dealer.heap = memory_alloc(plan->chunk_count, sizeof *dealer.heap);
-    dealer.loads = memory_zalloc(plan->chunk_count, sizeof *dealer.loads);
+    dealer.heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *dealer.heap);
+    dealer.loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *dealer.loads);
     deal(&dealer);
     if (plan->chunk_count > 1)
         bound_growth(&dealer);
-    free(dealer.units);
-    free(dealer.heap);
-    free(dealer.loads);
 }

@@ -27,16 +27,17 @@ struct placement {
 struct plan {
     const struct program *program;
     const struct split_request *request;
-    struct placement *placements; /* malloc'ed, one for each symbol */
+    struct arena *arena;          /* of all that only the splitter needs */
+    struct placement *placements; /* one for each symbol */
     uint32_t chunk_count;         /* of ordinary chunks; those of whole modules follow them */
-    uint32_t *whole_modules; /* malloc'ed: indexes of the modules that are chunks of their own */
+    uint32_t *whole_modules;      /* indexes of the modules that are chunks of their own */
     uint32_t whole_count;
     uint64_t total_weight;   /* of the functions that are dealt out */
     uint32_t function_count; /* of those */
     const char *single_reason;
 };
 
-/* Symbols that one chunk contains or names, found by a walk. The array is malloc'ed and reused. */
+/* Symbols that one chunk contains or names, found by a walk. In the plan's arena; reused. */
 struct closure {
     uint32_t *list;
     size_t count;
@@ -44,9 +45,8 @@ struct closure {
     uint32_t stamp;
 };
 
-/* callgraph.c: a closure over the program's symbols, its release, and one more symbol for it. */
-struct closure closure_new(const struct program *program);
-void closure_free(struct closure *closure);
+/* callgraph.c: a closure over the program's symbols, and one more symbol for it. */
+struct closure closure_new(const struct plan *plan);
 void closure_add(struct closure *closure, uint32_t symbol);
 void closure_restart(struct closure *closure);
 
@@ -64,7 +64,8 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
 void partition_make(struct plan *plan);
 
 /* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
- * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. Malloc'ed. */
+ * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's
+ * arena. */
 uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 
 /* home.c: finds homes for variables and aliases, and what must be promoted. */

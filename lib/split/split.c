@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/context.h"
 #include "split/plan.h"
 #include "split/writer.h"
 
@@ -13,7 +13,8 @@ static void find_whole_modules(struct plan *plan, bool *has_others)
 {
     const struct program *program = plan->program;
 
-    plan->whole_modules = memory_alloc(program->module_count, sizeof *plan->whole_modules);
+    plan->whole_modules =
+        arena_alloc(plan->arena, program->module_count, sizeof *plan->whole_modules);
     *has_others = false;
     for (uint32_t i = 0; i < program->module_count; i++) {
         if (program->modules[i]->has_full_debug)
@@ -27,7 +28,7 @@ static void start_plan(struct plan *plan)
 {
     const struct program *program = plan->program;
 
-    plan->placements = memory_alloc(program->symbol_count, sizeof *plan->placements);
+    plan->placements = arena_alloc(plan->arena, program->symbol_count, sizeof *plan->placements);
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         plan->placements[i] = (struct placement){.chunk = NO_CHUNK, .first_user = NO_CHUNK};
         if (!plan_is_unit(plan, i))
@@ -65,9 +66,13 @@ static void list_symbols(struct chunks *chunks, const struct program *program)
 bool split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request)
 {
-    struct plan plan = {.program = program, .request = request};
+    struct arena arena = {0};
+    struct plan plan = {.program = program, .request = request, .arena = &arena};
+    struct context_cleanup cleanup;
     bool has_others;
+    size_t count;
 
+    context_defer(&cleanup, arena_cleanup, &arena);
     find_whole_modules(&plan, &has_others);
     start_plan(&plan);
     if (has_others || plan.whole_count == 0)
@@ -75,14 +80,14 @@ bool split_program(struct chunks *chunks, const struct program *program,
     else
         plan.single_reason = "its debug sections describe all of it";
     home_find(&plan);
-    chunks->count = (size_t)plan.chunk_count + plan.whole_count;
-    chunks->single_reason = chunks->count == 1 ? plan.single_reason : NULL;
-    chunks->list = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->list);
-    chunks->origins = arena_zalloc(&chunks->arena, chunks->count, sizeof *chunks->origins);
+    count = (size_t)plan.chunk_count + plan.whole_count;
+    chunks->single_reason = count == 1 ? plan.single_reason : NULL;
+    chunks->list = arena_zalloc(&chunks->arena, count, sizeof *chunks->list);
+    chunks->count = count;
+    chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
     chunk_write_all(chunks, &plan);
     list_symbols(chunks, program);
-    free(plan.placements);
-    free(plan.whole_modules);
+    context_clean(&cleanup);
     return true;
 }
 
@@ -107,8 +112,17 @@ bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32
     return true;
 }
 
+void chunks_free_texts(struct chunks *chunks)
+{
+    for (size_t i = 0; i < chunks->count; i++) {
+        free((char *)(uintptr_t)chunks->list[i].text.data);
+        chunks->list[i].text = (struct text){0};
+    }
+}
+
 void chunks_free(struct chunks *chunks)
 {
+    chunks_free_texts(chunks);
     arena_free(&chunks->arena);
     *chunks = (struct chunks){0};
 }

@@ -17,7 +17,7 @@
 
 struct chunk {
     uint32_t index;
-    struct text text;           /* PTX, followed by a NUL that is not counted */
+    struct text text;           /* PTX, followed by a NUL that is not counted; malloc'ed */
     uint64_t weight;            /* bytes of function text: the estimate of its cost */
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of those, copies that other chunks have too */
@@ -70,6 +70,9 @@ bool split_program(struct chunks *chunks, const struct program *program,
  * assembler. False when the line was written by the splitter. */
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
                   const char **member, uint32_t *member_line);
+
+/* Frees the chunks' texts, once they are assembled; everything else stays. */
+void chunks_free_texts(struct chunks *chunks);
 
 void chunks_free(struct chunks *chunks);
 

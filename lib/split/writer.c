@@ -64,7 +64,7 @@ void writer_end_range(struct writer *writer)
 
 struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
 {
-    char *data = arena_alloc(writer->arena, writer->size + 1, 1);
+    char *data = memory_alloc(writer->size + 1, 1);
     size_t size = 0;
 
     for (size_t i = 0; i < writer->count; i++) {

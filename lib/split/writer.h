@@ -48,7 +48,8 @@ void writer_edited(struct writer *writer, struct text text, const struct program
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
 void writer_end_range(struct writer *writer);
 
-/* The gathered text, followed by a NUL, and its ranges, in the arena; the writer is empty then. */
+/* The gathered text, malloc'ed and followed by a NUL, and its ranges, in the arena; the writer is
+ * empty then. */
 struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
 
 void writer_free(struct writer *writer);

@@ -4,8 +4,6 @@
  * read wherever it stands. */
 #include "assembler/builtin/access.h"
 
-#include "assembler/builtin/form.h"
-
 /* Vectors stand in lists and addresses, and nothing stands in vectors. */
 #define MOST_NESTING 4
 
@@ -50,12 +48,11 @@ static void visit(struct walk *walk, struct operand *operand, bool is_read, bool
 void access_collect(const struct body *body, struct instruction *instruction,
                     struct register_accesses *accesses)
 {
-    struct form form = form_of_instruction(instruction);
     struct walk walk = {body->arena, accesses, instruction->guard != NO_INDEX};
     accesses->count = 0;
     for (unsigned i = 0; i < instruction->operand_count; i++) {
-        bool is_read = i >= form.results || (i == 0 && form.flags & FORM_ACCUMULATES);
-        visit(&walk, &instruction->operands[i], is_read, i < form.results, 0);
+        bool is_read = i >= instruction->results || (i == 0 && instruction->is_accumulate);
+        visit(&walk, &instruction->operands[i], is_read, i < instruction->results, 0);
     }
     if (instruction->guard != NO_INDEX)
         add(&walk, &instruction->guard, true, false);

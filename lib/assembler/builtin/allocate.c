@@ -23,6 +23,8 @@ struct bank {
     uint32_t end;
     uint32_t used;                      /* highest in use + 1 */
     uint32_t owner[MOST_REGISTERS + 1]; /* virtual register, or NO_INDEX */
+    /* The first position at which it can be given away: 0, or behind its owner's interval. */
+    uint32_t free_at[MOST_REGISTERS + 1];
 };
 
 struct scan {
@@ -36,11 +38,9 @@ struct scan {
     struct bank predicate;
 };
 
-static bool is_free(const struct scan *scan, const struct bank *bank, uint32_t physical,
-                    uint32_t position)
+static bool is_free(const struct bank *bank, uint32_t physical, uint32_t position)
 {
-    uint32_t owner = bank->owner[physical];
-    return owner == NO_INDEX || scan->is_spilled[owner] || scan->intervals[owner].end < position;
+    return bank->free_at[physical] <= position;
 }
 
 static uint32_t width_of(const struct scan *scan, uint32_t reg)
@@ -51,8 +51,7 @@ static uint32_t width_of(const struct scan *scan, uint32_t reg)
 
 /* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can,
  * so that pairs stay whole. */
-static uint32_t find_place(const struct scan *scan, const struct bank *bank, uint32_t width,
-                           uint32_t position)
+static uint32_t find_place(const struct bank *bank, uint32_t width, uint32_t position)
 {
     uint32_t lowest = NO_INDEX;
     for (uint32_t place = bank->first; place + width <= bank->end; place += width) {
@@ -60,11 +59,10 @@ static uint32_t find_place(const struct scan *scan, const struct bank *bank, uin
             break;
         bool is_whole = true;
         for (uint32_t i = 0; i < width && is_whole; i++)
-            is_whole = is_free(scan, bank, place + i, position);
+            is_whole = is_free(bank, place + i, position);
         if (!is_whole)
             continue;
-        bool is_beside_taken =
-            (place ^ 1) < bank->used && !is_free(scan, bank, place ^ 1, position);
+        bool is_beside_taken = (place ^ 1) < bank->used && !is_free(bank, place ^ 1, position);
         if (width > 1 || is_beside_taken)
             return place;
         if (lowest == NO_INDEX)
@@ -80,7 +78,7 @@ static uint32_t place_end(const struct scan *scan, const struct bank *bank, uint
     uint32_t end = UINT32_MAX;
     for (uint32_t i = 0; i < width; i++) {
         uint32_t owner = bank->owner[place + i];
-        if (is_free(scan, bank, place + i, position))
+        if (is_free(bank, place + i, position))
             continue;
         if (owner >= scan->spillable)
             return 0;
@@ -119,8 +117,12 @@ static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32
         return NO_INDEX;
     }
     for (uint32_t i = 0; i < width; i++)
-        if (!is_free(scan, bank, best + i, position))
-            spill(scan, bank->owner[best + i]);
+        if (!is_free(bank, best + i, position)) {
+            uint32_t owner = bank->owner[best + i];
+            spill(scan, owner);
+            for (uint32_t k = 0; k < width_of(scan, owner); k++)
+                bank->free_at[scan->body->registers[owner].physical + k] = 0;
+        }
     return best;
 }
 
@@ -129,14 +131,16 @@ static void place_register(struct scan *scan, uint32_t reg)
     bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
     struct bank *bank = is_predicate ? &scan->predicate : &scan->general;
     uint32_t width = width_of(scan, reg);
-    uint32_t place = find_place(scan, bank, width, scan->intervals[reg].start);
+    uint32_t place = find_place(bank, width, scan->intervals[reg].start);
     if (place == NO_INDEX)
         place = evict(scan, bank, reg, width);
     if (place == NO_INDEX)
         return;
     scan->body->registers[reg].physical = (uint16_t)place;
-    for (uint32_t i = 0; i < width; i++)
+    for (uint32_t i = 0; i < width; i++) {
         bank->owner[place + i] = reg;
+        bank->free_at[place + i] = scan->intervals[reg].end + 1;
+    }
     if (place + width > bank->used)
         bank->used = place + width;
 }
@@ -166,6 +170,7 @@ static void begin_bank(struct bank *bank, uint32_t first, uint32_t end)
     bank->end = end;
     bank->used = 0;
     memset(bank->owner, 0xff, sizeof bank->owner);
+    memset(bank->free_at, 0, sizeof bank->free_at);
 }
 
 static void scan_body(struct scan *scan, uint32_t budget)

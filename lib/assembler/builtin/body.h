@@ -74,8 +74,10 @@ struct instruction {
                                                   in order */
     uint32_t guard; /* predicate register @p, index in body.registers, or NO_INDEX */
     bool guard_negated;
-    uint32_t line; /* in the chunk, from 1 */
-    uint32_t loc;  /* index + 1 of the .loc in force, 0 = none */
+    uint8_t results;    /* form_complete(): operands that are written, from the front */
+    bool is_accumulate; /* form_complete(): the first operand is read as well */
+    uint32_t line;      /* in the chunk, from 1 */
+    uint32_t loc;       /* index + 1 of the .loc in force, 0 = none */
     struct operand *operands;
     uint32_t address; /* bytes from the start of the function: set by the encoder */
 };

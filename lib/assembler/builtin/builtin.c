@@ -121,7 +121,7 @@ static enum link_code compile_functions(struct unit *unit)
             return LINK_CANCELLED;
         is_good &= compile_function(&unit->functions[i], unit->functions[i].item, &request);
         unit->functions[i].global = global;
-        arena_free(&unit->scratch);
+        arena_reset(&unit->scratch);
     }
     return is_good ? LINK_OK : LINK_FAILED;
 }
@@ -261,6 +261,6 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
 const struct minilink_assembler builtin_assembler = {
     .abi = MINILINK_ASSEMBLER_ABI,
     .name = PROGRAM,
-    .version = "minilink built-in assembler, encoding 1",
+    .version = "encoding 1",
     .assemble = assemble,
 };

@@ -25,17 +25,6 @@ struct survey {
     const struct compile_request *request;
 };
 
-static const char *const texture_opcodes[] = {"tex",  "tld4", "txq",   "istypep",
-                                              "suld", "sust", "sured", "suq"};
-
-static bool is_texture_opcode(const char *name)
-{
-    for (size_t i = 0; i < sizeof texture_opcodes / sizeof *texture_opcodes; i++)
-        if (strcmp(texture_opcodes[i], name) == 0)
-            return true;
-    return false;
-}
-
 static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use use)
 {
     if (symbol == NO_INDEX)
@@ -116,8 +105,8 @@ static void survey_body(struct survey *survey)
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
         const struct opcode *opcode = opcode_get(instruction->opcode);
-        unsigned results = form_of_instruction(instruction).results;
-        survey->result->uses_textures |= is_texture_opcode(opcode->name);
+        unsigned results = instruction->results;
+        survey->result->uses_textures |= (opcode->flags & OPCODE_TEXTURE) != 0;
         if (opcode->flags & OPCODE_CALL) {
             survey_call(survey, instruction, results);
             continue;

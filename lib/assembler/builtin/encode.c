@@ -6,6 +6,7 @@
 
 #include "assembler/builtin/code.h"
 #include "assembler/builtin/opcode.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 
@@ -54,8 +55,12 @@ static void fail(struct encoder *encoder, const char *message)
 
 static void put_word(struct encoder *encoder, struct code_word word)
 {
-    buffer_u64(encoder->code, word.low);
-    buffer_u64(encoder->code, word.high);
+    struct buffer *code = encoder->code;
+
+    if (code->capacity - code->size < CODE_WORD_SIZE)
+        buffer_reserve(code, CODE_WORD_SIZE);
+    memcpy(code->data + code->size, &word, CODE_WORD_SIZE);
+    code->size += CODE_WORD_SIZE;
 }
 
 static void set_slot(struct encoder *encoder, size_t offset, uint32_t slot)
@@ -424,7 +429,9 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 {
     struct encoder encoder = {
         .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &encoder.fixups);
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
         if (code->size - encoder.start > UINT32_MAX) {
@@ -434,6 +441,6 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
     }
     if (encoder.errors == 0)
         fill_in_labels(&encoder);
-    free(encoder.fixups);
+    context_clean(&cleanup);
     return encoder.errors == 0;
 }

@@ -6,6 +6,7 @@
 #include "assembler/builtin/code.h"
 #include "assembler/builtin/decode.h"
 #include "assembler/builtin/opcode.h"
+#include "base/context.h"
 
 struct printer {
     struct buffer *out;
@@ -215,7 +216,9 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
     struct arena arena = {0};
     struct decoded instruction;
     size_t size = decode_instruction(code, offset, &arena, &instruction);
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, arena_cleanup, &arena);
     if (size) {
         if (instruction.guard != CODE_NO_GUARD)
             buffer_printf(out, "@%sP%u ", instruction.guard_negated ? "!" : "", instruction.guard);
@@ -227,6 +230,6 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
             print_operand(&printer, &instruction.operands[i]);
         }
     }
-    arena_free(&arena);
+    context_clean(&cleanup);
     return size;
 }

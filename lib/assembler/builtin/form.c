@@ -1,4 +1,5 @@
-/* form.c: form_table.def, searched by opcode and then in order. */
+/* form.c: form_table.def, whose rows are in the order of the opcodes: a binary search finds those
+ * of one opcode, and of these the first that applies counts. */
 #include "assembler/builtin/form.h"
 
 #include "assembler/builtin/opcode.h"
@@ -58,13 +59,29 @@ static bool applies(const char *words, const uint16_t *modifiers, size_t count)
     return true;
 }
 
+/* The first row of the opcode, or of one behind it. */
+static size_t first_row(uint16_t opcode)
+{
+    size_t low = 0, high = ROWS;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (rows[middle].opcode < opcode)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct form form_of(uint16_t opcode, const uint16_t *modifiers, size_t count)
 {
     const struct opcode *entry = opcode_get(opcode);
 
     if (entry->flags & OPCODE_FORMS)
-        for (size_t i = 0; i < ROWS; i++)
-            if (rows[i].opcode == opcode && applies(rows[i].words, modifiers, count))
+        for (size_t i = first_row(opcode); i < ROWS && rows[i].opcode == opcode; i++)
+            if (applies(rows[i].words, modifiers, count))
                 return rows[i].form;
     return (struct form){entry->least_operands, entry->most_operands, entry->results, 0};
 }
@@ -77,6 +94,15 @@ struct form form_of_instruction(const struct instruction *instruction)
     if ((opcode_get(instruction->opcode)->flags & OPCODE_CALL) && instruction->operand_count >= 2 &&
         instruction->operands[0].kind == OPERAND_LIST)
         form.results = 1;
+    return form;
+}
+
+struct form form_complete(struct instruction *instruction)
+{
+    struct form form = form_of_instruction(instruction);
+
+    instruction->results = form.results;
+    instruction->is_accumulate = form.flags & FORM_ACCUMULATES;
     return form;
 }
 

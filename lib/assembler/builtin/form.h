@@ -28,6 +28,9 @@ struct form form_of(uint16_t opcode, const uint16_t *modifiers, size_t count);
  * with a function behind it: call (r), f. */
 struct form form_of_instruction(const struct instruction *instruction);
 
+/* Finds the form, and notes in the instruction what later steps want to know of it. */
+struct form form_complete(struct instruction *instruction);
+
 /* The number of rows of form_table.def, and row `index` as opcode and dotted words: for tests and
  * for listing what the assembler knows. */
 size_t form_count(void);

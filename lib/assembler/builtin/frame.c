@@ -1,6 +1,7 @@
 /* frame.c: see frame.h for the layout. */
 #include "assembler/builtin/frame.h"
 
+#include "assembler/builtin/form.h"
 #include "assembler/builtin/opcode.h"
 
 /* Measured on ptxas 13.0 for sm_90. */
@@ -109,6 +110,7 @@ static void emit(struct passing *passing, const struct passed *passed, uint32_t 
     instruction->operands = arena_alloc(body->arena, 2, sizeof *instruction->operands);
     instruction->operands[passed->is_return ? 0 : 1] = memory_operand(passed);
     instruction->operands[passed->is_return ? 1 : 0] = value;
+    form_complete(instruction);
 }
 
 static void emit_all(struct passing *passing, bool is_return, uint32_t line)
@@ -165,6 +167,8 @@ void frame_complete(struct body *body, const struct ptx_item *function)
     size_t count = body->instruction_count;
     bool needs_return = runs_off_the_end(body);
     place_passed(&passing, function);
+    if (passing.count == 0 && !needs_return)
+        return;
     size_t most = count + 1;
     for (size_t i = 0; i < count; i++)
         most += body->instructions[i].opcode == ret ? passing.count : 0;

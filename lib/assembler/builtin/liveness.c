@@ -15,11 +15,11 @@
 #define SLICE      (64u * WORDS)
 #define WORK_LIMIT ((uint64_t)1 << 27) /* edges looked at in one body */
 
-/* A block reads a crossing register before it writes it, or writes it for certain. */
+/* A block reads a register before it writes it, or writes it for certain. */
 struct event {
     uint32_t block;
-    uint32_t crossing; /* number among the crossing registers */
-    bool is_write;
+    uint32_t reg : 31;
+    uint32_t is_write : 1;
 };
 
 struct node_bits {
@@ -37,13 +37,14 @@ struct liveness {
     uint32_t *crossing_of; /* register -> its number among the crossing ones, or NO_INDEX */
     uint32_t *registers;   /* the reverse */
     uint32_t crossing_count;
-    struct event *events;   /* sorted by slice */
-    uint32_t *slice_start;  /* slice -> first event */
+    struct event *events; /* of all registers, in order of the text */
+    size_t event_count;
+    size_t event_capacity;
+    struct event *sorted;   /* of crossing registers, by slice */
+    uint32_t *slice_start;  /* slice -> first event in `sorted` */
     struct node_bits *bits; /* one for each node of the flow graph */
     uint64_t work;
 };
-
-typedef void event_function(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write);
 
 static void extend(struct interval *interval, uint32_t position)
 {
@@ -53,10 +54,28 @@ static void extend(struct interval *interval, uint32_t position)
         interval->end = position;
 }
 
-/* Calls `function` for each register that a block reads before it writes it, and for each certain
- * write that no read stands before; at most once each per block. Intervals are extended to every
- * occurrence on the way. */
-static void scan(struct liveness *liveness, event_function *function)
+static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
+{
+    if (liveness->event_count == liveness->event_capacity) {
+        size_t capacity = liveness->event_capacity * 2 + 64;
+        struct event *events = arena_alloc(liveness->body->arena, capacity, sizeof *events);
+        if (liveness->event_count)
+            memcpy(events, liveness->events, liveness->event_count * sizeof *events);
+        liveness->events = events;
+        liveness->event_capacity = capacity;
+    }
+    liveness->events[liveness->event_count++] =
+        (struct event){.block = block, .reg = reg & (UINT32_MAX >> 1), .is_write = is_write};
+    if (is_write || liveness->crossing_of[reg] != NO_INDEX)
+        return;
+    liveness->registers[liveness->crossing_count] = reg;
+    liveness->crossing_of[reg] = liveness->crossing_count++;
+}
+
+/* Makes an event of each register that a block reads before it writes it, and of each certain write
+ * that no read stands before; at most one each per block. Registers that are read so are crossing.
+ * Intervals are extended to every occurrence on the way. */
+static void scan(struct liveness *liveness)
 {
     const struct body *body = liveness->body;
     struct register_accesses accesses = {0};
@@ -76,7 +95,7 @@ static void scan(struct liveness *liveness, event_function *function)
                     if (writes && liveness->first_write[reg] == NO_INDEX)
                         liveness->first_write[reg] = i;
                     if (seen_in[reg] != block)
-                        function(liveness, block, reg, writes);
+                        add_event(liveness, block, reg, writes);
                     seen_in[reg] = block;
                 }
             }
@@ -84,33 +103,33 @@ static void scan(struct liveness *liveness, event_function *function)
     }
 }
 
-static void find_crossing(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
+/* Sorts the events of crossing registers by slice, counting first. */
+static void sort_events(struct liveness *liveness)
 {
-    (void)block;
-    if (is_write || liveness->crossing_of[reg] != NO_INDEX)
-        return;
-    liveness->registers[liveness->crossing_count] = reg;
-    liveness->crossing_of[reg] = liveness->crossing_count++;
+    struct arena *arena = liveness->body->arena;
+    uint32_t slices = (liveness->crossing_count + SLICE - 1) / SLICE;
+    liveness->slice_start = arena_zalloc(arena, (size_t)slices + 2, sizeof *liveness->slice_start);
+    for (size_t i = 0; i < liveness->event_count; i++) {
+        uint32_t crossing = liveness->crossing_of[liveness->events[i].reg];
+        if (crossing != NO_INDEX)
+            liveness->slice_start[crossing / SLICE + 1]++;
+    }
+    for (uint32_t i = 0; i < slices; i++)
+        liveness->slice_start[i + 1] += liveness->slice_start[i];
+    liveness->sorted = arena_alloc(arena, liveness->slice_start[slices], sizeof *liveness->sorted);
+    for (size_t i = 0; i < liveness->event_count; i++) {
+        const struct event *event = &liveness->events[i];
+        uint32_t crossing = liveness->crossing_of[event->reg];
+        if (crossing != NO_INDEX)
+            liveness->sorted[liveness->slice_start[crossing / SLICE]++] = *event;
+    }
+    /* Storing has moved each start to the next one. */
+    for (uint32_t i = slices; i > 0; i--)
+        liveness->slice_start[i] = liveness->slice_start[i - 1];
+    liveness->slice_start[0] = 0;
 }
 
-static void count_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
-{
-    (void)block;
-    (void)is_write;
-    if (liveness->crossing_of[reg] != NO_INDEX)
-        liveness->slice_start[liveness->crossing_of[reg] / SLICE + 1]++;
-}
-
-static void store_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
-{
-    uint32_t crossing = liveness->crossing_of[reg];
-    if (crossing == NO_INDEX)
-        return;
-    liveness->events[liveness->slice_start[crossing / SLICE]++] =
-        (struct event){.block = block, .crossing = crossing, .is_write = is_write};
-}
-
-/* Finds the crossing registers and sorts their events by slice, counting first. */
+/* Finds the crossing registers and their events. */
 static void collect_events(struct liveness *liveness)
 {
     struct arena *arena = liveness->body->arena;
@@ -120,19 +139,8 @@ static void collect_events(struct liveness *liveness)
     liveness->first_write = arena_alloc(arena, count, sizeof *liveness->first_write);
     memset(liveness->crossing_of, 0xff, count * sizeof *liveness->crossing_of);
     memset(liveness->first_write, 0xff, count * sizeof *liveness->first_write);
-    scan(liveness, find_crossing);
-
-    uint32_t slices = (liveness->crossing_count + SLICE - 1) / SLICE;
-    liveness->slice_start = arena_zalloc(arena, (size_t)slices + 2, sizeof *liveness->slice_start);
-    scan(liveness, count_event);
-    for (uint32_t i = 0; i < slices; i++)
-        liveness->slice_start[i + 1] += liveness->slice_start[i];
-    liveness->events = arena_alloc(arena, liveness->slice_start[slices], sizeof *liveness->events);
-    scan(liveness, store_event);
-    /* Storing has moved each start to the next one. */
-    for (uint32_t i = slices; i > 0; i--)
-        liveness->slice_start[i] = liveness->slice_start[i - 1];
-    liveness->slice_start[0] = 0;
+    scan(liveness);
+    sort_events(liveness);
 }
 
 /* One node from its successors; true when more is live at its beginning than before. */
@@ -200,9 +208,10 @@ static void solve_slice(struct liveness *liveness, uint32_t slice)
     const uint32_t *registers = liveness->registers + (size_t)slice * SLICE;
     memset(liveness->bits, 0, liveness->flow.node_count * sizeof *liveness->bits);
     for (uint32_t i = liveness->slice_start[slice]; i < liveness->slice_start[slice + 1]; i++) {
-        const struct event *event = &liveness->events[i];
-        uint32_t word = event->crossing % SLICE / 64;
-        uint64_t bit = (uint64_t)1 << event->crossing % 64;
+        const struct event *event = &liveness->sorted[i];
+        uint32_t crossing = liveness->crossing_of[event->reg];
+        uint32_t word = crossing % SLICE / 64;
+        uint64_t bit = (uint64_t)1 << crossing % 64;
         if (event->is_write)
             liveness->bits[event->block].written[word] |= bit;
         else

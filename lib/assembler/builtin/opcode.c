@@ -38,29 +38,38 @@ static const struct word special_words[] = {
 #undef SPECIAL
 };
 
-/* Sorted numbers; test/check_opcode.c checks them and prints what they should be. */
-static const uint16_t opcode_order[] = {
-#include "assembler/builtin/opcode_order.def"
+/* Hash tables of the numbers; test/check_opcode.c checks them and prints what they should be. */
+static const uint16_t opcode_slots[] = {
+#include "assembler/builtin/opcode_slots.def"
 };
 
-static const uint16_t modifier_order[] = {
-#include "assembler/builtin/modifier_order.def"
+static const uint16_t modifier_slots[] = {
+#include "assembler/builtin/modifier_slots.def"
 };
 
-static const uint16_t special_order[] = {
-#include "assembler/builtin/special_order.def"
+static const uint16_t special_slots[] = {
+#include "assembler/builtin/special_slots.def"
 };
 
-_Static_assert(ENTRIES(opcode_order) + 1 == ENTRIES(opcode_words), "every opcode is sorted");
-_Static_assert(ENTRIES(modifier_order) + 1 == ENTRIES(modifier_words), "every modifier is sorted");
-_Static_assert(ENTRIES(special_order) + 1 == ENTRIES(special_words), "every special is sorted");
+/* At most half full, so that probing is short and always ends. */
+#define FITS(slots, words)                                                                         \
+    (ENTRIES(slots) >= 2 * ENTRIES(words) && (ENTRIES(slots) & (ENTRIES(slots) - 1)) == 0)
+
+_Static_assert(FITS(opcode_slots, opcode_words), "opcodes fit their slots");
+_Static_assert(FITS(modifier_slots, modifier_words), "modifiers fit their slots");
+_Static_assert(FITS(special_slots, special_words), "special registers fit their slots");
 _Static_assert(ENTRIES(opcodes) <= 1u << 12, "an opcode has 12 bits in the code");
 _Static_assert(ENTRIES(modifier_words) <= 1u << 10, "a modifier has 10 bits in the code");
 _Static_assert(ENTRIES(special_words) <= 1u << 12, "a special register has 12 bits in the code");
 
-static const struct words opcode_list = {opcode_words, opcode_order, ENTRIES(opcode_words)};
-static const struct words modifier_list = {modifier_words, modifier_order, ENTRIES(modifier_words)};
-static const struct words special_list = {special_words, special_order, ENTRIES(special_words)};
+#define LIST(words, slots)                                                                         \
+    {                                                                                              \
+        words, slots, ENTRIES(slots) - 1, ENTRIES(words)                                           \
+    }
+
+static const struct words opcode_list = LIST(opcode_words, opcode_slots);
+static const struct words modifier_list = LIST(modifier_words, modifier_slots);
+static const struct words special_list = LIST(special_words, special_slots);
 
 uint16_t opcode_count(void)
 {

@@ -17,6 +17,7 @@ enum opcode_flag {
     OPCODE_TWO_RESULTS = 32, /* setp p|q, shfl d|p: the first operand may be a pair */
     OPCODE_INDEXED = 64,     /* brx: targets from a table label */
     OPCODE_FORMS = 128,      /* operands depend on modifiers: see form.h */
+    OPCODE_TEXTURE = 256,    /* reads or writes through a texture or surface */
 };
 
 struct opcode {
@@ -25,7 +26,7 @@ struct opcode {
     uint8_t most_operands;
     uint8_t results;    /* operands that are written, from the front; a vector counts as one.
                          * form.h knows what depends on modifiers, and calls */
-    uint8_t flags;      /* enum opcode_flag */
+    uint16_t flags;     /* enum opcode_flag */
     uint16_t least_ptx; /* PTX ISA version that brought it, 10 * major + minor */
     uint16_t least_sm;
 };

@@ -9,21 +9,12 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/opcode.h"
-
-void parse_advance(struct parser *parser)
-{
-    parser->token = lexer_next(&parser->lexer);
-}
+#include "base/context.h"
 
 struct text parse_text(const struct parser *parser)
 {
     return parser->token.kind == TOKEN_END ? TEXT("end of the body")
                                            : lexer_text(&parser->lexer, parser->token);
-}
-
-bool parse_at(const struct parser *parser, char mark)
-{
-    return parser->token.mark == mark;
 }
 
 bool parse_expect(struct parser *parser, char mark, const char *where)
@@ -68,17 +59,16 @@ static struct diag_place place_of(struct parser *parser, size_t offset)
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 {
     struct diag_place place;
-    struct buffer message = {0};
+    const char *message;
     va_list arguments;
 
     if (++parser->errors > PARSE_ERROR_LIMIT)
         return false;
     place = place_of(parser, offset);
     va_start(arguments, format);
-    buffer_vprintf(&message, format, arguments);
+    message = arena_vprintf(parser->body->arena, format, arguments);
     va_end(arguments);
-    diag_at(DIAG_ERROR, &place, "%.*s", TEXT_ARG(buffer_view(&message)));
-    buffer_free(&message);
+    diag_at(DIAG_ERROR, &place, "%s", message);
     if (parser->errors == PARSE_ERROR_LIMIT)
         diag_note("too many errors in '%.*s'", TEXT_ARG(parser->body->function));
     return false;
@@ -167,26 +157,39 @@ static bool parse_guard(struct parser *parser, struct instruction *instruction)
     return true;
 }
 
+/* The instruction is made in its place, and counts when it is complete. */
 static bool parse_instruction(struct parser *parser)
 {
     struct body *body = parser->body;
-    struct instruction instruction = {.guard = NO_INDEX, .loc = parser->location};
+    struct instruction *instruction;
 
-    if (parse_at(parser, '@') && !parse_guard(parser, &instruction))
-        return false;
-    instruction.line = parse_line(parser, parser->token.offset);
-    if (!parse_opcode(parser, &instruction) || !parse_operands(parser, &instruction) ||
-        !parse_expect(parser, ';', "behind the instruction"))
-        return false;
     body->instructions = parse_grow(parser, body->instructions, body->instruction_count,
                                     &parser->instruction_capacity, sizeof *body->instructions);
-    body->instructions[body->instruction_count++] = instruction;
+    instruction = &body->instructions[body->instruction_count];
+    *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
+    if (parse_at(parser, '@') && !parse_guard(parser, instruction))
+        return false;
+    instruction->line = parse_line(parser, parser->token.offset);
+    if (!parse_opcode(parser, instruction) || !parse_operands(parser, instruction) ||
+        !parse_expect(parser, ';', "behind the instruction"))
+        return false;
+    body->instruction_count++;
     return true;
 }
 
+/* Mostly the byte behind the word says that it is an opcode. */
 static bool at_label(const struct parser *parser)
 {
-    return parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':';
+    struct text text = parser->lexer.text;
+    size_t at = parser->lexer.at;
+
+    if (parser->token.kind != TOKEN_WORD)
+        return false;
+    while (at < text.size && (text.data[at] == ' ' || text.data[at] == '\t'))
+        at++;
+    if (at < text.size && text.data[at] > ' ' && text.data[at] != '/')
+        return text.data[at] == ':';
+    return lexer_peek(&parser->lexer).mark == ':';
 }
 
 static bool parse_label(struct parser *parser)
@@ -281,12 +284,23 @@ static struct parser begin(struct body *body, struct text text, const struct par
     return parser;
 }
 
+static void free_parser(void *argument)
+{
+    struct parser *parser = argument;
+
+    parse_names_free(parser);
+    parse_label_free(parser);
+    free(parser->operands);
+}
+
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
 {
     struct parser parser = begin(body, text, scope);
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, free_parser, &parser);
     parse_advance(&parser);
-    parse_names_begin(&parser);
+    parse_names_begin(&parser, text.size);
     if (!parse_at(&parser, '{')) {
         parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
                     TEXT_ARG(parse_text(&parser)));
@@ -298,8 +312,6 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     }
     if (parser.errors < PARSE_ERROR_LIMIT)
         parse_label_resolve(&parser);
-    parse_names_free(&parser);
-    parse_label_free(&parser);
-    free(parser.operands);
+    context_clean(&cleanup);
     return parser.errors == 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/opcode.h"
+#include "base/context.h"
 #include "base/memory.h"
 
 #define FORGOTTEN (NO_INDEX - 1)
@@ -136,7 +137,9 @@ void parse_label_resolve(struct parser *parser)
     struct labels *labels = &parser->labels;
     struct body *body = parser->body;
     struct table known = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, table_cleanup, &known);
     for (size_t i = 0; i < labels->event_count && parser->errors < PARSE_ERROR_LIMIT; i++) {
         struct label_event event = labels->events[i];
 
@@ -147,7 +150,7 @@ void parse_label_resolve(struct parser *parser)
         else
             replay_use(parser, &known, &labels->uses[event.index]);
     }
-    table_free(&known);
+    context_clean(&cleanup);
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
         unsigned flags = opcode_get(instruction->opcode)->flags;

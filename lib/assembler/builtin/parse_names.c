@@ -3,7 +3,11 @@
  * One table holds, for each name, its innermost declaration; a declaration remembers the one that
  * it hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
  * was declared. Ranges (%r<7>) are found by the name without its digits, and only while a range is
- * open that lies deeper than what the whole name means. */
+ * open that lies deeper than what the whole name means.
+ *
+ * Compilers give every register a number and declare nothing else that looks like it, so nearly all
+ * names take a way around the tables: a few ranges by their prefix, and in each a list by number.
+ */
 #include "assembler/builtin/parser.h"
 
 #include <stdlib.h>
@@ -43,6 +47,50 @@ static struct declaration *innermost(const struct names *names, const struct tab
     return found == TABLE_NONE || found == FORGOTTEN ? NULL : &names->declarations[found];
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A name that looks like a range's but is declared alone. */
+static void note_word(struct names *names, struct text name)
+{
+    if (name.size && name.data[0] == '%' && is_digit(name.data[name.size - 1]))
+        names->is_unusual = true;
+}
+
+static uint64_t pack(const char *data, size_t size)
+{
+    uint64_t packed = 0;
+
+    for (size_t i = 0; i < size; i++)
+        packed = packed << 8 | (unsigned char)data[i];
+    return packed;
+}
+
+/* Opens the way around the tables to a range, or closes that way for good. */
+static void note_range(struct names *names, struct text prefix, uint32_t range, bool hides)
+{
+    if (prefix.data[0] != '%')
+        return;
+    if (hides || prefix.size > 8 || is_digit(prefix.data[prefix.size - 1]) ||
+        names->quick_count == PARSE_QUICK_RANGES) {
+        names->is_unusual = true;
+        return;
+    }
+    names->quick[names->quick_count++] =
+        (struct quick_range){pack(prefix.data, prefix.size), range};
+}
+
+static void forget_range(struct names *names, uint32_t range)
+{
+    for (size_t i = 0; i < names->quick_count; i++)
+        if (names->quick[i].range == range) {
+            names->quick[i] = names->quick[--names->quick_count];
+            return;
+        }
+}
+
 void parse_names_open(struct parser *parser)
 {
     struct names *names = &parser->names;
@@ -63,15 +111,22 @@ void parse_names_close(struct parser *parser)
         struct table *table = entry->kind == DECLARED_RANGE ? &names->ranges : &names->words;
 
         table_set(table, entry->name, entry->hidden == NO_INDEX ? FORGOTTEN : entry->hidden);
+        if (entry->kind == DECLARED_RANGE)
+            forget_range(names, entry->index);
         number = entry->next;
     }
 }
 
-void parse_names_begin(struct parser *parser)
+void parse_names_begin(struct parser *parser, size_t size)
 {
     struct body *body = parser->body;
 
+    parser->names.room = size;
     parse_names_open(parser);
+    for (size_t i = 0; i < body->register_count; i++)
+        note_word(&parser->names, body->registers[i].name);
+    for (size_t i = 0; i < body->symbol_count; i++)
+        note_word(&parser->names, body->symbols[i].name);
     for (size_t i = 0; i < body->register_count; i++)
         enter(&parser->names, &parser->names.words,
               &(struct declaration){.name = body->registers[i].name,
@@ -149,40 +204,119 @@ static struct declaration *range_of(const struct names *names, struct text name)
     return result;
 }
 
+/* What a name means. */
+struct meaning {
+    bool is_found;
+    uint8_t kind; /* enum declaration_kind, no range */
+    uint32_t index;
+    uint32_t depth;
+};
+
+static struct meaning meaning_of(const struct declaration *entry)
+{
+    return entry ? (struct meaning){true, entry->kind, entry->index, entry->depth}
+                 : (struct meaning){0};
+}
+
+/* The register `number` of a range that keeps a list of them. */
+static uint32_t listed_register(struct parser *parser, const struct register_range *range,
+                                struct text name, uint32_t number)
+{
+    if (range->made[number] == 0) {
+        struct virtual_register made = {.name = name, .class = range->class, .bits = range->bits};
+
+        range->made[number] = add_register(parser, &made) + 1;
+    }
+    return range->made[number] - 1;
+}
+
 /* Makes the register `name` of a range. */
-static struct declaration *materialise(struct parser *parser, struct text name,
-                                       const struct declaration *range)
+static struct meaning materialise(struct parser *parser, struct text name,
+                                  const struct declaration *range)
 {
     struct names *names = &parser->names;
     struct register_range *source = &names->range_list[range->index];
     struct virtual_register made = {.name = name, .class = source->class, .bits = source->bits};
     struct declaration entry = {.name = name, .depth = range->depth, .kind = DECLARED_REGISTER};
+    uint32_t number = 0;
 
-    entry.index = add_register(parser, &made);
-    enter(names, &names->words, &entry);
-    return &names->declarations[names->declaration_count - 1];
+    if (!source->made) {
+        entry.index = add_register(parser, &made);
+        enter(names, &names->words, &entry);
+        return meaning_of(&entry);
+    }
+    for (size_t i = range->name.size; i < name.size; i++)
+        number = number * 10 + (uint32_t)(name.data[i] - '0');
+    entry.index = listed_register(parser, source, name, number);
+    return meaning_of(&entry);
 }
 
 /* A register or variable of the body, or a module-level symbol that was met before. */
-static struct declaration *find(struct parser *parser, struct text name)
+static struct meaning find(struct parser *parser, struct text name)
 {
     struct names *names = &parser->names;
     struct declaration *word = innermost(names, &names->words, name);
     struct declaration *range;
 
     if (word && word->depth >= names->scopes[names->scope_count - 1].range_depth)
-        return word;
+        return meaning_of(word);
     range = range_of(names, name);
     if (!range || (word && word->depth >= range->depth))
-        return word;
+        return meaning_of(word);
     return materialise(parser, name, range);
+}
+
+/* The way around the tables: false when the name does not look like a register's, or there is no
+ * such register. */
+static bool find_quickly(struct parser *parser, struct text name, uint32_t *index)
+{
+    struct names *names = &parser->names;
+    size_t at = name.size;
+    uint32_t number = 0, weight = 1;
+    uint64_t prefix;
+
+    if (names->is_unusual || name.data[0] != '%')
+        return false;
+    for (; at > 1 && is_digit(name.data[at - 1]); at--, weight *= 10) {
+        if (name.size - at == 9) /* more digits than any such number has */
+            return false;
+        number += weight * (uint32_t)(name.data[at - 1] - '0');
+    }
+    if (at == name.size || at > 8 || (name.data[at] == '0' && name.size - at > 1))
+        return false;
+    prefix = pack(name.data, at);
+    for (size_t i = 0; i < names->quick_count; i++) {
+        const struct register_range *range = &names->range_list[names->quick[i].range];
+
+        if (names->quick[i].prefix != prefix)
+            continue;
+        if (number >= range->count || !range->made)
+            return false;
+        *index = listed_register(parser, range, name, number);
+        return true;
+    }
+    return false;
 }
 
 static bool is_taken(struct parser *parser, struct text name)
 {
-    struct declaration *entry = find(parser, name);
+    struct meaning meaning = find(parser, name);
 
-    return entry && entry->depth == depth_of(&parser->names);
+    return meaning.is_found && meaning.depth == depth_of(&parser->names);
+}
+
+/* A range keeps a list of its registers when the list is no larger than the text gives reason to
+ * expect. */
+static struct register_range make_range(struct parser *parser, uint32_t count,
+                                        const struct virtual_register *model)
+{
+    struct register_range range = {.count = count, .class = model->class, .bits = model->bits};
+
+    if (count > parser->names.room)
+        return range;
+    parser->names.room -= count;
+    range.made = arena_zalloc(parser->body->arena, count, sizeof *range.made);
+    return range;
 }
 
 bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
@@ -197,6 +331,7 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
             return false;
         entry.index = add_register(parser, model);
         enter(names, &names->words, &entry);
+        note_word(names, name);
         return true;
     }
     older = innermost(names, &names->ranges, name);
@@ -205,8 +340,9 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
     entry.kind = DECLARED_RANGE;
     entry.index = (uint32_t)names->range_count;
     ARRAY_PUSH(names->range_list, names->range_count, names->range_capacity) =
-        (struct register_range){count, model->class, model->bits};
+        make_range(parser, count, model);
     enter(names, &names->ranges, &entry);
+    note_range(names, name, entry.index, older != NULL);
     names->scopes[entry.depth].range_depth = entry.depth;
     return true;
 }
@@ -220,25 +356,31 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
         return false;
     entry.index = add_symbol(parser, symbol);
     enter(&parser->names, &parser->names.words, &entry);
+    note_word(&parser->names, symbol->name);
     return true;
 }
 
 bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index)
 {
-    struct declaration *found = find(parser, name);
     const struct parse_scope *scope = parser->scope;
     struct body_symbol symbol = {.name = name};
     struct declaration entry = {.name = name, .kind = DECLARED_SYMBOL};
+    struct meaning found;
 
-    if (found) {
-        *kind = found->kind;
-        *index = found->index;
+    *kind = DECLARED_REGISTER;
+    if (find_quickly(parser, name, index))
+        return true;
+    found = find(parser, name);
+    if (found.is_found) {
+        *kind = found.kind;
+        *index = found.index;
         return true;
     }
     if (!scope->lookup || !scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space))
         return false;
     entry.index = add_symbol(parser, &symbol);
     enter(&parser->names, &parser->names.words, &entry);
+    note_word(&parser->names, name);
     *kind = DECLARED_SYMBOL;
     *index = entry.index;
     return true;

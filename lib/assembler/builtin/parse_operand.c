@@ -23,14 +23,16 @@ static bool touches(const struct parser *parser, size_t end)
 
 static struct operand *push(struct parser *parser, enum operand_kind kind)
 {
-    struct operand operand = {.kind = (uint8_t)kind,
-                              .reg = NO_INDEX,
-                              .symbol = NO_INDEX,
-                              .label = NO_INDEX,
-                              .text = parse_text(parser)};
+    struct text text = parse_text(parser);
+    struct operand *operand =
+        &ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity);
 
-    ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity) = operand;
-    return &parser->operands[parser->operand_count - 1];
+    *operand = (struct operand){.kind = (uint8_t)kind,
+                                .reg = NO_INDEX,
+                                .symbol = NO_INDEX,
+                                .label = NO_INDEX,
+                                .text = text};
+    return operand;
 }
 
 /* Takes the operands from `first` on off the stack, into the arena. */
@@ -368,10 +370,10 @@ static bool parse_one(struct parser *parser, const struct opcode *opcode, size_t
     return true;
 }
 
-static bool check_count(struct parser *parser, const struct instruction *instruction, size_t count,
+static bool check_count(struct parser *parser, struct instruction *instruction, size_t count,
                         size_t place)
 {
-    struct form form = form_of_instruction(instruction);
+    struct form form = form_complete(instruction);
     const char *name = opcode_get(instruction->opcode)->name;
 
     if (count >= form.least_operands && count <= form.most_operands)
@@ -388,6 +390,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     const struct opcode *opcode = opcode_get(instruction->opcode);
     size_t first = parser->operand_count;
     size_t place = parser->token.offset;
+    size_t given;
     uint32_t count;
 
     while (!parse_at(parser, ';') && !parse_at(parser, '}') && parser->token.kind != TOKEN_END) {
@@ -396,10 +399,12 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
         if (!parse_one(parser, opcode, first))
             return false;
     }
-    if (!check_count(parser, instruction, parser->operand_count - first, place))
+    given = parser->operand_count - first;
+    instruction->operands = parser->operands + first;
+    instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
+    if (!check_count(parser, instruction, given, place))
         return false;
     instruction->operands = pop(parser, first, &count);
-    instruction->operand_count = (uint8_t)count;
     return true;
 }
 

@@ -35,13 +35,23 @@ struct declaration {
 /* `.reg .b32 %r<7>;`: a register comes into being when it is first named. */
 struct register_range {
     uint32_t count;
-    uint8_t class; /* enum register_class */
+    uint32_t *made; /* number -> index in body.registers + 1, or 0; NULL: in the table of words */
+    uint8_t class;  /* enum register_class */
     uint8_t bits;
 };
 
 struct open_scope {
     uint32_t declarations; /* newest of the scope, or NO_INDEX */
     uint32_t range_depth;  /* innermost scope with a range, this one included; 0 = none */
+};
+
+/* What nvcc declares: %p %r %rd %f %fd %rs and a few more. */
+#define PARSE_QUICK_RANGES 16u
+
+/* A range by its prefix, for the way around the tables. */
+struct quick_range {
+    uint64_t prefix; /* its bytes, at most eight, the last one lowest */
+    uint32_t range;  /* in names.range_list */
 };
 
 struct names {
@@ -53,6 +63,10 @@ struct names {
     struct register_range *range_list;
     size_t range_count;
     size_t range_capacity;
+    size_t room; /* registers for which ranges may still reserve places */
+    struct quick_range quick[PARSE_QUICK_RANGES];
+    size_t quick_count;
+    bool is_unusual; /* a name of %, letters and a number may be none of a range in `quick` */
     struct open_scope *scopes; /* scopes[depth] */
     size_t scope_count;
     size_t scope_capacity;
@@ -121,9 +135,17 @@ struct parser {
 /* parse.c: tokens and messages. */
 
 /* Moves to the next token. */
-void parse_advance(struct parser *parser);
+static inline void parse_advance(struct parser *parser)
+{
+    parser->token = lexer_next(&parser->lexer);
+}
+
 /* True when the token at hand is this character. */
-bool parse_at(const struct parser *parser, char mark);
+static inline bool parse_at(const struct parser *parser, char mark)
+{
+    return parser->token.mark == mark;
+}
+
 /* Skips the character, or reports that it is missing. */
 bool parse_expect(struct parser *parser, char mark, const char *where);
 /* The view of the token at hand. */
@@ -138,8 +160,9 @@ void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capac
 
 /* parse_names.c */
 
-/* Begins with scope 0, into which the body's registers and symbols are entered. */
-void parse_names_begin(struct parser *parser);
+/* Begins with scope 0, into which the body's registers and symbols are entered. `size` is that of
+ * the body's text, in bytes: it bounds what ranges reserve. */
+void parse_names_begin(struct parser *parser, size_t size);
 void parse_names_free(struct parser *parser);
 void parse_names_open(struct parser *parser);
 void parse_names_close(struct parser *parser);

@@ -9,6 +9,7 @@
 #include "assembler/builtin/spill.h"
 
 #include "assembler/builtin/access.h"
+#include "assembler/builtin/form.h"
 #include "assembler/builtin/opcode.h"
 
 #define MOST_INSTRUCTIONS (1u << 28)
@@ -120,6 +121,7 @@ static void emit(struct rewrite *rewrite, struct text opcode, const char *const 
             modifier_find(text_of(modifiers[instruction->modifier_count]));
     instruction->operands = arena_alloc(rewrite->body->arena, operand_count, sizeof *operands);
     memcpy(instruction->operands, operands, operand_count * sizeof *operands);
+    form_complete(instruction);
 }
 
 static struct operand register_operand(uint32_t reg)

@@ -1,38 +1,51 @@
-/* words.c: binary search by size and bytes: most steps compare two integers only. */
+/* words.c: one multiplication, one probe, one comparison: every opcode and modifier of a text is
+ * looked up here. */
 #include "assembler/builtin/words.h"
 
 #include <string.h>
 
 #define LONGEST_MISSPELLING 48
 
-int words_compare(struct text a, struct text b)
+static uint64_t load(const char *data, size_t size)
 {
-    if (a.size != b.size)
-        return a.size < b.size ? -1 : 1;
-    if (a.size == 0)
+    uint64_t value = 0;
+
+    memcpy(&value, data, size);
+    return value;
+}
+
+/* The first and the last bytes tell most words apart. */
+uint32_t words_hash(struct text name)
+{
+    const char *end = name.data + name.size;
+    uint64_t first, last;
+
+    if (name.size >= 8) {
+        first = load(name.data, 8);
+        last = load(end - 8, 8);
+    } else if (name.size >= 4) {
+        first = load(name.data, 4);
+        last = load(end - 4, 4);
+    } else if (name.size > 0) {
+        first = (uint64_t)(unsigned char)name.data[0];
+        last = (uint64_t)(unsigned char)name.data[name.size / 2] << 8 | (unsigned char)end[-1];
+    } else {
         return 0;
-    if (a.data[0] != b.data[0]) /* mostly so, and cheaper than the call */
-        return (unsigned char)a.data[0] < (unsigned char)b.data[0] ? -1 : 1;
-    return memcmp(a.data, b.data, a.size);
+    }
+    first = (first ^ (last << 29 | last >> 35)) * UINT64_C(0x9e3779b97f4a7c15) + name.size;
+    return (uint32_t)((first ^ first >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 40);
 }
 
 uint16_t words_find(const struct words *words, struct text name)
 {
-    size_t low = 0, high = (size_t)words->count - 1;
+    for (uint32_t at = words_hash(name) & words->mask;; at = (at + 1) & words->mask) {
+        uint16_t number = words->slots[at];
+        const struct word *word = &words->list[number];
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct word *word = &words->list[words->order[middle]];
-        int order = words_compare(name, (struct text){word->name, word->size});
-
-        if (order == 0)
-            return words->order[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
+        if (number == 0 ||
+            (word->size == name.size && memcmp(word->name, name.data, name.size) == 0))
+            return number;
     }
-    return 0;
 }
 
 static unsigned least(unsigned a, unsigned b, unsigned c)

@@ -1,7 +1,8 @@
 /* words.h: lists of fixed words (opcodes, modifiers, special registers) that are found by name.
  *
  * A word's number is its place in the list and part of the encoding, so lists only grow at their
- * ends; a second, constant list gives the same numbers in the order of the names. */
+ * ends; a second, constant list is a hash table of the same numbers, so that nothing has to be set
+ * up when a program starts. */
 #ifndef MINILINK_BUILTIN_WORDS_H
 #define MINILINK_BUILTIN_WORDS_H
 
@@ -16,7 +17,8 @@ struct word {
 
 struct words {
     const struct word *list; /* list[0] is no word */
-    const uint16_t *order;   /* `count` - 1 numbers, sorted by size and then by bytes */
+    const uint16_t *slots;   /* numbers, by words_hash() and linear probing; 0 = empty */
+    uint32_t mask;           /* slots - 1, a power of two and at least `count` */
     uint16_t count;          /* entries of `list` */
 };
 
@@ -27,7 +29,7 @@ uint16_t words_find(const struct words *words, struct text name);
  * several; NULL when more than a third of `name` would have to change. Slow: for messages. */
 const char *words_nearest(const struct words *words, struct text name);
 
-/* Compares as `order` is sorted: negative, 0 or positive. */
-int words_compare(struct text a, struct text b);
+/* Where probing for `name` begins, before it is masked. */
+uint32_t words_hash(struct text name);
 
 #endif

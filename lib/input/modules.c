@@ -1,0 +1,218 @@
+/* modules.c: module ids, and their order as nvlink 13.0 was measured to write it: the first id of
+ * each input, in order; then what else the inputs have (`ld -r` puts several into one), last first.
+ */
+#include "input/modules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "input/archive.h"
+#include "input/hostobj.h"
+#include "input/member.h"
+
+#define SECTION      "__nv_module_id"
+#define CODE_SECTION "__nv_relfatbin"
+#define DEFINED      TEXT("def ")
+
+struct id_list {
+    struct text *items;
+    size_t count;
+    size_t capacity;
+};
+
+struct modules {
+    struct arena arena;
+    struct id_list firsts;
+    struct id_list others;
+    struct table registered; /* ids that a linked object registers */
+    const char *file;        /* operand at hand */
+    const char *object;      /* for messages: the operand, or "lib.a(b.o)" */
+    bool has_code;           /* the object has relocatable device code */
+    bool has_id;             /* the object's first id is known */
+    bool ok;
+};
+
+static bool is_identifier(struct text id)
+{
+    for (size_t i = 0; i < id.size; i++)
+        if (!isalnum((unsigned char)id.data[i]) && id.data[i] != '_')
+            return false;
+    return id.size > 0;
+}
+
+static void add_id(struct modules *modules, struct text id)
+{
+    struct id_list *list = modules->has_id ? &modules->others : &modules->firsts;
+
+    modules->has_id = true;
+    ARRAY_PUSH(list->items, list->count, list->capacity) = id;
+}
+
+static void add_string(struct modules *modules, struct text string)
+{
+    bool is_registered = text_starts(string, DEFINED);
+    struct text id = string;
+
+    if (is_registered)
+        id = (struct text){string.data + DEFINED.size, string.size - DEFINED.size};
+    else if (!modules->has_code)
+        return;
+    if (!is_identifier(id)) {
+        diag_error("Damaged section '%s' of '%s': '%.*s' is no module id", SECTION, modules->object,
+                   TEXT_ARG(id));
+        modules->ok = false;
+    } else if (is_registered) {
+        table_add(&modules->registered, id, 0);
+    } else {
+        add_id(modules, id);
+    }
+}
+
+/* NUL-terminated strings; `ld -r` may have put padding between those of two objects. */
+static bool add_section(void *argument, const char *section, struct bytes data)
+{
+    struct modules *modules = argument;
+
+    (void)section;
+    for (size_t at = 0, size; at < data.size; at += size + 1) {
+        const char *string = (const char *)data.data + at;
+
+        size = strnlen(string, data.size - at);
+        if (size > 0)
+            add_string(modules, (struct text){string, size});
+    }
+    return true;
+}
+
+static bool note_code(void *argument, const char *section, struct bytes data)
+{
+    struct modules *modules = argument;
+
+    (void)section;
+    modules->has_code |= data.size > 0;
+    return true;
+}
+
+static void add_object(struct modules *modules, struct bytes data)
+{
+    modules->has_code = modules->has_id = false;
+    if (!hostobj_walk_named(modules->object, data, CODE_SECTION, note_code, modules) ||
+        !hostobj_walk_named(modules->object, data, SECTION, add_section, modules))
+        modules->ok = false;
+}
+
+static bool add_archive_member(void *argument, struct text name, struct bytes data)
+{
+    struct modules *modules = argument;
+
+    modules->object = arena_printf(&modules->arena, "%s(%.*s)", modules->file, TEXT_ARG(name));
+    if (file_classify(data) == FILE_HOST_OBJECT)
+        add_object(modules, data);
+    return true;
+}
+
+/* A raw file of device code has no id of its own: measured, its absolute path is taken, with '_'
+ * for what an identifier cannot hold. nvcc -dlink -r names its output in the same way. */
+static void add_path(struct modules *modules, const char *path)
+{
+    char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    struct context_cleanup cleanup;
+    char *id;
+
+    if (path[0] != '/' && !folder && errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    context_defer(&cleanup, memory_cleanup, &folder);
+    id = arena_printf(&modules->arena, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    context_clean(&cleanup);
+    for (char *at = id; *at; at++)
+        if (!isalnum((unsigned char)*at))
+            *at = '_';
+    modules->has_id = false;
+    add_id(modules, text_of(id));
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t size = strlen(path), suffix_size = strlen(suffix);
+
+    return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
+}
+
+static void add_file(struct modules *modules, const struct input_file *file)
+{
+    modules->file = modules->object = file->path;
+    switch (file->kind) {
+    case FILE_HOST_OBJECT:
+        add_object(modules, file->data);
+        break;
+    case FILE_ARCHIVE:
+        if (!archive_walk(file->path, file->data, add_archive_member, modules))
+            modules->ok = false;
+        break;
+    case FILE_CUBIN:
+    case FILE_FATBIN:
+    case FILE_PTX:
+        /* Measured: under another name, the same file is not listed. */
+        if (has_suffix(file->path, ".cubin") || has_suffix(file->path, ".fatbin") ||
+            has_suffix(file->path, ".ptx"))
+            add_path(modules, file->path);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Keeps the ids that nothing registers yet. */
+static size_t leave_out_registered(const struct modules *modules, struct id_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (table_find(&modules->registered, list->items[i]) == TABLE_NONE)
+            list->items[kept++] = list->items[i];
+    return list->count = kept;
+}
+
+static void print(struct modules *modules, struct buffer *list)
+{
+    size_t count = leave_out_registered(modules, &modules->firsts);
+
+    count += leave_out_registered(modules, &modules->others);
+    buffer_printf(list, "#define NUM_PRELINKED_OBJECTS %zu\n", count);
+    for (size_t i = 0; i < modules->firsts.count; i++)
+        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->firsts.items[i]));
+    for (size_t i = modules->others.count; i-- > 0;)
+        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->others.items[i]));
+}
+
+static void free_modules(void *argument)
+{
+    struct modules *modules = argument;
+
+    free(modules->firsts.items);
+    free(modules->others.items);
+    table_free(&modules->registered);
+    arena_free(&modules->arena);
+}
+
+bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system)
+{
+    struct modules modules = {.ok = true};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_modules, &modules);
+    for (size_t i = 0; i < inputs->count; i++)
+        if (!without_system || !members_is_system(inputs->files[i].path))
+            add_file(&modules, &inputs->files[i]);
+    if (modules.ok)
+        print(&modules, list);
+    context_clean(&cleanup);
+    return modules.ok;
+}

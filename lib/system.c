@@ -1,0 +1,40 @@
+/* system.c: names on both sides of the toolkit's libraries. */
+#include "system.h"
+
+#include <elf.h>
+
+#include "cubin/format.h"
+#include "ptx/symbol.h"
+
+static bool is_shared_function(const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_FUNC && symbol->binding != STB_LOCAL;
+}
+
+void system_add_names(struct table *names, const struct cubin *library)
+{
+    for (size_t i = 1; i < library->symbol_count; i++)
+        if (is_shared_function(&library->symbols[i]) && library->symbols[i].section != SHN_UNDEF)
+            table_add(names, library->symbols[i].name, 0);
+}
+
+bool system_is_called_by_cubin(const struct table *names, const struct cubin *cubin)
+{
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (is_shared_function(&cubin->symbols[i]) && cubin->symbols[i].section == SHN_UNDEF &&
+            table_find(names, cubin->symbols[i].name) != TABLE_NONE)
+            return true;
+    return false;
+}
+
+bool system_is_called_by_program(const struct table *names, const struct program *program)
+{
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        if (symbol->is_live && !symbol->is_defined &&
+            table_find(names, symbol->own_name) != TABLE_NONE)
+            return true;
+    }
+    return false;
+}

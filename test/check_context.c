@@ -1,0 +1,191 @@
+/* Unwinding: recovery points, deferred cleanups, contexts of threads, and messages without memory.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/table.h"
+
+/* What has been cleaned up, in order. */
+struct record {
+    char order[16];
+    size_t count;
+};
+
+struct entry {
+    struct record *record;
+    char name;
+};
+
+static void note(void *argument)
+{
+    const struct entry *entry = argument;
+
+    entry->record->order[entry->record->count++] = entry->name;
+}
+
+static enum link_code raise_behind_three(void *argument)
+{
+    struct entry entries[] = {{argument, 'a'}, {argument, 'b'}, {argument, 'c'}};
+    struct context_cleanup cleanups[3];
+
+    for (size_t i = 0; i < 3; i++)
+        context_defer(&cleanups[i], note, &entries[i]);
+    context_raise(LINK_NO_MEMORY);
+}
+
+START_TEST(raising_cleans_up_newest_first)
+{
+    struct record record = {0};
+
+    ck_assert_int_eq(context_run(raise_behind_three, &record), LINK_NO_MEMORY);
+    ck_assert_str_eq(record.order, "cba");
+    ck_assert_ptr_null(context_get()->cleanups);
+}
+END_TEST
+
+static enum link_code clean_then_raise(void *argument)
+{
+    struct entry outer = {argument, 'o'}, inner = {argument, 'i'};
+    struct context_cleanup cleanups[2];
+
+    context_defer(&cleanups[0], note, &outer);
+    context_defer(&cleanups[1], note, &inner);
+    context_clean(&cleanups[1]);
+    context_raise(LINK_FAILED);
+}
+
+START_TEST(what_was_cleaned_is_not_cleaned_again)
+{
+    struct record record = {0};
+
+    ck_assert_int_eq(context_run(clean_then_raise, &record), LINK_FAILED);
+    ck_assert_str_eq(record.order, "io");
+}
+END_TEST
+
+static enum link_code run_inside(void *argument)
+{
+    struct entry own = {argument, 'x'};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, note, &own);
+    ck_assert_int_eq(context_run(raise_behind_three, argument), LINK_NO_MEMORY);
+    ck_assert_str_eq(own.record->order, "cba");
+    context_clean(&cleanup);
+    return LINK_OK;
+}
+
+START_TEST(an_inner_raise_leaves_outer_cleanups_alone)
+{
+    struct record record = {0};
+
+    ck_assert_int_eq(context_run(run_inside, &record), LINK_OK);
+    ck_assert_str_eq(record.order, "cbax");
+}
+END_TEST
+
+/* Leaks here are found by a sanitizer or valgrind. */
+static enum link_code raise_with_containers(void *argument)
+{
+    struct buffer buffer = {0};
+    struct table table = {0};
+    struct arena arena = {0};
+    char *array = NULL;
+    size_t count = 0, capacity = 0;
+    struct context_cleanup cleanups[4];
+
+    (void)argument;
+    context_defer(&cleanups[0], buffer_cleanup, &buffer);
+    context_defer(&cleanups[1], table_cleanup, &table);
+    context_defer(&cleanups[2], arena_cleanup, &arena);
+    context_defer(&cleanups[3], memory_cleanup, &array);
+    buffer_string(&buffer, "text");
+    table_add(&table, TEXT("name"), 1);
+    arena_alloc(&arena, 10, 10);
+    for (int i = 0; i < 100; i++)
+        ARRAY_PUSH(array, count, capacity) = 'x';
+    memory_alloc(SIZE_MAX, 2);
+    return LINK_OK;
+}
+
+START_TEST(containers_are_freed_on_the_way)
+{
+    ck_assert_int_eq(context_run(raise_with_containers, NULL), LINK_NO_MEMORY);
+}
+END_TEST
+
+static void *open_in_thread(void *argument)
+{
+    struct context **found = argument;
+
+    *found = context_open();
+    ck_assert_ptr_eq(*found, context_get());
+    return NULL;
+}
+
+START_TEST(each_thread_opens_a_context_of_its_own)
+{
+    struct context *own = context_open(), *other = NULL;
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &other), 0);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_nonnull(other);
+    ck_assert_ptr_ne(own, other);
+    ck_assert_uint_eq(context_count_live(), 1);
+}
+END_TEST
+
+START_TEST(a_context_can_be_had_again_after_shutdown)
+{
+    ck_assert_ptr_nonnull(context_get());
+    context_shutdown();
+    ck_assert_uint_eq(context_count_live(), 0);
+    ck_assert_ptr_nonnull(context_get());
+    ck_assert_uint_eq(context_count_live(), 1);
+    context_shutdown();
+    context_shutdown();
+}
+END_TEST
+
+START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
+{
+    struct context *context = context_get();
+    struct diag_sink sink = {0};
+
+    context->sink = &sink;
+    diag_no_memory();
+    context->sink = NULL;
+    ck_assert_uint_eq(sink.errors, 1);
+    ck_assert(context->has_fatal_error);
+    ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink fatal   : out of memory\n")));
+    diag_sink_free(&sink);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("context");
+    TCase *tests = tcase_create("context");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(tests, raising_cleans_up_newest_first);
+    tcase_add_test(tests, what_was_cleaned_is_not_cleaned_again);
+    tcase_add_test(tests, an_inner_raise_leaves_outer_cleanups_alone);
+    tcase_add_test(tests, containers_are_freed_on_the_way);
+    tcase_add_test(tests, each_thread_opens_a_context_of_its_own);
+    tcase_add_test(tests, a_context_can_be_had_again_after_shutdown);
+    tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

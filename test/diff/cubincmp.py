@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""cubincmp.py MINE NVLINK: compares two linked cubins by what they mean.
+
+Indices are replaced by names first, so that the order of sections, symbols and records does not
+count, nor do string tables and file offsets. Notes are not compared: they name the tool.
+Prints one line per difference; exit status 0: none, 1: some, 2: a file cannot be read.
+"""
+import struct
+import sys
+from collections import Counter
+
+NOBITS = 8
+NOTE = 7
+INFO = 0x70000000
+CALLGRAPH = 0x70000001
+PROTOTYPE = 0x70000002
+INFO_LINK = 0x40
+DERIVED = {".shstrtab", ".strtab", ".symtab"}
+# Records of .nv.info whose payload begins with symbols: how many of its words (None: all).
+SYMBOL_WORDS = {0x0A: 1, 0x0F: None, 0x11: 1, 0x12: 1, 0x23: 1, 0x2F: 1}
+
+
+def text(table, offset):
+    return table[offset:table.index(b"\0", offset)].decode("latin1")
+
+
+class Cubin:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        head = struct.unpack_from("<16sHHIQQQIHHHHHH", self.data, 0)
+        if head[0][:5] != b"\x7fELF\x02":
+            raise ValueError("not a 64-bit ELF file")
+        self.header = {"ident": head[0].hex(), "type": head[1], "machine": head[2],
+                       "flags": hex(head[7]), "entry": head[4]}
+        self.read_sections(head[6], head[12], head[13])
+        self.read_symbols()
+        self.segments = [struct.unpack_from("<IIQQQQQQ", self.data, head[5] + 56 * i)
+                         for i in range(head[10])]
+
+    def read_sections(self, offset, count, names):
+        fields = ("name", "type", "flags", "addr", "offset", "size", "link", "info", "align",
+                  "entsize")
+        self.sections = [dict(zip(fields, struct.unpack_from("<IIQQQQIIQQ", self.data,
+                                                             offset + 64 * i)))
+                         for i in range(count)]
+        for section in self.sections:
+            end = section["offset"] + section["size"]
+            section["data"] = b"" if section["type"] in (0, NOBITS) else \
+                self.data[section["offset"]:end]
+        table = self.sections[names]["data"]
+        seen = Counter()
+        for section in self.sections:
+            name = text(table, section["name"])
+            seen[name] += 1
+            section["name"] = name if seen[name] == 1 else "%s#%d" % (name, seen[name])
+
+    def section_name(self, index):
+        special = {0: "UNDEF", 0xFFF1: "ABS", 0xFFF2: "COMMON"}
+        return special.get(index) or self.sections[index]["name"]
+
+    def read_symbols(self):
+        table = next(s for s in self.sections if s["name"] == ".symtab")
+        self.strings = self.sections[table["link"]]["data"]
+        self.symbols = []
+        for i in range(table["size"] // 24):
+            name, info, other, section, value, size = struct.unpack_from("<IBBHQQ", table["data"],
+                                                                         24 * i)
+            self.symbols.append({"name": text(self.strings, name), "type": info & 15,
+                                 "binding": info >> 4, "other": hex(other),
+                                 "section": self.section_name(section), "value": hex(value),
+                                 "size": hex(size)})
+        counts = Counter(s["name"] for s in self.symbols if s["type"] != 3)
+        for symbol in self.symbols:
+            if symbol["type"] == 3:
+                symbol["label"] = "section " + symbol["section"]
+            elif counts[symbol["name"]] > 1:
+                symbol["label"] = "%s in %s+%s" % (symbol["name"], symbol["section"],
+                                                   symbol["value"])
+            else:
+                symbol["label"] = symbol["name"]
+
+    def label(self, index):
+        return self.symbols[index]["label"]
+
+    def records(self, data):
+        at = 0
+        while at + 4 <= len(data):
+            form, attribute, value = struct.unpack_from("<BBH", data, at)
+            at += 4
+            if form != 4:
+                yield "%#x = %#x" % (attribute, value)
+                continue
+            payload = data[at:at + value]
+            at += value
+            words = struct.unpack("<%dI" % (len(payload) // 4), payload[:len(payload) // 4 * 4])
+            count = SYMBOL_WORDS.get(attribute, 0)
+            count = len(words) if count is None else count
+            yield "%#x = %s %s" % (attribute, [self.label(w) for w in words[:count]],
+                                   payload[4 * count:].hex())
+
+    def relocations(self, section):
+        size = section["entsize"]
+        for at in range(0, section["size"], size):
+            offset, info = struct.unpack_from("<QQ", section["data"], at)
+            addend = struct.unpack_from("<q", section["data"], at + 16)[0] if size == 24 else None
+            yield "%#x type %#x %s %s" % (offset, info & 0xFFFFFFFF, self.label(info >> 32), addend)
+
+    def calls(self, section):
+        part = 0
+        for a, b in struct.iter_unpack("<ii", section["data"]):
+            if a == 0:
+                part = b
+                yield "part %d" % part
+            else:
+                named = self.label(b) if part in (-1, -4) else text(self.strings, b)
+                yield "part %d: %s, %s" % (part, self.label(a), named)
+
+    def contents(self, section):
+        """The section's meaning as a list of lines, or its bytes."""
+        if section["type"] == INFO:
+            return list(self.records(section["data"]))
+        if section["type"] == CALLGRAPH:
+            return list(self.calls(section))
+        if section["type"] == PROTOTYPE:
+            return ["%s: %s" % (self.label(a), text(self.strings, b))
+                    for a, b in struct.iter_unpack("<II", section["data"])]
+        if section["type"] in (4, 9):
+            return list(self.relocations(section))
+        return section["data"]
+
+    def info(self, section):
+        if section["name"].startswith(".text."):
+            return "%s, %#x" % (self.label(section["info"] & 0xFFFFFF), section["info"] >> 24)
+        if section["type"] in (4, 9) or section["flags"] & INFO_LINK:
+            return self.section_name(section["info"])
+        return section["info"]
+
+    def loads(self):
+        """Segments: their kind, and how much memory stands behind the file part."""
+        return [(kind, flags, memory - size) for kind, flags, _, _, _, size, memory, _ in
+                self.segments]
+
+
+def differ(what, mine, theirs, out):
+    if mine != theirs:
+        out.append("%s: %s | %s" % (what, mine, theirs))
+
+
+def differ_lists(what, mine, theirs, out):
+    for line in (Counter(mine) - Counter(theirs)).elements():
+        out.append("%s: only mine: %s" % (what, line))
+    for line in (Counter(theirs) - Counter(mine)).elements():
+        out.append("%s: only nvlink's: %s" % (what, line))
+
+
+def compare_sections(mine, theirs, out):
+    a = {s["name"]: s for s in mine.sections}
+    b = {s["name"]: s for s in theirs.sections}
+    differ_lists("sections", list(a), list(b), out)
+    for name in a.keys() & b.keys():
+        if name in DERIVED or name == "":
+            continue
+        for field in ("type", "flags", "align", "entsize"):
+            differ("%s %s" % (name, field), a[name][field], b[name][field], out)
+        differ(name + " link", mine.section_name(a[name]["link"]),
+               theirs.section_name(b[name]["link"]), out)
+        differ(name + " info", mine.info(a[name]), theirs.info(b[name]), out)
+        if a[name]["type"] == NOTE:
+            continue
+        x, y = mine.contents(a[name]), theirs.contents(b[name])
+        if isinstance(x, list):
+            differ_lists(name, x, y, out)
+        elif x != y:
+            out.append("%s: %d and %d bytes differ" % (name, len(x), len(y)))
+        if a[name]["type"] == NOBITS:
+            differ(name + " size", a[name]["size"], b[name]["size"], out)
+
+
+def compare(mine, theirs):
+    out = []
+    differ("header", mine.header, theirs.header, out)
+    differ("segments", mine.loads(), theirs.loads(), out)
+    compare_sections(mine, theirs, out)
+    differ_lists("symbols", [str(sorted(s.items())) for s in mine.symbols],
+                 [str(sorted(s.items())) for s in theirs.symbols], out)
+    return out
+
+
+def main():
+    try:
+        differences = compare(Cubin(sys.argv[1]), Cubin(sys.argv[2]))
+    except (OSError, ValueError, IndexError, StopIteration, struct.error) as problem:
+        print("cannot be compared: %s" % problem)
+        return 2
+    for line in differences:
+        print(line)
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+#!/bin/bash
+# merge-series.sh [PROGRAM...]: links the programs of fixtures/link-series with nvlink and with the
+# merger and compares the results, for the targets and debug levels in $KINDS (sm_90:-g and
+# sm_90:-lineinfo take minutes: nvcc compiles the sources then; else its PTX in fixtures/programs is used).
+# Needs ptxas, nvlink and python3, nvcc for the levels, and $BUILD/tool_merge; without them it is skipped,
+# loudly.
+# A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
+# if anything else does.
+set -u
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build}
+passed=0 failed=0 skipped=0
+jobs=${JOBS:-2}
+kinds=${KINDS:-sm_90 sm_80}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+for tool in ptxas nvlink python3 "$build/tool_merge"; do
+    if ! command -v "$tool" > /dev/null; then
+        echo "skipped merge-series: $tool is not there"
+        skipped=1
+        finish
+    fi
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# assemble TARGET LEVEL TEST: makes the program's cubins; false where the target cannot have it.
+assemble() {
+    local front= back= folder=$work/$1$2/$3 source name
+    case $2 in
+    -lineinfo) front=-lineinfo ;;
+    -g) front=-G back=-g ;;
+    esac
+    mkdir -p "$folder"
+    for source in fixtures/link-series/"$3"/*; do
+        name=$(basename "${source%.*}")
+        case $source$2 in
+        *.cu) sed "s/^\.target sm_90/.target $1/" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
+        *.cu-*) nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
+        *) sed "s/sm_90/$1/" "$source" > "$folder/$name.ptx" ;;
+        esac
+        ptxas -c -arch="$1" $back "$folder/$name.ptx" -o "$folder/$name.o" || return 1
+    done
+} > /dev/null 2>&1
+
+# run TARGET LEVEL TEST: prints one of passed, failed, skipped, and why.
+run() {
+    local folder=$work/$1$2/$3 debug=
+    [ "$2" = -g ] && debug=-g
+    if ! assemble "$1" "$2" "$3"; then
+        echo "skipped $1$2 $3: cannot be assembled"
+    elif ! nvlink -arch="$1" $debug "$folder"/*.o -o "$folder/nvlink.cubin" > "$folder/log" 2>&1; then
+        echo "skipped $1$2 $3: nvlink refuses it"
+    elif ! "$build/tool_merge" $debug -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
+        echo "failed $1$2 $3: $(head -1 "$folder/log")"
+    elif ! python3 test/diff/cubincmp.py "$folder/mine.cubin" "$folder/nvlink.cubin" > "$folder/log"; then
+        echo "failed $1$2 $3: $(wc -l < "$folder/log") differences, $(head -1 "$folder/log")"
+    else
+        echo "passed $1$2 $3"
+    fi
+}
+
+if [ "$#" -eq 0 ]; then
+    set -- $(ls fixtures/link-series)
+fi
+export -f run assemble
+export work build
+# Programs are independent: a few at a time, printed in order.
+for kind in $kinds; do
+    target=${kind%%:*} level=${kind#"$target"}
+    printf '%s\n' "$@" |
+        xargs -P "$jobs" -I{} bash -c "run $target '${level#:}' {} > $work/$target${level#:}.{}"
+    for test in "$@"; do
+        line=$(cat "$work/$target${level#:}.$test")
+        case $line in
+        passed*) passed=$((passed + 1)) ;;
+        skipped*) skipped=$((skipped + 1)) ;;
+        *)
+            if grep -q "^$test	" test/diff/known-differences; then
+                line="skipped ${line#failed } (known: $(grep "^$test	" test/diff/known-differences | cut -f2))"
+                skipped=$((skipped + 1))
+            else
+                failed=$((failed + 1))
+            fi
+            ;;
+        esac
+        echo "$line"
+    done
+done
+finish

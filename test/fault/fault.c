@@ -1,0 +1,351 @@
+/* fault.c: a library to load before a program (LD_PRELOAD), which makes one chosen call fail.
+ *
+ * The program is run again and again with another number, so that every place where memory, a
+ * thread or the disk can fail is seen to fail once. Environment, each optional; N counts from 1
+ * over all threads of the process, and a number that is never reached changes nothing:
+ *     FAULT_ALLOCATION=N  the N-th allocation fails
+ *     FAULT_THREAD=N      the N-th pthread_create fails
+ *     FAULT_WRITE=N       the N-th step of writing a file fails: write, pwrite, ftruncate,
+ * fallocate, a shared writable mapping, fsync, rename FAULT_FOREVER=1     all later ones fail too
+ *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES" goes there at exit
+ *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
+ *                         who allocated it, as "object+offset" for addr2line
+ * Children do not inherit any of it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* glibc's own names, which are there before dlsym can be used. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *block);
+
+struct fault {
+    uint64_t wanted; /* 0 = none */
+    atomic_uint_fast64_t count;
+};
+
+#define FRAMES 8
+#define BLOCKS (1u << 18) /* most live blocks that are followed; a power of two */
+
+struct block {
+    uintptr_t address; /* 0 = free, 1 = was used */
+    size_t size;
+    void *frames[FRAMES];
+    int frame_count;
+};
+
+static struct fault allocations, threads, writes;
+static bool is_forever, is_started;
+static const char *count_file, *leaks_file;
+static struct block *blocks;
+static atomic_flag blocks_lock = ATOMIC_FLAG_INIT;
+static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+
+static bool fails(struct fault *fault)
+{
+    uint64_t number;
+
+    if (!is_started || is_inside)
+        return false;
+    number = atomic_fetch_add(&fault->count, 1) + 1;
+    return fault->wanted && (is_forever ? number >= fault->wanted : number == fault->wanted);
+}
+
+static uint64_t read_number(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void lock_blocks(void)
+{
+    while (atomic_flag_test_and_set_explicit(&blocks_lock, memory_order_acquire))
+        continue;
+}
+
+static void unlock_blocks(void)
+{
+    atomic_flag_clear_explicit(&blocks_lock, memory_order_release);
+}
+
+static size_t place_of(uintptr_t address)
+{
+    return (size_t)((address >> 4) * 0x9e3779b97f4a7c15u >> 40) & (BLOCKS - 1);
+}
+
+static void *followed(void *address, size_t size)
+{
+    struct block new = {.address = (uintptr_t)address, .size = size};
+    size_t place = place_of(new.address), tries = 0;
+
+    if (!address || !blocks || is_inside)
+        return address;
+    is_inside = true;
+    new.frame_count = backtrace(new.frames, FRAMES);
+    is_inside = false;
+    lock_blocks();
+    while (tries++ < BLOCKS && blocks[place].address > 1)
+        place = (place + 1) & (BLOCKS - 1);
+    if (blocks[place].address <= 1)
+        blocks[place] = new;
+    unlock_blocks();
+    return address;
+}
+
+static void forget(void *block)
+{
+    uintptr_t address = (uintptr_t)block;
+    size_t place = place_of(address);
+
+    if (!block || !blocks || is_inside)
+        return;
+    lock_blocks();
+    for (size_t tries = 0; tries < BLOCKS && blocks[place].address; tries++) {
+        if (blocks[place].address == address) {
+            blocks[place].address = 1;
+            break;
+        }
+        place = (place + 1) & (BLOCKS - 1);
+    }
+    unlock_blocks();
+}
+
+void *malloc(size_t size)
+{
+    if (fails(&allocations)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return followed(__libc_malloc(size), size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    if (fails(&allocations)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return followed(__libc_calloc(count, size), count * size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    void *moved;
+
+    if (fails(&allocations)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    forget(block); /* before another thread can be given its address */
+    moved = __libc_realloc(block, size);
+    return followed(moved ? moved : block, size) == moved ? moved : NULL;
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    if (fails(&allocations)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return followed(__libc_memalign(alignment, size), size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memalign(alignment, size);
+}
+
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
+    *block = memalign(alignment, size);
+    return *block ? 0 : ENOMEM;
+}
+
+void free(void *block)
+{
+    forget(block);
+    __libc_free(block);
+}
+
+/* The function that this library stands in front of. */
+static void *next(const char *name)
+{
+    void *function;
+
+    is_inside = true;
+    function = dlsym(RTLD_NEXT, name);
+    is_inside = false;
+    return function;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                   void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        next("pthread_create");
+
+    return fails(&threads) ? EAGAIN : real(thread, attributes, function, argument);
+}
+
+/* Only of regular files, memory files among them; fd -1 is a step that is none's. Messages, pipes
+ * and event counters go on. */
+static bool disk_fails(int fd, int error)
+{
+    struct stat status;
+
+    if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode)))
+        return false;
+    if (!fails(&writes))
+        return false;
+    errno = error;
+    return true;
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    ssize_t (*real)(int, const void *, size_t) = next("write");
+
+    return disk_fails(fd, ENOSPC) ? -1 : real(fd, data, size);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+    ssize_t (*real)(int, const void *, size_t, off_t) = next("pwrite");
+
+    return disk_fails(fd, ENOSPC) ? -1 : real(fd, data, size, offset);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    int (*real)(int, off_t) = next("ftruncate");
+
+    return disk_fails(fd, ENOSPC) ? -1 : real(fd, size);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+    int (*real)(int, int, off_t, off_t) = next("fallocate");
+
+    return disk_fails(fd, ENOSPC) ? -1 : real(fd, mode, offset, size);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t size)
+{
+    int (*real)(int, off_t, off_t) = next("posix_fallocate");
+
+    return disk_fails(fd, ENOSPC) ? ENOSPC : real(fd, offset, size);
+}
+
+int fsync(int fd)
+{
+    int (*real)(int) = next("fsync");
+
+    return disk_fails(fd, EIO) ? -1 : real(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *) = next("rename");
+
+    return disk_fails(-1, EIO) ? -1 : real(from, to);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    void *(*real)(void *, size_t, int, int, int, off_t) = next("mmap");
+
+    if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && disk_fails(fd, ENOMEM))
+        return MAP_FAILED;
+    return real(address, size, protection, flags, fd, offset);
+}
+
+/* Streams' buffers and what the loader holds live until the end; they are nobody's fault. */
+static bool is_libc_own(const struct block *block)
+{
+    Dl_info info;
+
+    for (int i = 0; i < block->frame_count; i++) {
+        if (!dladdr(block->frames[i], &info))
+            continue;
+        if (info.dli_sname && strcmp(info.dli_sname, "_IO_file_doallocate") == 0)
+            return true;
+        if (info.dli_fname && strstr(info.dli_fname, "/ld-linux"))
+            return true;
+    }
+    return false;
+}
+
+static void write_leaks(FILE *file)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        const struct block *block = &blocks[i];
+        Dl_info info;
+
+        if (block->address <= 1 || is_libc_own(block))
+            continue;
+        fprintf(file, "%zu bytes:", block->size);
+        for (int j = 2; j < block->frame_count; j++) /* behind followed() and the allocator */
+            if (dladdr(block->frames[j], &info))
+                fprintf(file, " %s+0x%zx", info.dli_fname,
+                        (size_t)((char *)block->frames[j] - (char *)info.dli_fbase) - 1);
+        fputc('\n', file);
+    }
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    FILE *file;
+
+    is_inside = true;
+    is_started = false;
+    if (count_file && (file = fopen(count_file, "w")) != NULL) {
+        fprintf(file, "%ju %ju %ju\n", (uintmax_t)allocations.count, (uintmax_t)threads.count,
+                (uintmax_t)writes.count);
+        fclose(file);
+    }
+    if (blocks && (file = fopen(leaks_file, "w")) != NULL) {
+        write_leaks(file);
+        fclose(file);
+    }
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    void *frames[FRAMES];
+    void *map;
+
+    is_inside = true;
+    allocations.wanted = read_number("FAULT_ALLOCATION");
+    threads.wanted = read_number("FAULT_THREAD");
+    writes.wanted = read_number("FAULT_WRITE");
+    is_forever = read_number("FAULT_FOREVER") != 0;
+    count_file = getenv("FAULT_COUNT");
+    leaks_file = getenv("FAULT_LEAKS");
+    unsetenv("LD_PRELOAD");
+    if (leaks_file) {
+        backtrace(frames, FRAMES); /* the first call loads a library */
+        map = mmap(NULL, BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (map != MAP_FAILED)
+            blocks = map;
+    }
+    is_inside = false;
+    is_started = true;
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# faults.sh: whatever allocation, thread or write fails, a link ends with the same bytes as without the
+# fault or with status 3 and a message, and leaves nothing behind: no file, and no block of memory.
+#
+# build/fault.so makes one chosen call fail (test/fault/fault.c). The numbers are a fixed sample: all
+# the first ones, where a program starts, then one in STEP, of which the first is another in each case.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+if [ -n "${SANITIZE:-}" ]; then
+    echo "faults.sh SKIPPED: a sanitizer and build/fault.so cannot both come first"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0 cases=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+F=$ROOT/fixtures/fatbin
+mkdir out
+
+fail() {
+    failed=$((failed + 1))
+    echo "failed: $1"
+    sed 's/^/    /' messages
+}
+
+# faulty VARIABLE=VALUE...: runs "${command[@]}" with these faults; its status in $status.
+faulty() {
+    rm -rf out/* leaks
+    timeout 20 env "$@" LD_PRELOAD="$BUILD/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
+        > printed 2> messages
+    status=$?
+}
+
+# result: what the run has made: the output and what it has printed.
+result() { cat out/x printed 2> /dev/null | cksum; }
+
+# judge WHAT PATTERN: the same as without the fault, or a failure that says PATTERN and leaves nothing.
+judge() {
+    left=$(ls -A out | tr '\n' ' ')
+    if [ -s leaks ]; then
+        fail "$1 leaves memory behind: $(head -n 1 leaks)"
+    elif [ "$status" = 0 ] && [ "$(result)" = "$normal" ]; then
+        passed=$((passed + 1))
+    elif [ "$status" = 3 ] && [ -n "$2" ] && [ -z "$left" ] && grep -qE "$2" messages; then
+        passed=$((passed + 1))
+    else
+        fail "$1 ends with status $status, leaving '$left'"
+    fi
+}
+
+# sample COUNT FIRST STEP: every number up to FIRST, then one in STEP, up to two beyond COUNT.
+sample() {
+    local n
+    for ((n = 1; n <= $1 + 2; n += n < $2 ? 1 : $3)); do echo $n; done
+    echo $(($1 + cases % $3))
+}
+
+# program NAME FIRST STEP COMMAND...: all kinds of faults. COMMAND makes out/x, or only prints.
+program() {
+    local name=$1 first=$2 step=$3 n memory='out of memory|[Cc]annot allocate memory'
+    shift 3
+    command=("$@")
+    cases=$((cases + 1))
+    faulty FAULT_COUNT="$work/count"
+    normal=$(result)
+    read -r allocations threads writes < count
+    if [ "$status" != 0 ] || [ -s leaks ]; then fail "$name without a fault"; return; fi
+    for n in $(sample "$allocations" "$first" "$step"); do
+        faulty FAULT_ALLOCATION="$n"
+        judge "$name without allocation $n" "$memory"
+    done
+    for n in $(sample "$allocations" 3 $((step * 4 + cases))); do
+        faulty FAULT_ALLOCATION="$n" FAULT_FOREVER=1
+        judge "$name without allocations from $n on" "$memory"
+    done
+    for ((n = 1; n <= threads; n++)); do
+        faulty FAULT_THREAD=$n
+        judge "$name without thread $n" ""
+        faulty FAULT_THREAD=$n FAULT_FOREVER=1
+        judge "$name without threads from $n on" ""
+    done
+    for ((n = 1; n <= writes; n++)); do
+        faulty FAULT_WRITE=$n
+        judge "$name without write $n" "$memory|No space left|Input/output error"
+    done
+}
+
+split=(minilink -w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)
+abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
+program "a split link" 50 9 "${split[@]}" "${abc[@]}" -o out/x
+program "a merge of cubins" 20 7 minilink -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o -o out/x
+# A list of modules beside the output may be made before the output fails, so it goes elsewhere.
+program "a link with a list of modules" 15 13 minilink -w -arch=sm_90 -register-link-binaries=/dev/null \
+    "$F"/b.sass.o "$ROOT"/fixtures/split/01_static_func_two_users.ptx -o out/x
+program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto "$F"/a.ptxonly.o "$F"/lib.a -o out/x
+program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
+if command -v ptxas > /dev/null; then
+    program "a link by ptxas" 20 29 "${split[@]}" --assembler=ptxas "${abc[@]}" -o out/x
+else
+    echo "faults.sh: ptxas is not installed: links by it SKIPPED"
+fi
+minilink -w -arch=sm_90 "${abc[@]}" -o built-in.cubin
+program "minidump" 20 9 minidump --arch=sm_90 built-in.cubin "$F"/lib.a "$F"/b.sass.o
+program "minifat" 30 2 minifat --format=object "$ROOT"/fixtures/minifat/kernel.ptx \
+    "$ROOT"/fixtures/minifat/kernel90.cubin -o out/x
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
