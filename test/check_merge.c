@@ -367,6 +367,25 @@ START_TEST(refuses_in_nvlinks_words)
 }
 END_TEST
 
+/* A damaged input: a section without bytes that has the name of one with bytes. */
+START_TEST(sections_of_one_name_must_be_of_one_kind)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
+
+    read_file("const-a.o", &merged->files[0]);
+    read_file("texture-data.o", &merged->files[1]);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert(cubin_read(&merged->inputs[i], "a.o", buffer_bytes(&merged->files[i])));
+    merged->inputs[1].sections[cubin_section_find(&merged->inputs[1], TEXT(".nv.global"))].name =
+        TEXT(".nv.constant3");
+    context_get()->sink = &merged->said;
+    ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
+    context_get()->sink = NULL;
+    expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
+}
+END_TEST
+
 /* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
 static void merge_damaged(const char *name, const char *section_name, size_t offset,
                           const void *bytes, size_t size)
@@ -463,6 +482,7 @@ static Suite *suite(void)
     tcase_add_test(tests, report_tells_what_a_kernel_needs);
     tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0,
                         (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);

@@ -72,6 +72,10 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
     known = table_add(&m->section_names, input->name, (uint32_t)m->section_count);
     if (known == m->section_count)
         layout_add(m, &section);
+    if (m->sections[known].class != class) {
+        diag_error("Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
+        m->failed = true;
+    }
     return known;
 }
 

@@ -30,7 +30,7 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
         .type = like->type,
         .flags = like->flags,
         .alignment = like->alignment,
-        .size = like->size,
+        .size = like->data.size,
         .data = like->data.data,
         .function = MERGE_NONE,
         .target = MERGE_NONE,
