@@ -14,10 +14,16 @@ if [ -z "$nvcc" ]; then
     echo "0 passed, 0 failed, 27 skipped"
     exit 0
 fi
-bin=$(dirname "$(readlink -f "$nvcc")")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
+# What PATH finds may be a script that runs the nvcc of a toolkit elsewhere: nvcc itself knows its folder.
+bin=$("$nvcc" -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
+if [ ! -x "$bin/nvcc" ]; then
+    echo "nvcc-shim: $nvcc does not tell its folder (-dryrun has no _HERE_)"
+    echo "0 passed, 1 failed, 26 skipped"
+    exit 1
+fi
 
 mkdir "$work/shim"
 for tool in "$bin"/*; do
