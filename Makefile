@@ -45,7 +45,7 @@ $(BUILD)/.dependencies: test/install-dependencies
 	$(Q)touch $@
 
 .PHONY: programs tests
-programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so
+programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so
 
 define program
@@ -58,6 +58,10 @@ $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
+# Stands in for NVIDIA's libnvJitLink in tests, which need no CUDA then.
+$(BUILD)/fake-nvjitlink.so: $(BUILD)/test/plugin/nvjitlink.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
 # Loaded before a program, it makes calls of the C library fail. Never with a sanitizer, which must
