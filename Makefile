@@ -45,7 +45,7 @@ $(BUILD)/.dependencies: test/install-dependencies
 	$(Q)touch $@
 
 .PHONY: programs tests
-programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so
 
 define program
@@ -53,6 +53,11 @@ $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(B
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
 $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
+
+$(BUILD)/minilink-shim: cmd/minilink-shim lib/link.h
+	$(Q)mkdir -p $(@D)
+	$(Q)sed "s/@VERSION@/$$(sed -n 's/^#define MINILINK_VERSION "\(.*\)"/\1/p' lib/link.h)/" $< > $@
+	$(Q)chmod 755 $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
@@ -126,12 +131,12 @@ tsan:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/minilink \
 	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/man/man5
-	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/include/minilink/*.h $(DESTDIR)$(PREFIX)/include/minilink
 	for n in 1 3 5; do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
 
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/minilink-shim
 	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
 	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 

@@ -57,6 +57,7 @@ const struct option_row option_table[] = {
     {"suppress-debug-info", NULL, NULL, OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
     {"uidx-file", "uidx", "FILE", OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
     {"host-ccbin", NULL, "FILE", OPTION_ACCEPTED, GROUP_NVLINK, NULL},
+    {"shared", NULL, NULL, OPTION_ACCEPTED, GROUP_NVLINK, NULL},
     {"register-link-binaries", NULL, "FILE", OPTION_MODULES_FILE, GROUP_NVLINK,
      "List the linked objects' module ids in FILE, for nvcc's link.stub"},
     {"gen-host-linker-script", "ghls", "lcs-abs|lcs-aug", OPTION_REFUSED, GROUP_NVLINK, "Not made by this version"},

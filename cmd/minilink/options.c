@@ -94,18 +94,31 @@ static void add_list(struct options *options, enum option_id id, const char *lis
 
         if (id == OPTION_LIBRARY)
             add_operand(options, word, true);
-        else if (id == OPTION_LIBRARY_PATH)
+        else
             ARRAY_PUSH(options->library_paths, options->library_path_count,
                        options->library_path_capacity) = word;
-        else if (id == OPTION_XNVVM)
+        if (!list[length])
+            return;
+        list += length + 1;
+    }
+}
+
+/* Options for another program: nvcc joins all that it was given with blanks, and a blank behind. */
+static void add_options(struct options *options, enum option_id id, const char *list)
+{
+    static const char separators[] = ", \t";
+
+    for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
+        size_t length = strcspn(list, separators);
+        const char *word = arena_string(&options->arena, (struct text){list, length});
+
+        if (id == OPTION_XNVVM)
             ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count,
                        options->nvvm_option_capacity) = word;
         else
             ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
                        options->assembler_option_capacity) = word;
-        if (!list[length])
-            return;
-        list += length + 1;
+        list += length;
     }
 }
 
@@ -225,9 +238,11 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_OUTPUT:
         options->link.output = value;
         return true;
+    case OPTION_XPTXAS:
+        add_options(options, row->id, value);
+        return true;
     case OPTION_LIBRARY:
     case OPTION_LIBRARY_PATH:
-    case OPTION_XPTXAS:
         add_list(options, row->id, value);
         return true;
     case OPTION_SPLIT_COMPILE:
@@ -238,7 +253,7 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         return read_count(row->name, value, 65535, &request->maxrregcount);
     case OPTION_XNVVM:
         request->has_xnvvm = true;
-        add_list(options, row->id, value);
+        add_options(options, row->id, value);
         return true;
     case OPTION_KERNELS_USED:
         join_list(options, &options->link.kernels_used, value);
