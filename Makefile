@@ -46,7 +46,8 @@ $(BUILD)/.dependencies: test/install-dependencies
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
-tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so
+tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
+       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
 
 define program
 $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
@@ -82,6 +83,13 @@ $(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# Whether cubins compute the same on a GPU, and a driver to try that program out without one.
+$(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
 $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -99,6 +107,12 @@ check: $(BUILD)/.dependencies
 # The plus hands make's jobserver on to the links.
 demo: all
 	+$(Q)BUILD=$(BUILD) test/demo
+
+# Launches the kernels of the graded programs, linked by minilink and by nvlink; needs a GPU and CUDA.
+.PHONY: gpu
+gpu: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(BUILD) test/gpu/run.sh
 
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
