@@ -6,8 +6,8 @@
  * thread that cannot be made is noticed; tasks that are dropped are freed.
  *
  * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there,
- * unless the user asks for another. They block every signal, so that a handler always runs in the
- * link thread and may look at its data. */
+ * unless the user asks for another. They block every signal but those of a crash, so that a
+ * handler of others runs in the link thread and may look at its data. */
 #include "pool/pool.h"
 
 #include <pthread.h>
@@ -114,6 +114,10 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+/* What a thread raises by what it does itself; blocked, it would end the program without a handler.
+ */
+static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+
 /* Starts up to `threads` workers and returns how many there are. */
 static size_t start_workers(struct pool *pool, size_t threads, size_t stack_bytes)
 {
@@ -127,6 +131,8 @@ static size_t start_workers(struct pool *pool, size_t threads, size_t stack_byte
     if (stack_bytes)
         pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigdelset(&all, crashes[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the workers */
     for (started = 0; started < threads; started++) {
         struct thread_entry *entry = &pool->thread_array[started];

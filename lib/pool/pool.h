@@ -12,7 +12,8 @@
  * Safety. A pool has one owner, the thread that made it, which alone submits, waits and destroys; a
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A
  * task runs without the mutex held. What the owner wrote before submit is visible to the task, and
- * what the task writes is visible to the owner after wait. Workers block every signal. */
+ * what the task writes is visible to the owner after wait. Workers block every signal but those of
+ * a crash. */
 #ifndef MINILINK_POOL_POOL_H
 #define MINILINK_POOL_POOL_H
 
