@@ -8,6 +8,7 @@
 #include "link.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
@@ -175,6 +176,7 @@ static bool compile_lto(struct link *link)
         .nvvm_options = link->request->nvvm_options,
         .kernels_used = link->request->kernels_used,
         .variables_used = link->request->variables_used,
+        .thread_limit = link->request->thread_limit,
         .relocatable = link->request->relocatable,
     };
 
@@ -266,6 +268,30 @@ static bool is_whole(const struct link *link)
            (link->members.lto_count == 0 || link->members.ptx_count == 0);
 }
 
+/* What ptxas is told beside -Xptxas, as nvlink does: -Ofc, and -split-compile for a whole program,
+ * as several chunks are split enough. In sources_arena; ends with NULL. */
+static const char *const *assembler_options(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct agreement *agreement = &link->agreement;
+    const char *ofast = request->options.ofast_compile;
+    struct arena *arena = &link->sources_arena;
+    size_t given = 0, count = 0;
+    const char **options;
+
+    while (request->assembler_options && request->assembler_options[given])
+        given++;
+    options = arena_alloc(arena, given + 3, sizeof *options);
+    if (link->assembler.ptxas.path && ofast && strcmp(ofast, "0") != 0)
+        options[count++] = arena_printf(arena, "-Ofc=%s", ofast);
+    if (link->assembler.ptxas.path && is_whole(link) && agreement->split_compile != 1)
+        options[count++] = arena_printf(arena, "-split-compile=%d", (int)agreement->split_compile);
+    for (size_t i = 0; i < given; i++)
+        options[count++] = request->assembler_options[i];
+    options[count] = NULL;
+    return options;
+}
+
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
  * decides the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(struct link *link)
@@ -277,9 +303,10 @@ static bool assemble(struct link *link)
         .threads = is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
         .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        .line_info = link->agreement.line_info,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
+        .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = request->assembler_options,
+        .options = assembler_options(link),
         .jobserver = request->jobserver,
     };
     int code;

@@ -8,6 +8,7 @@
 #define MINILINK_LTO_LTO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -35,6 +36,7 @@ struct lto_request {
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
     const char *kernels_used;        /* -kernels-used, comma list; may be NULL */
     const char *variables_used;      /* -variables-used, comma list; may be NULL */
+    uint32_t thread_limit;           /* --threads; 0 = none */
     bool relocatable;                /* -r: everything stays visible */
 };
 
