@@ -301,6 +301,10 @@ static bool assemble(struct link *link)
         .assembler = &link->assembler.table,
         .arch = link->members.arch,
         .threads = is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
+        .inner_threads = (uint32_t)link->agreement.split_compile,
+        .thread_limit = request->thread_limit,
+        .stack_bytes = request->worker_stack,
+        .keep_going = request->keep_going,
         .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
@@ -311,8 +315,6 @@ static bool assemble(struct link *link)
     };
     int code;
 
-    if (request->thread_limit && (wanted.threads == 0 || wanted.threads > request->thread_limit))
-        wanted.threads = request->thread_limit;
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);

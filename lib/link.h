@@ -36,7 +36,9 @@ struct link_request {
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
+    size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
+    bool keep_going;            /* --keep-going: report every chunk that cannot be assembled */
     bool relocatable;           /* -r */
     bool dry_run;               /* --dry-run: stop before assembling, say what would be done */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */

@@ -201,6 +201,14 @@ static bool take_own(struct options *options, const struct option_row *row, cons
             return false;
         link->thread_limit = (uint32_t)number;
         return true;
+    case OPTION_WORKER_STACK:
+        if (!read_count("-worker-stack", value, 1024 * 1024, &number))
+            return false;
+        link->worker_stack = (size_t)number * 1024;
+        return true;
+    case OPTION_KEEP_GOING:
+        link->keep_going = true;
+        return true;
     case OPTION_JOBSERVER:
         if (!read_choice(row, value, jobserver_words, &choice))
             return false;

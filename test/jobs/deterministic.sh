@@ -34,6 +34,15 @@ program() {
         fi
         rm -f out.cubin
     done
+    # Threads inside the assembler of one chunk.
+    if minilink -w -disable-infos -arch=sm_90 -Xptxas=--split-compile=8,--threads-min-section-size=0 "$@" -o out.cubin 2> messages &&
+        cmp -s plain.cubin out.cubin; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed $name: threads for functions"
+    fi
+    rm -f out.cubin
 }
 
 F=$ROOT/fixtures/fatbin

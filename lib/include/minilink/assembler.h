@@ -33,6 +33,12 @@ enum minilink_code {
     MINILINK_CANCELLED = 65,
 };
 
+enum minilink_jobserver {
+    MINILINK_JOBSERVER_AUTO = 0, /* when MAKEFLAGS names one */
+    MINILINK_JOBSERVER_ON = 1,   /* the same; the user expects one */
+    MINILINK_JOBSERVER_OFF = 2,
+};
+
 /* A request. Borrowed: nothing in it may be kept after assemble() returns. */
 struct minilink_job {
     size_t size;                /* sizeof this struct at the caller; it grows at the end */
@@ -51,6 +57,11 @@ struct minilink_job {
     /* Becomes non-zero when the result is no longer wanted: then return MINILINK_CANCELLED soon.
      * Another thread writes it; read it with __atomic_load_n(job->cancelled, __ATOMIC_RELAXED). */
     const volatile int *cancelled;
+    /* How many threads one call should use for itself (1 = the calling one only), and the most that
+     * it may use even if its options ask for more (0 = no limit). */
+    uint32_t threads;
+    uint32_t thread_limit;
+    uint32_t jobserver; /* whether such threads take part in GNU make's: enum minilink_jobserver */
 };
 
 /* An answer, zeroed by the caller. Both buffers come from malloc() in the assembler and are freed
