@@ -8,7 +8,6 @@
 #include "link.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
@@ -22,6 +21,7 @@
 #include "input/member.h"
 #include "input/modules.h"
 #include "keep.h"
+#include "options/forward.h"
 #include "pool/assemble.h"
 #include "ptx/program.h"
 #include "report.h"
@@ -67,34 +67,6 @@ static bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
-/* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
- * side by side. */
-static bool refuse_lto_only(const struct members *members)
-{
-    bool ok = true;
-
-    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
-        const struct member *lto = NULL;
-        bool has_code = false;
-
-        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
-             end++) {
-            if (members->list[end].role == MEMBER_OPTIONS)
-                lto = &members->list[end];
-            has_code |=
-                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
-        }
-        if (!lto || has_code)
-            continue;
-        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
-                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
-                   "toolkit is",
-                   lto->name, members->arch.sm);
-        ok = false;
-    }
-    return ok;
-}
-
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
 {
@@ -124,7 +96,7 @@ static bool select_members(struct link *link)
         return false;
     wanted.link_lto = link->lto_library != NULL;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    return members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
+    return members_select(&link->members, &wanted) && lto_refuse_alone(&link->members);
 }
 
 /* Reads the members that are cubins already. */
@@ -268,35 +240,15 @@ static bool is_whole(const struct link *link)
            (link->members.lto_count == 0 || link->members.ptx_count == 0);
 }
 
-/* What ptxas is told beside -Xptxas, as nvlink does: -Ofc, and -split-compile for a whole program,
- * as several chunks are split enough. In sources_arena; ends with NULL. */
-static const char *const *assembler_options(struct link *link)
-{
-    const struct link_request *request = link->request;
-    const struct agreement *agreement = &link->agreement;
-    const char *ofast = request->options.ofast_compile;
-    struct arena *arena = &link->sources_arena;
-    size_t given = 0, count = 0;
-    const char **options;
-
-    while (request->assembler_options && request->assembler_options[given])
-        given++;
-    options = arena_alloc(arena, given + 3, sizeof *options);
-    if (link->assembler.ptxas.path && ofast && strcmp(ofast, "0") != 0)
-        options[count++] = arena_printf(arena, "-Ofc=%s", ofast);
-    if (link->assembler.ptxas.path && is_whole(link) && agreement->split_compile != 1)
-        options[count++] = arena_printf(arena, "-split-compile=%d", (int)agreement->split_compile);
-    for (size_t i = 0; i < given; i++)
-        options[count++] = request->assembler_options[i];
-    options[count] = NULL;
-    return options;
-}
-
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
  * decides the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(struct link *link)
 {
     const struct link_request *request = link->request;
+    const char *const *options = link->assembler.ptxas.path
+                                     ? forward_to_ptxas(&link->agreement, &request->options,
+                                                        request->assembler_options, is_whole(link))
+                                     : request->assembler_options;
     struct assemble_request wanted = {
         .assembler = &link->assembler.table,
         .arch = link->members.arch,
@@ -310,7 +262,7 @@ static bool assemble(struct link *link)
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
         .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = assembler_options(link),
+        .options = options,
         .jobserver = request->jobserver,
     };
     int code;
@@ -376,38 +328,6 @@ static bool is_finished(const struct link *link)
            finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
 }
 
-/* The members' cubins and the program's, in the order of the output; their number. Measured on
- * nvlink 13.0: LTO-IR's code stands where its first member does, and libcudadevrt's behind all
- * others wherever it was named. */
-static size_t order_cubins(const struct link *link, const struct cubin **cubins)
-{
-    const struct members *members = &link->members;
-    bool has_lto = members->lto_count > 0, is_due = link->cubins.count > 0;
-    size_t count = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        size_t at = 0;
-
-        for (size_t i = 0; i < members->count; i++) {
-            const struct member *member = &members->list[i];
-            const struct cubin *cubin = &link->member_cubins[at];
-
-            if (member->role == MEMBER_LTO && is_due) {
-                cubins[count++] = &link->joined;
-                is_due = false;
-            }
-            if (member->role != MEMBER_CUBIN)
-                continue;
-            at++;
-            if (pass == (has_lto && member->is_system))
-                cubins[count++] = cubin;
-        }
-    }
-    if (is_due)
-        cubins[count++] = &link->joined;
-    return count;
-}
-
 static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -428,7 +348,8 @@ static bool merge(struct link *link)
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = order_cubins(link, cubins);
+    count = system_order_cubins(cubins, &link->members, link->member_cubins,
+                                link->cubins.count ? &link->joined : NULL);
     if (count == 0) {
         empty_cubin(&link->joined, link->members.arch);
         cubins[count++] = &link->joined;

@@ -117,6 +117,33 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
     return *library || (source != LTO_SOURCE_LTOIR && !toolkit->nvjitlink);
 }
 
+/* Members of a group stand side by side. */
+bool lto_refuse_alone(const struct members *members)
+{
+    bool ok = true;
+
+    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
+        const struct member *lto = NULL;
+        bool has_code = false;
+
+        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
+             end++) {
+            if (members->list[end].role == MEMBER_OPTIONS)
+                lto = &members->list[end];
+            has_code |=
+                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
+        }
+        if (!lto || has_code)
+            continue;
+        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
+                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
+                   "toolkit is",
+                   lto->name, members->arch.sm);
+        ok = false;
+    }
+    return ok;
+}
+
 /* The entry as a fatbin with nothing else in it. */
 static struct bytes make_container(struct arena *arena, const struct fatbin_entry *entry)
 {

@@ -28,6 +28,10 @@ enum lto_source {
  * and a fatal diagnostic with the places tried, when there must be a library and is none. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
 
+/* LTO-IR that is not compiled must have PTX or machine code beside it. False, and an error for each
+ * that has not, which says how to rebuild it. */
+bool lto_refuse_alone(const struct members *members);
+
 struct lto_request {
     const char *library;           /* from lto_find */
     const struct members *members; /* those with role MEMBER_LTO are compiled */
