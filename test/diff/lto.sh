@@ -11,7 +11,7 @@ BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 skip() {
     echo "lto: $1: SKIPPED"
-    echo "0 passed, 0 failed, 27 skipped"
+    echo "0 passed, 0 failed, 32 skipped"
     exit 0
 }
 for tool in nvcc nvlink ptxas; do
@@ -108,6 +108,17 @@ check "PTX beside: the link" both a.ptx.o b.o
 kernels theirs.cubin > one; kernels ours.cubin > two
 check "PTX beside: the kernels" diff one two
 check "relocatable" both -r a.o b.o
+
+# A whole program from PTX: ptxas's executable, with the names of both modules' static functions and tables.
+# shellcheck disable=SC2086
+check "from PTX, whole" $ours --lto-source=ptx a.both.o b.both.o -o whole.cubin
+sed 's/k1/k4/; s/k3/k5/; s/counter/other/; s/table/more/; s/helper/helped/' a.cu > c.cu && sed 's/k2/k6/; s/helper/helped/g' b.cu > d.cu
+for unit in c d; do nvcc -dc -gencode arch=compute_90,code=compute_90 $unit.cu -o $unit.ptx.o || exit 1; done
+# shellcheck disable=SC2086
+check "four modules of PTX, whole" $ours a.ptx.o b.ptx.o c.ptx.o d.ptx.o -o whole.cubin
+check "their kernels" [ "$(kernels whole.cubin | wc -l)" = 6 ]
+check "no name is a changed one" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$ml')" = 0 ]
+check "functions are the kernels' own" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$_Z2k.*helper.*FUNC')" -ge 3 ]
 
 # Split, for any number of threads.
 # shellcheck disable=SC2086
