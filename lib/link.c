@@ -96,7 +96,11 @@ static bool select_members(struct link *link)
         return false;
     wanted.link_lto = link->lto_library != NULL;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    return members_select(&link->members, &wanted) && lto_refuse_alone(&link->members);
+    if (!members_select(&link->members, &wanted))
+        return false;
+    if (options->lto)
+        lto_warn_useless(&link->members);
+    return lto_refuse_alone(&link->members);
 }
 
 /* Reads the members that are cubins already. */

@@ -197,6 +197,12 @@ static bool is_partial(const struct members *members)
     return last != NULL;
 }
 
+void lto_warn_useless(const struct members *members)
+{
+    if (!members->has_lto && members->ptx_count == 0 && is_partial(members))
+        diag_warning("Ignoring -dlto option because no LTO objects found");
+}
+
 struct option_list {
     struct arena *arena;
     const char **list;
