@@ -510,9 +510,8 @@ static void free_all(struct link *link)
 
 enum link_status link_run(const struct link_request *request)
 {
-    struct link link = {.request = request,
-                        .errors_before = diag_error_count(),
-                        .status = LINK_STATUS_ERROR};
+    struct link link = {
+        .request = request, .errors_before = diag_error_count(), .status = LINK_STATUS_ERROR};
     enum link_code code = context_run(run, &link);
     enum link_status status = link.status;
 
