@@ -59,6 +59,7 @@ struct link {
     struct image image;
     struct merge_report report;
     struct timing timing;
+    uint64_t errors_before;  /* of the thread: a warning may have become an error, too */
     enum link_status status; /* of a failure that is not an ordinary link error */
 };
 
@@ -479,7 +480,7 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 
-    ok = ok && diag_error_count() == 0 && write_outputs(link);
+    ok = ok && diag_error_count() == link->errors_before && write_outputs(link);
     timing_end(&link->timing, "write");
     ok = ok && write_times(link);
     return ok ? LINK_OK : LINK_FAILED;
@@ -509,7 +510,8 @@ static void free_all(struct link *link)
 
 enum link_status link_run(const struct link_request *request)
 {
-    struct link link = {.request = request, .status = LINK_STATUS_ERROR};
+    struct link link = {
+        .request = request, .errors_before = diag_error_count(), .status = LINK_STATUS_ERROR};
     enum link_code code = context_run(run, &link);
     enum link_status status = link.status;
 
@@ -518,7 +520,7 @@ enum link_status link_run(const struct link_request *request)
     free_all(&link);
     if (code == LINK_NO_MEMORY)
         return LINK_STATUS_ENVIRONMENT;
-    if (code == LINK_OK && diag_error_count() == 0)
+    if (code == LINK_OK && diag_error_count() == link.errors_before)
         return LINK_STATUS_OK;
     return status;
 }
