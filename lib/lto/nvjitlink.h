@@ -50,8 +50,8 @@ struct nvjitlink_answer {
 
 #define NVJITLINK_NO_MEMORY 2
 
-/* Does the job (a struct nvjitlink_job *). 0; 1 when no answer could be written; NVJITLINK_NO_MEMORY
- * when memory ran out on our side of the library, or in loading it. */
+/* Does the job (a struct nvjitlink_job *). 0; 1 when no answer could be written;
+ * NVJITLINK_NO_MEMORY when memory ran out on our side of the library, or in loading it. */
 int nvjitlink_run(void *job);
 
 /* Reads the answer from the file into `arena`. False when there is no whole answer. */
