@@ -113,6 +113,7 @@ static enum link_code compile_functions(struct unit *unit)
                                       .code = &unit->code,
                                       .relocations = &unit->relocations,
                                       .signatures = &unit->signatures,
+                                      .spellings = parse_spellings_new(&unit->arena),
                                       .parameter_base = unit->parameter_base};
     bool is_good = true;
     for (size_t i = 0; i < unit->function_count; i++) {
