@@ -492,7 +492,7 @@ START_TEST(registers_out_of_range_are_errors)
     char text[128];
 
     for (unsigned i = 0; i < 4; i++) {
-        snprintf(text, sizeof text, "{ .reg .%s x; mov.b32 x, x; }", types[i]);
+        snprintf(text, sizeof text, "{ .reg .%s x; mov.%s x, x; }", types[i], types[i]);
         bodies_parse(&parsed, text_of(text));
         ck_assert(parsed.ok);
         parsed.body.registers[0].physical = bad[i];

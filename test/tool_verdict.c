@@ -1,9 +1,12 @@
 /* tool_verdict.c: what the built-in assembler says of many small programs.
  *
  *     tool_verdict FRAME PROGRAMS [sm_90a]
+ *     tool_verdict --files FILE...
  *
- * FRAME is a PTX text with a line that says @@; each line of PROGRAMS takes that line's place in turn
- * (" | " in it begins a new line). Prints for each "ok" or the first message. For test/diff/verdicts.sh. */
+ * FRAME is a PTX text with a line that says @@; each line of PROGRAMS takes that line's place in
+ * turn
+ * (" | " in it begins a new line). Prints for each "ok" or the first message. --files judges whole
+ * PTX files, each for the target that it names. For test/diff/language.sh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,24 +45,19 @@ static void print_verdict(int code, const char *log)
     printf("%.*s\n", (int)strcspn(at ? at : "?", "\n"), at ? at : "?");
 }
 
-static void judge(const char *frame, const char *line, const char *arch)
+static void assemble(const char *ptx, size_t size, const char *arch)
 {
-    const char *mark = strstr(frame, "@@");
-    struct buffer text = {0};
-    struct arch target;
     struct minilink_result result = {.size = sizeof result};
+    struct arch target;
 
-    buffer_text(&text, (struct text){frame, (size_t)(mark - frame)});
-    for (const char *at = line; *at; at++)
-        buffer_char(&text, strncmp(at, " | ", 3) == 0 ? '\n' : *at);
-    buffer_text(&text, text_of(mark + 2));
-    buffer_char(&text, '\0');
-    if (!arch_parse(text_of(arch), "sm_", &target))
-        exit(2);
+    if (!arch_parse(text_of(arch), "sm_", &target)) {
+        puts("unknown target");
+        return;
+    }
     struct minilink_job job = {.size = sizeof job,
                                .name = "p",
-                               .ptx = text.data,
-                               .ptx_size = text.size - 1,
+                               .ptx = ptx,
+                               .ptx_size = size,
                                .arch = arch,
                                .sm = target.sm,
                                .address64 = 1,
@@ -69,11 +67,41 @@ static void judge(const char *frame, const char *line, const char *arch)
     print_verdict(code, result.log);
     free(result.cubin);
     free(result.log);
+}
+
+static void judge(const char *frame, const char *line, const char *arch)
+{
+    const char *mark = strstr(frame, "@@");
+    struct buffer text = {0};
+
+    buffer_text(&text, (struct text){frame, (size_t)(mark - frame)});
+    for (const char *at = line; *at; at++)
+        buffer_char(&text, strncmp(at, " | ", 3) == 0 ? '\n' : *at);
+    buffer_text(&text, text_of(mark + 2));
+    buffer_char(&text, '\0');
+    assemble(text.data, text.size - 1, arch);
     buffer_free(&text);
+}
+
+static void judge_file(const char *path)
+{
+    char *text = read_all(path), arch[16] = "";
+    const char *target = strstr(text, "\n.target ");
+
+    if (target && sscanf(target, "\n.target %15[a-z_0-9]", arch) == 1) {
+        printf("%s: ", path);
+        assemble(text, strlen(text), arch);
+    }
+    free(text);
 }
 
 int main(int argc, char **argv)
 {
+    if (argc >= 2 && strcmp(argv[1], "--files") == 0) {
+        for (int i = 2; i < argc; i++)
+            judge_file(argv[i]);
+        return 0;
+    }
     if (argc < 3) {
         fputs("usage: tool_verdict FRAME PROGRAMS [ARCH]\n", stderr);
         return 2;

@@ -235,18 +235,45 @@ static bool check_immediate(struct checking *checking, const struct operand_rule
            mismatch(checking, operand, "the value is out of range");
 }
 
-/* A matrix fragment: registers in a vector, or one alone. */
+/* One register of a fragment; all have the size of the first. */
+static bool check_part(struct checking *checking, const struct operand_rule *rule,
+                       const struct operand *part, unsigned *bits)
+{
+    const struct virtual_register *reg;
+
+    if (part->kind == OPERAND_SINK)
+        return (rule->flags & RULE_WRITTEN) || mismatch(checking, part, "a sink cannot be read");
+    if ((part->kind == OPERAND_IMMEDIATE && !(rule->flags & RULE_WRITTEN)) ||
+        (part->kind == OPERAND_SPECIAL && (rule->flags & RULE_SPECIAL)))
+        return true;
+    if (part->kind != OPERAND_REGISTER || part->is_negated || part->is_inverted)
+        return mismatch(checking, part, "a register is needed");
+    reg = &checking->parser->body->registers[part->reg];
+    if (reg->class == REGISTER_PREDICATE)
+        return mismatch(checking, part, "a predicate cannot stand here");
+    if (part->component_kind == 'v' || reg->lanes > 1)
+        return true;
+    if (*bits == 0)
+        *bits = reg->bits;
+    return *bits == reg->bits ||
+           mismatch(checking, part, "the registers of a vector are of one size");
+}
+
+/* A matrix fragment or the like: registers in a vector, or one alone. */
 static bool check_parts(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
 {
+    unsigned bits = 0;
+
     if (rule->lanes && operand->kind != OPERAND_VECTOR)
         return mismatch(checking, operand, "a vector is needed");
-    if (operand->kind == OPERAND_ADDRESS || operand->kind == OPERAND_LABEL ||
-        operand->kind == OPERAND_LIST)
-        return mismatch(checking, operand, "a register is needed");
-    if ((rule->flags & RULE_WRITTEN) && operand->kind == OPERAND_IMMEDIATE)
-        return mismatch(checking, operand, "a register is needed for the result");
-    return true;
+    if (operand->kind == OPERAND_VECTOR && operand->component_kind != '|') {
+        for (uint32_t i = 0; i < operand->element_count; i++)
+            if (!check_part(checking, rule, &operand->elements[i], &bits))
+                return false;
+        return true;
+    }
+    return check_part(checking, rule, operand, &bits);
 }
 
 static bool check_operand(struct checking *checking, const struct operand_rule *rule,

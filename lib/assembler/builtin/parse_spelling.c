@@ -120,6 +120,24 @@ static bool report_words(struct parser *parser, const struct instruction *instru
     return parse_error(parser, place, "Unexpected instruction types specified for '%s'", opcode);
 }
 
+/* A word that is there twice counts once: ptxas takes .sat.sat. */
+static bool find_without_doubles(struct syntax *syntax, const struct instruction *instruction)
+{
+    uint16_t words[INSTRUCTION_MODIFIERS];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < instruction->modifier_count; i++) {
+        unsigned k = 0;
+
+        while (k < count && (words[k] != instruction->modifiers[i] || syntax_is_type(words[k])))
+            k++;
+        if (k == count)
+            words[count++] = instruction->modifiers[i];
+    }
+    return count < instruction->modifier_count &&
+           syntax_find(syntax, instruction->opcode, words, count, 0);
+}
+
 /* "Feature '.bf16' requires .target sm_80 or higher", in ptxas's words. */
 static bool check_need(struct parser *parser, size_t place, const char *what, uint16_t ptx,
                        const char *target)
@@ -218,7 +236,8 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
     if (!read_words(parser, instruction))
         return false;
     if (!syntax_find(&syntax, instruction->opcode, instruction->modifiers,
-                     instruction->modifier_count, 0))
+                     instruction->modifier_count, 0) &&
+        !find_without_doubles(&syntax, instruction))
         return report_words(parser, instruction, first.offset);
     if (!check_versions(parser, instruction, &syntax, text, first.offset))
         return false;
