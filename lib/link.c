@@ -7,11 +7,14 @@
  * false. */
 #include "link.h"
 
+#include <stdlib.h>
+
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/cubin.h"
 #include "cubin/empty.h"
+#include "cubin/finished.h"
 #include "cubin/image.h"
 #include "cubin/join.h"
 #include "cubin/merge.h"
@@ -35,6 +38,8 @@ struct link {
     struct inputs inputs;
     struct members members;
     struct agreement agreement;
+    char *lto_library;   /* libnvJitLink, where LTO-IR is linked */
+    struct text lto_ptx; /* what it made of the LTO-IR, in sources_arena */
     struct arena sources_arena;
     struct program program;
     struct chunks chunks;
@@ -48,7 +53,8 @@ struct link {
     bool is_system_unused;      /* ... and was */
     struct cubin *chunk_cubins; /* cubins.count of them, read */
     size_t chunk_cubin_count;
-    struct cubin joined; /* the program's chunks as one cubin */
+    struct cubin joined;                /* the program's chunks as one cubin */
+    const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
     struct timing timing;
@@ -80,11 +86,26 @@ static bool refuse_lto_only(const struct members *members)
         if (!lto || has_code)
             continue;
         diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
-                   "build it with both (nvcc -dlto -arch=sm_%u)",
+                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
+                   "toolkit is",
                    lto->name, members->arch.sm);
         ok = false;
     }
     return ok;
+}
+
+/* Only -lto asks for optimisation across modules. */
+static bool find_lto(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct toolkit_request toolkit = {
+        .nvjitlink = request->nvjitlink,
+        .cuda_path = request->assembler.cuda_path,
+        .nvvm_path = request->assembler.nvvm_path,
+    };
+
+    return !request->options.lto || !members_have_lto(&link->members) ||
+           lto_find(&link->lto_library, request->lto_source, &toolkit);
 }
 
 static bool select_members(struct link *link)
@@ -98,8 +119,11 @@ static bool select_members(struct link *link)
         .suppress_arch_warning = request->suppress_arch_warning,
     };
 
-    return members_collect(&link->members, &link->inputs) &&
-           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
+    if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
+        return false;
+    wanted.link_lto = link->lto_library != NULL;
+    wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
+    return members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
 }
 
 /* Reads the members that are cubins already. */
@@ -141,11 +165,28 @@ static bool has_user_cubins(const struct link *link)
     return false;
 }
 
+static bool compile_lto(struct link *link)
+{
+    const struct lto_request wanted = {
+        .library = link->lto_library,
+        .members = &link->members,
+        .agreement = &link->agreement,
+        .options = &link->request->options,
+        .nvvm_options = link->request->nvvm_options,
+        .kernels_used = link->request->kernels_used,
+        .variables_used = link->request->variables_used,
+        .relocatable = link->request->relocatable,
+    };
+
+    return link->members.lto_count == 0 ||
+           lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
+}
+
 static bool link_program(struct link *link)
 {
     const struct member *member = link->members.list;
     struct program_source *sources =
-        arena_zalloc(&link->sources_arena, link->members.ptx_count, sizeof *sources);
+        arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable,
@@ -154,6 +195,8 @@ static bool link_program(struct link *link)
     };
     size_t count = 0;
 
+    if (link->lto_ptx.size)
+        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto_ptx};
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;
 
@@ -213,17 +256,30 @@ static bool split(struct link *link)
            keep_program(keep, &link->program, link->members.arch);
 }
 
+/* Measured on nvlink 13.0: only under -lto does a link that is neither split nor relocatable, and
+ * has neither machine code nor PTX beside LTO-IR, assemble in whole-program mode; PTX is assembled
+ * with -c otherwise. */
+static bool is_whole(const struct link *link)
+{
+    return link->request->options.lto && !is_split(link) && link->chunks.count == 1 &&
+           link->members.cubin_count == 0 && !link->request->relocatable &&
+           (link->members.lto_count == 0 || link->members.ptx_count == 0);
+}
+
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
  * decides the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(struct link *link)
 {
     const struct link_request *request = link->request;
-    bool is_whole = !is_split(link) && link->members.cubin_count == 0 && !request->relocatable;
     struct assemble_request wanted = {
         .assembler = &link->assembler.table,
         .arch = link->members.arch,
         .threads = is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
-        .mode = is_whole ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .inner_threads = (uint32_t)link->agreement.split_compile,
+        .thread_limit = request->thread_limit,
+        .stack_bytes = request->worker_stack,
+        .keep_going = request->keep_going,
+        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         .line_info = link->agreement.line_info,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
@@ -232,8 +288,6 @@ static bool assemble(struct link *link)
     };
     int code;
 
-    if (request->thread_limit && (wanted.threads == 0 || wanted.threads > request->thread_limit))
-        wanted.threads = request->thread_limit;
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
@@ -280,6 +334,53 @@ static void warn_of_mixture(const struct link *link)
     }
 }
 
+/* A whole program that the assembler made an executable of is the link's result as it is. */
+static bool take_finished(struct link *link)
+{
+    struct chunk_cubin *cubin = link->cubins.list;
+
+    link->finished = cubin;
+    return finished_take(cubin->data, cubin->size, "chunk 0", &link->chunks, &link->report);
+}
+
+static bool is_finished(const struct link *link)
+{
+    return link->cubins.count == 1 && is_whole(link) &&
+           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
+}
+
+/* The members' cubins and the program's, in the order of the output; their number. Measured on
+ * nvlink 13.0: LTO-IR's code stands where its first member does, and libcudadevrt's behind all
+ * others wherever it was named. */
+static size_t order_cubins(const struct link *link, const struct cubin **cubins)
+{
+    const struct members *members = &link->members;
+    bool has_lto = members->lto_count > 0, is_due = link->cubins.count > 0;
+    size_t count = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+
+        for (size_t i = 0; i < members->count; i++) {
+            const struct member *member = &members->list[i];
+            const struct cubin *cubin = &link->member_cubins[at];
+
+            if (member->role == MEMBER_LTO && is_due) {
+                cubins[count++] = &link->joined;
+                is_due = false;
+            }
+            if (member->role != MEMBER_CUBIN)
+                continue;
+            at++;
+            if (pass == (has_lto && member->is_system))
+                cubins[count++] = cubin;
+        }
+    }
+    if (is_due)
+        cubins[count++] = &link->joined;
+    return count;
+}
+
 static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -292,16 +393,15 @@ static bool merge(struct link *link)
         .version = MINILINK_VERSION,
     };
     const struct cubin **cubins;
-    size_t count = 0;
+    size_t count;
 
+    if (is_finished(link))
+        return take_finished(link);
     if (!read_chunks(link))
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        cubins[count++] = &link->member_cubins[i];
-    if (link->cubins.count)
-        cubins[count++] = &link->joined;
+    count = order_cubins(link, cubins);
     if (count == 0) {
         empty_cubin(&link->joined, link->members.arch);
         cubins[count++] = &link->joined;
@@ -332,6 +432,15 @@ static void free_module_list(void *argument)
     buffer_free(&list->text);
 }
 
+static bool write_image(const struct link *link)
+{
+    const char *path = link->request->output;
+    const struct chunk_cubin *finished = link->finished;
+
+    return finished ? output_write_file(path, (struct bytes){finished->data, finished->size}, false)
+                    : image_write(&link->image, path);
+}
+
 /* The list of module ids is complete before the image appears, and appears only behind it. */
 static bool write_outputs(struct link *link)
 {
@@ -347,8 +456,7 @@ static bool write_outputs(struct link *link)
     ok = ok &&
          (!path || (output_open(&list.output, path) &&
                     output_append(&list.output, buffer_bytes(&list.text)))) &&
-         image_write(&link->image, link->request->output) &&
-         (!path || output_commit(&list.output, false));
+         write_image(link) && (!path || output_commit(&list.output, false));
     context_clean(&cleanup);
     return ok;
 }
@@ -385,7 +493,12 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "agree");
     /* No option value changes any more. */
 
-    has_ptx = link->members.ptx_count > 0;
+    ok = ok && compile_lto(link);
+    if (link->members.lto_count)
+        timing_end(&link->timing, "lto");
+    /* LTO-IR has become PTX. */
+
+    has_ptx = link->members.ptx_count + link->members.lto_count > 0;
     ok = ok && read_members(link) && (!has_ptx || link_program(link));
     if (ok)
         drop_system(link);
@@ -437,6 +550,7 @@ static void free_all(struct link *link)
     program_free(&link->program);
     arena_free(&link->sources_arena);
     agreement_free(&link->agreement);
+    free(link->lto_library);
     members_free(&link->members);
     inputs_close(&link->inputs);
 }

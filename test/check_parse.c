@@ -52,10 +52,12 @@ START_TEST(opcode_and_modifiers_keep_their_order)
 {
     const struct instruction *instruction;
 
-    parse_one("cp.async.bulk.shared::cluster.global [%r1], [%rd1], 16, [%r2]");
+    parse_one(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, "
+        "[%r2]");
     instruction = parsed.body.instructions;
     ck_assert_str_eq(opcode_get(instruction->opcode)->name, "cp");
-    ck_assert_uint_eq(instruction->modifier_count, 4);
+    ck_assert_uint_eq(instruction->modifier_count, 5);
     ck_assert_str_eq(modifier_name(instruction->modifiers[0]), "async");
     ck_assert_str_eq(modifier_name(instruction->modifiers[2]), "shared::cluster");
     ck_assert_uint_eq(instruction->guard, NO_INDEX);

@@ -143,7 +143,7 @@ START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
         char letter;
         uint32_t priority;
     } tasks[] = {{'e', 1}, {'c', 5}, {'a', UINT32_MAX}, {'f', 1}, {'d', 5}, {'g', 0}, {'b', 9}};
-    struct pool *pool = pool_create(1);
+    struct pool *pool = pool_create(1, 0);
 
     close_gate();
     ck_assert(pool_submit(pool, wait_at_gate, NULL, UINT32_MAX));
@@ -167,7 +167,7 @@ static void count_one(void *argument)
 
 START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
-    struct pool *pool = pool_create(4);
+    struct pool *pool = pool_create(4, 0);
     atomic_int done = 0;
 
     pool_wait(pool);
@@ -192,7 +192,7 @@ static void *open_gate_later(void *argument)
 
 START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
-    struct pool *pool = pool_create(2);
+    struct pool *pool = pool_create(2, 0);
     atomic_int done = 0;
     pthread_t opener;
 
@@ -213,7 +213,7 @@ END_TEST
 START_TEST(destroy_of_an_unused_pool_and_of_none)
 {
     for (int i = 0; i < 50; i++)
-        pool_destroy(pool_create(3));
+        pool_destroy(pool_create(3, 0));
     pool_destroy(NULL);
 }
 END_TEST
@@ -225,7 +225,7 @@ START_TEST(with_fewer_threads_than_asked_it_goes_on)
     atomic_int done = 0;
 
     threads_left = 2;
-    pool = pool_create(8);
+    pool = pool_create(8, 0);
     threads_left = -1;
     ck_assert_ptr_nonnull(pool);
     ck_assert_uint_eq(pool_thread_count(pool), 2);
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(without_any_thread_there_is_no_pool)
 {
     threads_left = 0;
-    ck_assert_ptr_null(pool_create(8));
+    ck_assert_ptr_null(pool_create(8, 0));
     threads_left = -1;
 }
 END_TEST
@@ -258,7 +258,7 @@ static void note_thread(void *argument)
 
 START_TEST(workers_are_named_and_take_no_signals)
 {
-    struct pool *pool = pool_create(1);
+    struct pool *pool = pool_create(1, 0);
     char name[17] = "";
     sigset_t blocked;
 
@@ -274,11 +274,76 @@ END_TEST
 
 START_TEST(zero_threads_means_one)
 {
-    struct pool *pool = pool_create(0);
+    struct pool *pool = pool_create(0, 0);
 
     ck_assert_uint_eq(pool_thread_count(pool), 1);
     pool_destroy(pool);
     ck_assert_uint_ge(pool_cpu_count(), 1);
+}
+END_TEST
+
+/* --- Stacks, and pools within pools. --- */
+
+static void use_stack(void *argument)
+{
+    pthread_attr_t attributes;
+    size_t size = 0;
+
+    ck_assert_int_eq(pthread_getattr_np(pthread_self(), &attributes), 0);
+    ck_assert_int_eq(pthread_attr_getstacksize(&attributes, &size), 0);
+    pthread_attr_destroy(&attributes);
+    *(size_t *)argument = size;
+}
+
+START_TEST(workers_have_the_stack_that_is_asked_for)
+{
+    struct pool *pool = pool_create(1, 300 * 1024);
+    size_t size = 0;
+
+    ck_assert_ptr_nonnull(pool);
+    ck_assert(pool_submit(pool, use_stack, &size, 0));
+    pool_wait(pool);
+    pool_destroy(pool);
+    ck_assert_uint_eq(size, 300 * 1024);
+}
+END_TEST
+
+START_TEST(a_stack_that_the_system_does_not_take_leaves_the_default)
+{
+    struct pool *pool = pool_create(1, 1);
+
+    ck_assert_ptr_nonnull(pool);
+    pool_destroy(pool);
+}
+END_TEST
+
+static void count_up(void *argument)
+{
+    __atomic_fetch_add((int *)argument, 1, __ATOMIC_RELAXED);
+}
+
+static void own_a_pool(void *argument)
+{
+    struct pool *pool = pool_create(3, 0);
+
+    if (!pool)
+        return;
+    for (int i = 0; i < 20; i++)
+        pool_submit(pool, count_up, argument, 0);
+    pool_wait(pool);
+    pool_destroy(pool);
+}
+
+START_TEST(a_task_may_own_a_pool)
+{
+    struct pool *pool = pool_create(4, 0);
+    int count = 0;
+
+    for (int i = 0; i < 10; i++)
+        ck_assert(pool_submit(pool, own_a_pool, &count, 0));
+    pool_wait(pool);
+    pool_destroy(pool);
+    ck_assert_int_eq(count, 200);
 }
 END_TEST
 
@@ -300,6 +365,9 @@ static Suite *pool_suite(void)
 #endif
     tcase_add_test(cases, workers_are_named_and_take_no_signals);
     tcase_add_test(cases, zero_threads_means_one);
+    tcase_add_test(cases, workers_have_the_stack_that_is_asked_for);
+    tcase_add_test(cases, a_stack_that_the_system_does_not_take_leaves_the_default);
+    tcase_add_test(cases, a_task_may_own_a_pool);
     suite_add_tcase(suite, cases);
     return suite;
 }

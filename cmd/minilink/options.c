@@ -94,15 +94,31 @@ static void add_list(struct options *options, enum option_id id, const char *lis
 
         if (id == OPTION_LIBRARY)
             add_operand(options, word, true);
-        else if (id == OPTION_LIBRARY_PATH)
+        else
             ARRAY_PUSH(options->library_paths, options->library_path_count,
                        options->library_path_capacity) = word;
-        else
-            ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
-                       options->assembler_option_capacity) = word;
         if (!list[length])
             return;
         list += length + 1;
+    }
+}
+
+/* Options for another program: nvcc joins all that it was given with blanks, and a blank behind. */
+static void add_options(struct options *options, enum option_id id, const char *list)
+{
+    static const char separators[] = ", \t";
+
+    for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
+        size_t length = strcspn(list, separators);
+        const char *word = arena_string(&options->arena, (struct text){list, length});
+
+        if (id == OPTION_XNVVM)
+            ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count,
+                       options->nvvm_option_capacity) = word;
+        else
+            ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
+                       options->assembler_option_capacity) = word;
+        list += length;
     }
 }
 
@@ -118,17 +134,10 @@ static bool read_split(struct options *options, const struct option_row *row, co
     return read_count(row->name, value, INT32_MAX, &request->split_compile_extended);
 }
 
-/* -nvvmpath names <toolkit>/nvvm. */
-static void read_nvvmpath(struct options *options, const char *value)
+/* Lists of several options add up. */
+static void join_list(struct options *options, const char **list, const char *value)
 {
-    struct text path = text_of(value);
-
-    while (path.size > 1 && path.data[path.size - 1] == '/')
-        path.size--;
-    if (path.size > 5 && memcmp(path.data + path.size - 5, "/nvvm", 5) == 0 &&
-        !options->link.assembler.cuda_path)
-        options->link.assembler.cuda_path =
-            arena_string(&options->arena, (struct text){path.data, path.size - 5});
+    *list = *list ? arena_printf(&options->arena, "%s,%s", *list, value) : value;
 }
 
 static bool is_assembler(const char *name)
@@ -143,6 +152,7 @@ static bool take_own(struct options *options, const struct option_row *row, cons
     static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
     static const char *const consensus_words[] = {"lenient", "strict", NULL};
     static const char *const format_words[] = {"nvlink", "gnu", NULL};
+    static const char *const source_words[] = {"auto", "ptx", "ltoir", NULL};
     struct link_request *link = &options->link;
     int32_t number = 0;
     int choice = 0;
@@ -158,6 +168,24 @@ static bool take_own(struct options *options, const struct option_row *row, cons
     case OPTION_CUDA_PATH:
         link->assembler.cuda_path = value;
         return true;
+    case OPTION_LAUNCHER:
+        link->assembler.launcher = value;
+        return true;
+    case OPTION_TIMEOUT:
+        if (!read_count("-assembler-timeout", value, INT32_MAX, &number))
+            return false;
+        link->assembler.timeout = (unsigned)number;
+        return true;
+    case OPTION_LTO_SOURCE:
+        if (!read_choice(row, value, source_words, &choice))
+            return false;
+        link->lto_source = choice == 0   ? LTO_SOURCE_AUTO
+                           : choice == 1 ? LTO_SOURCE_PTX
+                                         : LTO_SOURCE_LTOIR;
+        return true;
+    case OPTION_NVJITLINK:
+        link->nvjitlink = value;
+        return true;
     case OPTION_CHUNKS:
         if (!read_count("-chunks", value, 65536, &number))
             return false;
@@ -172,6 +200,14 @@ static bool take_own(struct options *options, const struct option_row *row, cons
         if (!read_count("-threads", value, 65536, &number))
             return false;
         link->thread_limit = (uint32_t)number;
+        return true;
+    case OPTION_WORKER_STACK:
+        if (!read_count("-worker-stack", value, 1024 * 1024, &number))
+            return false;
+        link->worker_stack = (size_t)number * 1024;
+        return true;
+    case OPTION_KEEP_GOING:
+        link->keep_going = true;
         return true;
     case OPTION_JOBSERVER:
         if (!read_choice(row, value, jobserver_words, &choice))
@@ -210,9 +246,11 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_OUTPUT:
         options->link.output = value;
         return true;
+    case OPTION_XPTXAS:
+        add_options(options, row->id, value);
+        return true;
     case OPTION_LIBRARY:
     case OPTION_LIBRARY_PATH:
-    case OPTION_XPTXAS:
         add_list(options, row->id, value);
         return true;
     case OPTION_SPLIT_COMPILE:
@@ -223,6 +261,13 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         return read_count(row->name, value, 65535, &request->maxrregcount);
     case OPTION_XNVVM:
         request->has_xnvvm = true;
+        add_options(options, row->id, value);
+        return true;
+    case OPTION_KERNELS_USED:
+        join_list(options, &options->link.kernels_used, value);
+        return true;
+    case OPTION_VARIABLES_USED:
+        join_list(options, &options->link.variables_used, value);
         return true;
     case OPTION_OFAST:
         for (choice = 0; ofast_words[choice] && strcmp(ofast_words[choice], value); choice++)
@@ -241,7 +286,7 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         options->link.modules_file = value;
         return true;
     case OPTION_NVVMPATH:
-        read_nvvmpath(options, value);
+        options->link.assembler.nvvm_path = value;
         return true;
     default:
         return take_own(options, row, value);
@@ -309,7 +354,8 @@ static void note_redefinition(struct reader *reader, size_t row, const char *val
     enum option_id id = option_table[row].id;
 
     if (!value || id == OPTION_LIBRARY || id == OPTION_LIBRARY_PATH || id == OPTION_XPTXAS ||
-        id == OPTION_XNVVM || id == OPTION_ACCEPTED)
+        id == OPTION_XNVVM || id == OPTION_KERNELS_USED || id == OPTION_VARIABLES_USED ||
+        id == OPTION_ACCEPTED)
         return;
     if (reader->seen[row] && strcmp(reader->seen[row], value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
@@ -357,7 +403,10 @@ static enum options_action finish(struct options *options)
 
     ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
                options->assembler_option_capacity) = NULL;
+    ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count, options->nvvm_option_capacity) =
+        NULL;
     link->assembler_options = options->assembler_options;
+    link->nvvm_options = options->nvvm_options;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     link->library_paths = options->library_paths;
@@ -434,6 +483,7 @@ void options_free(struct options *options)
     free(options->operands);
     free(options->library_paths);
     free(options->assembler_options);
+    free(options->nvvm_options);
     free(options->ignored);
     arena_free(&options->arena);
 }

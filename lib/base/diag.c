@@ -251,6 +251,32 @@ struct diag_place diag_place_of(const char *file, struct text text, size_t offse
     return place;
 }
 
+enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
+                            const struct context *parent, struct diag_sink *sink)
+{
+    struct context *context = context_open();
+    struct diag_sink *outer;
+    uint64_t errors;
+    bool had_any, had_fatal;
+    enum link_code code;
+
+    if (!context)
+        return LINK_NO_MEMORY;
+    outer = context->sink;
+    errors = context->error_count;
+    had_any = context->has_warning_or_error;
+    had_fatal = context->has_fatal_error;
+    if (context != parent)
+        context_inherit(parent);
+    context->sink = sink;
+    code = context_run(function, argument);
+    context->sink = outer;
+    context->error_count = errors;
+    context->has_warning_or_error = had_any;
+    context->has_fatal_error = had_fatal;
+    return code;
+}
+
 void diag_replay(struct diag_sink *sink)
 {
     struct context *context = context_get();

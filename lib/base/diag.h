@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/text.h"
 
 /* The numbers are those of the description (spec: ptxas-threading, Diagnostic flags). */
@@ -68,6 +69,12 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
 /* Finds line, column and source line of byte `offset` in `text`; for an offset beyond the end, the
  * last line. Linear in `offset`. */
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset);
+
+/* Runs function(argument) in the calling thread under a recovery point, with the reporting flags of
+ * `parent` and its messages going to `sink`; what was raised is the result. The thread's counts of
+ * errors stay as they are: the sink's are added when it is replayed. */
+enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
+                            const struct context *parent, struct diag_sink *sink);
 
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
 void diag_replay(struct diag_sink *sink);

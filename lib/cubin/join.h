@@ -10,8 +10,8 @@
  * Objects that the splitter does not list (static variables of a function body, the assembler's
  * own) stand behind the listed ones, in the order of the first functions that refer to them, at 16
  * bytes' alignment or what their place shows if that is more. A data section with bytes outside of
- * its objects, and all debug information but .debug_frame, is concatenated in chunk order instead.
- * Mercury sections (from sm_100 on) are left out, with a warning. */
+ * its objects, and all debug information but .debug_frame and units of .debug_line, is concatenated
+ * in chunk order instead. Mercury sections (from sm_100 on) are left out, with a warning. */
 #ifndef MINILINK_CUBIN_JOIN_H
 #define MINILINK_CUBIN_JOIN_H
 

@@ -1,7 +1,8 @@
 /* join_blocks.c: cutting a section that all functions share into pieces that can move alone.
  *
  * Data sections are cut into objects (those that overlap stay together), .debug_frame into the pair
- * of entries that describes one function. A section that does not look as expected is not cut. */
+ * of entries that describes one function, .debug_line into units where each is of one function, as
+ * the built-in assembler makes them. A section that does not look as expected is not cut. */
 #include "cubin/join_plan.h"
 
 #include <stdlib.h>
@@ -206,15 +207,10 @@ static uint64_t frame_entry(struct bytes data, uint64_t offset, bool *is_cie)
     return length + 12;
 }
 
-/* Fills in what a pair of entries is for: the function whose address stands behind the reference to
- * the CIE. */
-static bool name_frame(const struct join *join, struct join_block *block, uint64_t fde,
-                       const struct field *fields, size_t count)
+/* Fills in what a block is for: the function whose address `field` holds. */
+static bool name_block(const struct join *join, struct join_block *block, const struct field *field)
 {
     const struct join_input *input = &join->inputs[block->cubin];
-    struct field key = {.offset = fde + 20};
-    const struct field *field =
-        count ? bsearch(&key, fields, count, sizeof *fields, by_field) : NULL;
     const struct cubin_symbol *symbol;
     uint32_t position;
 
@@ -228,6 +224,16 @@ static bool name_frame(const struct join *join, struct join_block *block, uint64
     block->is_kept = position != JOIN_NONE;
     block->order = position;
     return true;
+}
+
+/* The function's address stands behind the reference to the CIE. */
+static bool name_frame(const struct join *join, struct join_block *block, uint64_t fde,
+                       const struct field *fields, size_t count)
+{
+    struct field key = {.offset = fde + 20};
+
+    return name_block(join, block,
+                      count ? bsearch(&key, fields, count, sizeof *fields, by_field) : NULL);
 }
 
 static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
@@ -260,6 +266,40 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
     return ok;
 }
 
+/* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
+static bool cut_lines(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct bytes data = join->inputs[cubin].cubin->sections[section].data;
+    size_t count;
+    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
+    uint64_t offset = 0;
+
+    s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
+    for (size_t i = 0; i < count; i++) {
+        struct join_block *block = &s->blocks[s->block_count++];
+        struct bytes unit;
+        uint32_t length;
+
+        if (!bytes_slice(data, offset, sizeof length, &unit))
+            return false;
+        memcpy(&length, unit.data, sizeof length);
+        if (!bytes_slice(data, offset, sizeof length + (uint64_t)length, &unit))
+            return false;
+        *block = (struct join_block){.cubin = cubin,
+                                     .section = section,
+                                     .offset = offset,
+                                     .size = unit.size,
+                                     .tie = offset,
+                                     .alignment = 1};
+        if (fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
+            !name_block(join, block, &fields[i]))
+            return false;
+        offset += unit.size;
+    }
+    return offset == data.size;
+}
+
 static bool relocations_are_inside(const struct join *join, uint32_t cubin, uint32_t section)
 {
     const struct join_input *input = &join->inputs[cubin];
@@ -290,6 +330,8 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
         ok = cut_objects(join, cubin, section);
     else if (join->merged[join->inputs[cubin].sections[section].merged].is_frames)
         ok = cut_frames(join, cubin, section);
+    else if (text_equal(source->name, TEXT(".debug_line")))
+        ok = cut_lines(join, cubin, section);
     else
         return false;
     return ok && relocations_are_inside(join, cubin, section);

@@ -26,6 +26,11 @@ struct assemble_request {
     bool line_info;
     uint32_t maxrregcount;
     const char *const *options; /* ends with NULL; may be NULL */
+    size_t stack_bytes;         /* of each worker; 0 = the system's default */
+    bool keep_going;            /* assemble all chunks, even when one has failed */
+    uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
+                                   unless told otherwise; 0 = number of online CPUs */
+    uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
 };
 
 struct chunk_cubin {
@@ -43,7 +48,8 @@ struct cubins {
 
 /* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines
  * mapped back to the member they came from. The first failing chunk (in chunk order) fails the link
- * with its message; chunks that have not started by then are not started. Returns an enum
+ * with its message; chunks that have not started by then are not started. With keep_going all are
+ * assembled, and each that fails is reported. Returns an enum
  * link_code. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);

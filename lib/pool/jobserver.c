@@ -239,8 +239,13 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     return jobserver;
 }
 
+/* Once is enough, however many chunks a link has. */
 static void warn_broken(const char *why)
 {
+    static atomic_bool has_warned;
+
+    if (atomic_exchange(&has_warned, true))
+        return;
     diag_warning("Jobserver requested, but an error occurred: %s", why);
     diag_note("One chunk is assembled at a time; prefix the recipe with '+' so that make hands its "
               "jobserver on");
@@ -262,7 +267,14 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
                          "Ignoring '--jobserver'");
         return NULL;
     }
+    /* The client of a call further out holds the token under which this one runs. */
+    if (atomic_load(&current)) {
+        *threads = 1;
+        return NULL;
+    }
     if (auth.kind == JOBSERVER_DISABLED) {
+        if (use == JOBSERVER_ON)
+            warn_broken("make keeps its jobserver from this recipe");
         *threads = 1;
         return NULL;
     }

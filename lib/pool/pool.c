@@ -5,9 +5,9 @@
  * on purpose: the queue has a real order; one worker is woken per task; workers are joined; a
  * thread that cannot be made is noticed; tasks that are dropped are freed.
  *
- * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there.
- * They block every signal, so that a handler always runs in the link thread and may look at its
- * data. */
+ * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there,
+ * unless the user asks for another. They block every signal, so that a handler always runs in the
+ * link thread and may look at its data. */
 #include "pool/pool.h"
 
 #include <pthread.h>
@@ -115,24 +115,31 @@ static void *worker_main(void *argument)
 }
 
 /* Starts up to `threads` workers and returns how many there are. */
-static size_t start_workers(struct pool *pool, size_t threads)
+static size_t start_workers(struct pool *pool, size_t threads, size_t stack_bytes)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
     size_t started;
 
+    if (pthread_attr_init(&attributes))
+        return 0;
+    /* A size that the system does not take leaves the default. */
+    if (stack_bytes)
+        pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the workers */
     for (started = 0; started < threads; started++) {
         struct thread_entry *entry = &pool->thread_array[started];
         char name[16]; /* the most that Linux keeps */
 
-        if (pthread_create(&entry->thread, NULL, worker_main, pool))
+        if (pthread_create(&entry->thread, &attributes, worker_main, pool))
             break;
         entry->slot = started + 1;
         snprintf(name, sizeof name, "minilink-%u", (unsigned)entry->slot % 1000000);
         pthread_setname_np(entry->thread, name);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return started;
 }
 
@@ -147,7 +154,21 @@ static void release(struct pool *pool)
     free(pool);
 }
 
-struct pool *pool_create(size_t threads)
+/* False, with none of them made, when one fails: other systems than Linux with glibc may. */
+static bool make_locks(struct pool *pool)
+{
+    if (pthread_mutex_init(&pool->mutex, NULL))
+        return false;
+    if (pthread_cond_init(&pool->task_cond, NULL) == 0) {
+        if (pthread_cond_init(&pool->done_cond, NULL) == 0)
+            return true;
+        pthread_cond_destroy(&pool->task_cond);
+    }
+    pthread_mutex_destroy(&pool->mutex);
+    return false;
+}
+
+struct pool *pool_create(size_t threads, size_t stack_bytes)
 {
     struct pool *pool;
     size_t started;
@@ -159,12 +180,14 @@ struct pool *pool_create(size_t threads)
     pool = calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->task_cond, NULL);
-    pthread_cond_init(&pool->done_cond, NULL);
+    if (!make_locks(pool)) {
+        free(pool);
+        return NULL;
+    }
     pool->thread_array = calloc(threads + 1, sizeof *pool->thread_array);
     pool->task_queue = pqueue_create(leaves_before, 0);
-    started = pool->thread_array && pool->task_queue ? start_workers(pool, threads) : 0;
+    started =
+        pool->thread_array && pool->task_queue ? start_workers(pool, threads, stack_bytes) : 0;
     if (started == 0) {
         release(pool);
         return NULL;

@@ -6,10 +6,13 @@
  * task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task, thread
  * creation may fail.
  *
- * Operation. create, submit any number, wait, destroy. Not reusable after destroy.
+ * Operation. create, submit any number, wait, destroy, in that order. wait may be followed by more
+ * tasks. destroy without wait drops what has not started. A pool is not reusable after destroy.
  *
- * Safety. submit and wait are called by one thread, the owner. A task runs without the mutex held
- * and may not call the pool. What it writes is visible to the owner after wait. */
+ * Safety. A pool has one owner, the thread that made it, which alone submits, waits and destroys; a
+ * task may not use the pool that runs it. There may be several pools, and a task may own one. A
+ * task runs without the mutex held. What the owner wrote before submit is visible to the task, and
+ * what the task writes is visible to the owner after wait. Workers block every signal. */
 #ifndef MINILINK_POOL_POOL_H
 #define MINILINK_POOL_POOL_H
 
@@ -19,9 +22,10 @@
 
 struct pool;
 
-/* Makes a pool of up to `threads` workers (at least 1). With fewer threads than asked it goes on;
- * returns NULL when not even one could be started: the caller then does the work itself. */
-struct pool *pool_create(size_t threads);
+/* Makes a pool of up to `threads` workers (at least 1), each with a stack of `stack_bytes` (0 = the
+ * system's default). With fewer threads than asked it goes on; returns NULL when not even one could
+ * be started: the caller then does the work itself. */
+struct pool *pool_create(size_t threads, size_t stack_bytes);
 
 /* Workers that were started. */
 size_t pool_thread_count(const struct pool *pool);

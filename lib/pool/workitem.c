@@ -33,7 +33,7 @@ static void mark_failed(struct assemble_options *options, size_t index)
     while (index < before) {
         if (!atomic_compare_exchange_weak(&options->first_failed, &before, index))
             continue;
-        for (size_t i = index + 1; i < options->count && i <= before; i++)
+        for (size_t i = index + 1; i < options->count && i <= before && !options->keep_going; i++)
             __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_RELAXED);
         return;
     }
@@ -45,34 +45,6 @@ static uint64_t now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-/* The assembler reports through the thread's context into the chunk's sink. In the link thread that
- * context has a count of errors, which the sink's errors are added to only when it is replayed. */
-static enum link_code run_with_sink(struct call *call, const struct context *parent,
-                                    struct diag_sink *sink)
-{
-    struct context *context = context_open();
-    struct diag_sink *outer;
-    uint64_t errors;
-    bool had_any, had_fatal;
-    enum link_code code;
-
-    if (!context)
-        return LINK_NO_MEMORY;
-    outer = context->sink;
-    errors = context->error_count;
-    had_any = context->has_warning_or_error;
-    had_fatal = context->has_fatal_error;
-    if (context != parent)
-        context_inherit(parent);
-    context->sink = sink;
-    code = context_run(run_assembler, call);
-    context->sink = outer;
-    context->error_count = errors;
-    context->has_warning_or_error = had_any;
-    context->has_fatal_error = had_fatal;
-    return code;
 }
 
 /* A plug-in is foreign code: a success without a cubin is a fault of its own. */
@@ -112,11 +84,14 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
                 .mode = mode,
                 .maxrregcount = options->maxrregcount,
                 .options = options->options,
-                .cancelled = &output->cancelled},
+                .cancelled = &output->cancelled,
+                .threads = options->threads,
+                .thread_limit = options->thread_limit,
+                .jobserver = options->jobserver},
         .result = {.size = sizeof(struct minilink_result)},
     };
     uint64_t start = now();
-    enum link_code code = run_with_sink(&call, options->parent, &output->sink);
+    enum link_code code = diag_collect(run_assembler, &call, options->parent, &output->sink);
 
     output->nanoseconds = now() - start;
     return take_result(output, &call.result, code);

@@ -42,6 +42,11 @@ struct assemble_options {
      * given up; those before it are not, so that whatever the timing, the chunk which fails the
      * link is the first one that cannot be assembled. */
     _Atomic size_t first_failed;
+    bool keep_going; /* nothing is given up */
+    /* See struct minilink_job. */
+    uint32_t threads;
+    uint32_t thread_limit;
+    uint32_t jobserver;
 };
 
 struct work_item {

@@ -55,7 +55,7 @@ static double best(size_t threads, void (*task)(void *), size_t count)
     double least = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        struct pool *pool = pool_create(threads);
+        struct pool *pool = pool_create(threads, 0);
         double taken;
 
         if (!pool)
@@ -87,7 +87,7 @@ int main(void)
     }
     start = now();
     for (int i = 0; i < 100; i++)
-        pool_destroy(pool_create(2));
+        pool_destroy(pool_create(2, 0));
     printf("pool: create and destroy of 2 threads: %.1f us\n", (now() - start) / 1e5);
     return 0;
 }

@@ -34,6 +34,15 @@ program() {
         fi
         rm -f out.cubin
     done
+    # Threads inside the assembler of one chunk.
+    if minilink -w -disable-infos -arch=sm_90 -Xptxas=--split-compile=8,--threads-min-section-size=0 "$@" -o out.cubin 2> messages &&
+        cmp -s plain.cubin out.cubin; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed $name: threads for functions"
+    fi
+    rm -f out.cubin
 }
 
 F=$ROOT/fixtures/fatbin
@@ -45,6 +54,12 @@ for ptx in "$ROOT"/fixtures/split/*.ptx "$ROOT"/fixtures/ptx/*.ptx; do
 done
 for folder in "$ROOT"/fixtures/programs/*/; do
     [ -d "$folder" ] && program "$(basename "$folder")" "$folder"*.ptx
+done
+# Line information is cut and put together again as well.
+for ptx in "$ROOT"/fixtures/split/24_lineinfo.ptx "$ROOT"/fixtures/programs/{08_calldeep,13_printf,16_local}; do
+    name=$(basename "$ptx")
+    [ -d "$ptx" ] && set -- "$ptx"/*.ptx || set -- "$ptx"
+    program "$name -lineinfo" -lineinfo "$@"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/emit.h"
+#include "assembler/builtin/kernels.h"
 #include "assembler/builtin/unit.h"
 #include "base/context.h"
 #include "base/diag.h"
@@ -26,15 +27,6 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
 static bool is_cancelled(const struct unit *unit)
 {
     return unit->job->cancelled && *unit->job->cancelled;
-}
-
-static bool has_option(const struct unit *unit, const char *name)
-{
-    const char *const *options = unit->job->options;
-    for (; options && *options; options++)
-        if (strcmp(*options, name) == 0)
-            return true;
-    return false;
 }
 
 /* Phase 4 -- Callback Registration: the file walker parses the text. A chunk is one module. */
@@ -102,31 +94,6 @@ static void collect_functions(struct unit *unit)
     }
 }
 
-/* Phase 23 -- Per-Function Compile Loop. */
-static enum link_code compile_functions(struct unit *unit)
-{
-    struct compile_request request = {.job = unit->job,
-                                      .module = &unit->module,
-                                      .scope = &unit->scope,
-                                      .arena = &unit->arena,
-                                      .scratch = &unit->scratch,
-                                      .code = &unit->code,
-                                      .relocations = &unit->relocations,
-                                      .signatures = &unit->signatures,
-                                      .spellings = parse_spellings_new(&unit->arena),
-                                      .parameter_base = unit->parameter_base};
-    bool is_good = true;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        uint32_t global = unit->functions[i].global;
-        if (is_cancelled(unit))
-            return LINK_CANCELLED;
-        is_good &= compile_function(&unit->functions[i], unit->functions[i].item, &request);
-        unit->functions[i].global = global;
-        arena_reset(&unit->scratch);
-    }
-    return is_good ? LINK_OK : LINK_FAILED;
-}
-
 static void report_function(const struct unit *unit, const struct function_code *function)
 {
     struct text name = function->item->name;
@@ -144,12 +111,47 @@ static void report_use(const struct unit *unit)
 {
     uint64_t globals =
         unit->data.sections[DATA_INITIALISED].size + unit->data.sections[DATA_ZERO].size;
-    if (!has_option(unit, "-v") && !has_option(unit, "--verbose"))
+    if (!unit->switches.verbose)
         return;
     diag_info("%llu bytes gmem, %llu bytes cmem[3]", (unsigned long long)globals,
               (unsigned long long)unit->data.sections[DATA_CONSTANT].size);
     for (size_t i = 0; i < unit->function_count; i++)
         report_function(unit, &unit->functions[i]);
+}
+
+/* What the job and the switches both may say. */
+static void apply_switches(struct unit *unit)
+{
+    const struct switches *switches = &unit->switches;
+    struct context *context = context_get();
+    unit->own_job = *unit->job;
+    unit->own_job.debug |= switches->debug;
+    unit->own_job.line_info |= switches->line_info;
+    if (switches->maxrregcount)
+        unit->own_job.maxrregcount = switches->maxrregcount;
+    unit->job = &unit->own_job;
+    context->suppress_warnings |= switches->no_warnings;
+    context->warnings_are_errors |= switches->warnings_are_errors;
+}
+
+static void warn_of_function(const struct switches *switches, const struct function_code *function)
+{
+    struct text name = function->item->name;
+    if (switches->warn_on_spills && function->spill_bytes)
+        diag_warning("Registers are spilled to local memory in function '%.*s', %u bytes",
+                     TEXT_ARG(name), function->spill_bytes);
+    if (switches->warn_on_local_memory && function->frame_bytes)
+        diag_warning("Local memory used for function '%.*s', size of stack frame: %u bytes",
+                     TEXT_ARG(name), function->frame_bytes);
+}
+
+/* False when a warning counts as an error. */
+static bool warn(const struct unit *unit)
+{
+    uint64_t errors = diag_error_count();
+    for (size_t i = 0; i < unit->function_count; i++)
+        warn_of_function(&unit->switches, &unit->functions[i]);
+    return diag_error_count() == errors;
 }
 
 static enum link_code run_phases(void *argument)
@@ -158,13 +160,17 @@ static enum link_code run_phases(void *argument)
     /* Phase 2 -- Cancellation Check. */
     if (is_cancelled(unit))
         return LINK_CANCELLED;
+    if (!switches_read(&unit->switches, unit->job))
+        return LINK_FAILED;
+    apply_switches(unit);
     if (!parse_module(unit) || !check_architecture(unit))
         return LINK_FAILED;
     /* Phase 10 -- Hash Maps and Codegen Context; Phase 11 -- Register Callbacks on Module IR. */
     if (!scope_build(&unit->scope, &unit->arena, &unit->module) || !check_address_width(unit))
         return LINK_FAILED;
     collect_functions(unit);
-    enum link_code code = compile_functions(unit);
+    /* Phase 23 -- Per-Function Compile Loop. */
+    enum link_code code = kernels_compile(unit);
     if (code != LINK_OK)
         return code;
     /* Phase 23, codegen_finalize: sections and records. */
@@ -174,7 +180,7 @@ static enum link_code run_phases(void *argument)
     if (!emit_unit(unit))
         return LINK_FAILED;
     report_use(unit);
-    return LINK_OK;
+    return warn(unit) ? LINK_OK : LINK_FAILED;
 }
 
 /* Phase 26 -- Final Cleanup. */
@@ -182,13 +188,11 @@ static void free_unit(struct unit *unit)
 {
     data_free(&unit->data);
     scope_free(&unit->scope);
-    table_free(&unit->signatures);
-    free(unit->relocations.list);
     buffer_free(&unit->code);
     buffer_free(&unit->cubin);
     image_strings_free(&unit->strings);
     image_free(&unit->image);
-    arena_free(&unit->scratch);
+    kernels_free(unit);
     arena_free(&unit->arena);
 }
 
@@ -219,6 +223,8 @@ struct reporting {
     uint64_t error_count;
     bool gnu_format;
     bool annotate;
+    bool suppress_warnings;
+    bool warnings_are_errors;
 };
 
 static struct reporting set_reporting(const struct reporting *wanted)
@@ -232,6 +238,8 @@ static struct reporting set_reporting(const struct reporting *wanted)
         .error_count = context->error_count,
         .gnu_format = context->gnu_format,
         .annotate = context->annotate,
+        .suppress_warnings = context->suppress_warnings,
+        .warnings_are_errors = context->warnings_are_errors,
     };
     context->sink = wanted->sink;
     context->program = wanted->program;
@@ -240,6 +248,8 @@ static struct reporting set_reporting(const struct reporting *wanted)
     context->error_count = wanted->error_count;
     context->gnu_format = wanted->gnu_format;
     context->annotate = wanted->annotate;
+    context->suppress_warnings = wanted->suppress_warnings;
+    context->warnings_are_errors = wanted->warnings_are_errors;
     return old;
 }
 
@@ -247,7 +257,12 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
 {
     (void)state;
     struct diag_sink sink = {0};
-    const struct reporting log = {.sink = &sink, .program = PROGRAM, .gnu_format = true};
+    const struct context *context = context_get();
+    const struct reporting log = {.sink = &sink,
+                                  .program = PROGRAM,
+                                  .gnu_format = true,
+                                  .suppress_warnings = context->suppress_warnings,
+                                  .warnings_are_errors = context->warnings_are_errors};
     const struct reporting outer = set_reporting(&log);
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};

@@ -138,6 +138,33 @@ static void collect_exits(struct function_code *result, const struct body *body,
     }
 }
 
+/* Where the line changes. Padding behind the code belongs to the last line. */
+static void collect_lines(struct function_code *result, const struct body *body,
+                          struct arena *arena)
+{
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        struct source_location last = {0};
+        result->line_count = 0;
+        for (size_t i = 0; i < body->instruction_count; i++) {
+            const struct instruction *instruction = &body->instructions[i];
+            if (instruction->loc == 0)
+                continue;
+            struct source_location here = body->locations[instruction->loc - 1];
+            /* Line 0 is code that comes from no line; ptxas leaves it to the line before. */
+            if (here.line == 0 ||
+                (result->line_count && here.file == last.file && here.line == last.line))
+                continue;
+            if (is_counted)
+                result->lines[result->line_count] =
+                    (struct code_line){instruction->address, here.file, here.line};
+            result->line_count++;
+            last = here;
+        }
+        if (!is_counted)
+            result->lines = arena_alloc(arena, result->line_count, sizeof *result->lines);
+    }
+}
+
 /* Copies what the scratch memory holds of the results. */
 static void keep(struct function_code *result, const struct body *body,
                  const struct compile_request *request)
@@ -164,6 +191,8 @@ static void keep(struct function_code *result, const struct body *body,
     result->objects = arena_alloc(arena, body->symbol_count, sizeof *result->objects);
     memset(result->objects, 0xff, body->symbol_count * sizeof *result->objects);
     collect_exits(result, body, arena);
+    if (request->job->line_info || request->job->debug)
+        collect_lines(result, body, arena);
 }
 
 static bool parse(struct body *body, const struct ptx_item *item,

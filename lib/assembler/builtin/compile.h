@@ -23,6 +23,13 @@ enum symbol_use {
     USE_CODE = 4,    /* any other way */
 };
 
+/* From `address` on, the code comes from that line. */
+struct code_line {
+    uint32_t address; /* in the function */
+    uint32_t file;    /* number of a .file directive */
+    uint32_t line;
+};
+
 /* A function that has been assembled. All of it lives in the chunk's arena. */
 struct function_code {
     const struct ptx_item *item;
@@ -36,6 +43,8 @@ struct function_code {
     size_t relocation_count;
     uint32_t *exits; /* offsets of the instructions that end it */
     size_t exit_count;
+    struct code_line *lines; /* rising addresses; only with line information */
+    size_t line_count;
     struct text *signatures; /* of its indirect calls, each once */
     size_t signature_count;
     uint32_t register_count;

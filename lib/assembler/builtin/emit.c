@@ -63,6 +63,8 @@ static void add_head(struct emission *emission)
     sections->section_names = add_single(emission, ".shstrtab", SHT_STRTAB, 1, 0, false);
     sections->strings = add_single(emission, ".strtab", SHT_STRTAB, 1, 0, false);
     sections->symbols = add_single(emission, ".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false);
+    if (emit_line_is_needed(unit))
+        sections->lines = add_single(emission, ".debug_line", SHT_PROGBITS, 1, 0, false);
     sections->tool_note = add_single(emission, ".note.nv.tkinfo", SHT_NOTE, 4, 0, false);
     sections->cuda_note = add_single(emission, ".note.nv.cuinfo", SHT_NOTE, 4, 0, false);
     sections->info = add_single(emission, ".nv.info", SHT_CUDA_INFO, 4, 0, true);
@@ -104,6 +106,11 @@ static void add_functions(struct emission *emission, struct function_sections *l
                                               SHT_RELA, SHF_INFO_LINK, 8);
         unit->image.sections[list[i].relocations].link = emission->sections.symbols;
         unit->image.sections[list[i].relocations].entry_size = RELA_SIZE;
+    }
+    if (emission->sections.lines) {
+        emission->sections.line_relocations =
+            add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
+        unit->image.sections[emission->sections.line_relocations].flags = SHF_INFO_LINK;
     }
 }
 
@@ -256,6 +263,16 @@ static void fill_functions(struct emission *emission, const struct function_sect
     }
 }
 
+static void fill_lines(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    const struct emit_sections *sections = &emission->sections;
+    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
+    size_t count = emit_line_units(emission, &unit->code, list);
+    set_contents(emission, sections->lines, &unit->code);
+    set_relocations(emission, sections->line_relocations, sections->lines, list, count);
+}
+
 static void fill_singles(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
@@ -345,6 +362,8 @@ bool emit_unit(struct unit *unit)
     if (constant)
         fill_data_relocations(&emission, DATA_CONSTANT, constant);
     fill_singles(&emission);
+    if (emission.sections.lines)
+        fill_lines(&emission);
     finish(&emission);
     return image_bytes(&unit->image, &unit->cubin);
 }

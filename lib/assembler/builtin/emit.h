@@ -2,7 +2,9 @@
 #ifndef MINILINK_BUILTIN_EMIT_H
 #define MINILINK_BUILTIN_EMIT_H
 
+#include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "assembler/builtin/unit.h"
@@ -13,6 +15,8 @@ struct emit_sections {
     uint32_t section_names;
     uint32_t strings;
     uint32_t symbols;
+    uint32_t lines;            /* .debug_line */
+    uint32_t line_relocations; /* of it */
     uint32_t tool_note;
     uint32_t cuda_note;
     uint32_t info;
@@ -55,6 +59,14 @@ void emit_graph_prototypes(struct emission *emission, struct buffer *out);
 
 /* True when some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
+
+/* emit_line.c: True when some function knows its lines. */
+bool emit_line_is_needed(const struct unit *unit);
+
+/* emit_line.c: contents of .debug_line, and its relocations, one for each function at most; returns
+ * their number. */
+size_t emit_line_units(const struct emission *emission, struct buffer *out,
+                       Elf64_Rela *relocations);
 
 /* emit_note.c: contents of the three notes. */
 void emit_note_tool(const struct unit *unit, struct buffer *out);

@@ -19,7 +19,8 @@ extern "C" {
 /* Compilation modes, with the numbers of NVIDIA's tools: 0 normal, 6 SASS. */
 enum minilink_mode {
     MINILINK_MODE_RELOCATABLE = 0, /* as `ptxas -c`: to be merged with other cubins */
-    MINILINK_MODE_WHOLE = 1,       /* the chunk is the whole program; still ET_REL */
+    MINILINK_MODE_WHOLE = 1,       /* as ptxas without -c: the chunk is the whole program. The cubin
+                                      may be ET_EXEC: then it is what the link writes */
 };
 
 /* Results: 0, or one of the elfLink codes. */
@@ -30,6 +31,12 @@ enum minilink_code {
     MINILINK_NOT_RELOCATABLE = 8,
     MINILINK_NO_MEMORY = 64,
     MINILINK_CANCELLED = 65,
+};
+
+enum minilink_jobserver {
+    MINILINK_JOBSERVER_AUTO = 0, /* when MAKEFLAGS names one */
+    MINILINK_JOBSERVER_ON = 1,   /* the same; the user expects one */
+    MINILINK_JOBSERVER_OFF = 2,
 };
 
 /* A request. Borrowed: nothing in it may be kept after assemble() returns. */
@@ -50,6 +57,11 @@ struct minilink_job {
     /* Becomes non-zero when the result is no longer wanted: then return MINILINK_CANCELLED soon.
      * Another thread writes it; read it with __atomic_load_n(job->cancelled, __ATOMIC_RELAXED). */
     const volatile int *cancelled;
+    /* How many threads one call should use for itself (1 = the calling one only), and the most that
+     * it may use even if its options ask for more (0 = no limit). */
+    uint32_t threads;
+    uint32_t thread_limit;
+    uint32_t jobserver; /* whether such threads take part in GNU make's: enum minilink_jobserver */
 };
 
 /* An answer, zeroed by the caller. Both buffers come from malloc() in the assembler and are freed

@@ -1,0 +1,262 @@
+/* kernels.c: work items of functions, batches of them, and rooms to work in.
+ *
+ * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken. The
+ * results stay in the rooms until the chunk is done. The module and the scope are only read. */
+#include "assembler/builtin/kernels.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "pool/dispatch.h"
+
+struct room {
+    struct arena arena;   /* results */
+    struct arena scratch; /* of one function */
+    struct buffer code;   /* the same, and so on */
+    struct code_relocations relocations;
+    struct table signatures;
+    atomic_bool is_taken;
+    struct spellings *spellings; /* in its arena; made when first needed */
+};
+
+/* Shared by all items; only read, but for the rooms. */
+struct team {
+    struct unit *unit;
+    const struct context *parent;
+    struct room *rooms;
+    size_t room_count;
+};
+
+/* What became of an item. */
+struct kernel_outcome {
+    struct diag_sink sink;
+    enum link_code code;
+};
+
+/* One function on its way through the pool. */
+struct kernel_item {
+    struct text text;               /* of the function; kernel_data in the description */
+    struct kernel_outcome *outcome; /* zero there */
+    struct function_code *code;     /* result */
+    const struct ptx_item *kernel;
+    struct team *team; /* the jobserver's client there; here the dispatcher counts tokens */
+};
+
+#if defined(__x86_64__) && defined(__LP64__)
+_Static_assert(sizeof(struct kernel_item) == 48, "spec: nvlink-thread-pool, 48-byte work item");
+_Static_assert(offsetof(struct kernel_item, code) == 24, "kernel_desc2");
+_Static_assert(offsetof(struct kernel_item, kernel) == 32, "kernel_ptr");
+#endif
+
+/* What one worker does in one go: neighbours in the order of the text. */
+struct batch {
+    struct kernel_item *items;
+    size_t count;
+};
+
+static bool is_cancelled(const struct unit *unit)
+{
+    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
+}
+
+static enum link_code compile(struct unit *unit, struct function_code *function, struct room *room)
+{
+    if (!room->spellings)
+        room->spellings = parse_spellings_new(&room->arena);
+    const struct compile_request request = {.job = unit->job,
+                                            .module = &unit->module,
+                                            .scope = &unit->scope,
+                                            .arena = &room->arena,
+                                            .scratch = &room->scratch,
+                                            .code = &room->code,
+                                            .relocations = &room->relocations,
+                                            .signatures = &room->signatures,
+                                            .spellings = room->spellings,
+                                            .parameter_base = unit->parameter_base};
+    uint32_t global = function->global;
+    bool ok;
+
+    if (is_cancelled(unit))
+        return LINK_CANCELLED;
+    ok = compile_function(function, function->item, &request);
+    function->global = global;
+    arena_reset(&room->scratch);
+    return ok ? LINK_OK : LINK_FAILED;
+}
+
+static void make_rooms(struct unit *unit, size_t count)
+{
+    unit->rooms = memory_zalloc(count, sizeof *unit->rooms);
+    unit->room_count = count;
+}
+
+void kernels_free(struct unit *unit)
+{
+    for (size_t i = 0; i < unit->room_count; i++) {
+        struct room *room = &unit->rooms[i];
+
+        table_free(&room->signatures);
+        free(room->relocations.list);
+        buffer_free(&room->code);
+        arena_free(&room->scratch);
+        arena_free(&room->arena);
+    }
+    free(unit->rooms);
+    unit->rooms = NULL;
+    unit->room_count = 0;
+}
+
+/* The worse of two ends: a job that is given up has no result at all. */
+static enum link_code worse(enum link_code a, enum link_code b)
+{
+    return a == LINK_OK || b == LINK_CANCELLED || (b == LINK_NO_MEMORY && a != LINK_CANCELLED) ? b
+                                                                                               : a;
+}
+
+static enum link_code compile_here(struct unit *unit)
+{
+    enum link_code code = LINK_OK;
+
+    make_rooms(unit, 1);
+    for (size_t i = 0; i < unit->function_count && code != LINK_CANCELLED; i++)
+        code = worse(code, compile(unit, &unit->functions[i], &unit->rooms[0]));
+    return code;
+}
+
+/* There is a room for each thread and one for the caller, so that one is free. */
+static struct room *take_room(const struct team *team)
+{
+    for (size_t i = 0;; i = (i + 1) % team->room_count)
+        if (!atomic_exchange(&team->rooms[i].is_taken, true))
+            return &team->rooms[i];
+}
+
+struct call {
+    const struct kernel_item *item;
+    struct room *room;
+};
+
+static enum link_code compile_item(void *argument)
+{
+    const struct call *call = argument;
+
+    return compile(call->item->team->unit, call->item->code, call->room);
+}
+
+static void run_batch(void *argument)
+{
+    const struct batch *batch = argument;
+    const struct team *team = batch->items->team;
+    struct room *room = take_room(team);
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct kernel_item *item = &batch->items[i];
+        struct call call = {item, room};
+
+        item->outcome->code = diag_collect(compile_item, &call, team->parent, &item->outcome->sink);
+    }
+    atomic_store(&room->is_taken, false);
+}
+
+/* Bytes of PTX that a batch should have. Dynamic scheduling: just enough to be worth a task.
+ * Static: everybody's share at once. */
+static size_t batch_size(const struct unit *unit, uint32_t threads)
+{
+    size_t total = 0;
+
+    if (unit->switches.dynamic_scheduling)
+        return unit->switches.minimum_section;
+    for (size_t i = 0; i < unit->function_count; i++)
+        total += unit->functions[i].item->text.size;
+    return total / threads + 1;
+}
+
+/* Cuts the items into batches of at least `least` bytes, and makes a task of each. */
+static size_t make_batches(struct kernel_item *items, size_t count, size_t least,
+                           struct batch *batches, struct dispatch_task *tasks)
+{
+    size_t made = 0;
+
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t size = 0;
+
+        for (end = begin; end < count && (end == begin || size < least); end++)
+            size += items[end].text.size;
+        batches[made] = (struct batch){&items[begin], end - begin};
+        tasks[made] = (struct dispatch_task){run_batch, &batches[made],
+                                             size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
+        made++;
+    }
+    return made;
+}
+
+static enum link_code collect(struct kernel_outcome *outcomes, size_t count)
+{
+    enum link_code code = LINK_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        diag_replay(&outcomes[i].sink);
+        code = worse(code, outcomes[i].code);
+    }
+    return code;
+}
+
+struct outcomes {
+    struct kernel_outcome *list;
+    size_t count;
+};
+
+static void free_outcomes(void *argument)
+{
+    struct outcomes *outcomes = argument;
+
+    for (size_t i = 0; i < outcomes->count; i++)
+        diag_sink_free(&outcomes->list[i].sink);
+    free(outcomes->list);
+}
+
+static enum link_code compile_on_threads(struct unit *unit, uint32_t threads)
+{
+    size_t count = unit->function_count;
+    struct team team = {.unit = unit, .parent = context_get()};
+    struct outcomes outcomes = {.count = count};
+    struct kernel_item *items = arena_alloc(&unit->arena, count, sizeof *items);
+    struct batch *batches = arena_alloc(&unit->arena, count, sizeof *batches);
+    struct dispatch_request wanted = {.tasks =
+                                          arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
+                                      .threads = threads,
+                                      .jobserver = (enum jobserver_use)unit->job->jobserver};
+    struct context_cleanup cleanup;
+    enum link_code code;
+
+    make_rooms(unit, (size_t)threads + 1);
+    team.rooms = unit->rooms;
+    team.room_count = unit->room_count;
+    outcomes.list = memory_zalloc(count, sizeof *outcomes.list);
+    context_defer(&cleanup, free_outcomes, &outcomes);
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct kernel_item){.text = unit->functions[i].item->text,
+                                        .outcome = &outcomes.list[i],
+                                        .code = &unit->functions[i],
+                                        .kernel = unit->functions[i].item,
+                                        .team = &team};
+    wanted.count = make_batches(items, count, batch_size(unit, threads), batches, wanted.tasks);
+    dispatch_run(&wanted);
+    code = collect(outcomes.list, count);
+    context_clean(&cleanup);
+    return code;
+}
+
+enum link_code kernels_compile(struct unit *unit)
+{
+    uint32_t threads = switches_threads(&unit->switches, unit->job);
+    enum link_code code = threads > 1 && unit->function_count > 1
+                              ? compile_on_threads(unit, threads)
+                              : compile_here(unit);
+
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    return code;
+}

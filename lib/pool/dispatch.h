@@ -1,0 +1,44 @@
+/* dispatch.h: many tasks on some threads, within what GNU make allows.
+ *
+ * Properties. The calling thread is the coordinator: it alone knows the pool and the jobserver. A
+ * task is handed to a worker when its token is there, and the token goes back as soon as the task
+ * has ended: workers know nothing of tokens, and no token waits in a queue or with an idle worker.
+ *
+ * Operation. One call runs all tasks. Without a pool (one thread is asked for, or none can be made)
+ * they run in the calling thread, in the order of the list; that is done under make, too, where the
+ * calling thread's own token covers it.
+ *
+ * Safety. May be called by several threads at once, and inside of a task. A client of the jobserver
+ * is one per process, though: a call inside of a task that holds a token runs in its own thread. */
+#ifndef MINILINK_POOL_DISPATCH_H
+#define MINILINK_POOL_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pool/jobserver.h"
+
+struct dispatch_task {
+    void (*run)(void *argument);
+    void *argument;
+    uint32_t priority; /* the highest is started first; first come first served among equals */
+};
+
+struct dispatch_request {
+    struct dispatch_task *tasks; /* in the order in which one thread runs them; sorted for others */
+    size_t count;
+    uint32_t threads;   /* at least 1; more than tasks are not started, nor more than
+                           JOBSERVER_MOST */
+    size_t stack_bytes; /* of each worker; 0 = the system's default */
+    enum jobserver_use jobserver;
+    /* True for a task that has become pointless: it is run without a token, to say so. May be NULL.
+     */
+    bool (*is_cancelled)(void *argument);
+};
+
+/* Runs all tasks; returns when all have ended, with how many threads ran them. A jobserver that
+ * breaks is one warning. */
+uint32_t dispatch_run(const struct dispatch_request *request);
+
+#endif
