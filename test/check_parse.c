@@ -242,8 +242,8 @@ END_TEST
 
 START_TEST(inner_names_hide_outer_ones_until_their_block_ends)
 {
-    parse("{ .reg .b32 %r<4>, x; mov.b32 %r1, x; { .reg .b64 %r1; .reg .f32 x; mov.b32 %r1, x;"
-          " { .reg .b16 %r<2>; mov.b32 %r1, x; mov.b32 %r3, x; } } mov.b32 %r1, x; }");
+    parse("{ .reg .b32 %r<4>, x; mov.b32 %r1, x; { .reg .b64 %r1; .reg .f32 x; mov.b64 %r1, 1;"
+          " { .reg .b16 %r<2>; mov.b16 %r1, 1; mov.b32 %r3, x; } } mov.b32 %r1, x; }");
     ck_assert(parsed.ok);
     ck_assert_uint_eq(parsed.body.instruction_count, 5);
     for (unsigned i = 0; i < 5; i++) {
