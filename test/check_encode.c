@@ -434,7 +434,7 @@ START_TEST(relocations_have_the_types_and_places_of_sm_90)
     };
 
     assemble(TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
-                  "ld.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.b32 %r, [kernel_param_0];"
+                  "ld.const.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.param.b32 %r, [kernel_param_0];"
                   "txq.width.b32 %r, [tx]; }"));
     ck_assert_uint_eq(encoded.relocations.count, 8);
     for (size_t i = 0; i < 8; i++) {
@@ -452,11 +452,11 @@ END_TEST
 START_TEST(linked_fields_are_shown_when_there_is_no_name)
 {
     static const char *const expected[] = {"ld.b32 R4, [shared(0x12345678)]",
-                                           "ld.b32 R4, [c[0x3][0x1234]]"};
+                                           "ld.const.b32 R4, [c[0x3][0x1234]]"};
     struct buffer out = {0};
     size_t size;
 
-    assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.b32 %r, [cx]; }"));
+    assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.const.b32 %r, [cx]; }"));
     memcpy(encoded.code.data + 0x14, "\x78\x56\x34\x12", 4);
     for (unsigned i = 0; i < 4; i++) /* 0x1234 at bit 38, 3 at bit 54 */
         encoded.code.data[0x34 + i] = (char)((0x1234u << 6 | 3u << 22) >> (8 * i));

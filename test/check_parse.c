@@ -126,7 +126,8 @@ START_TEST(addresses_have_a_base_and_an_offset)
 {
     char text[128];
 
-    snprintf(text, sizeof text, "ld.b32 %%r2, %s", addresses[_i].written);
+    snprintf(text, sizeof text, "ld%s.b32 %%r2, %s",
+             strstr(addresses[_i].written, "param") ? ".param" : "", addresses[_i].written);
     parse_one(text);
     ck_assert_uint_eq(operand(1)->kind, OPERAND_ADDRESS);
     ck_assert_int_eq(operand(1)->value, addresses[_i].offset);

@@ -142,12 +142,23 @@ static bool is_position(const char *name)
     return false;
 }
 
+/* %tid as a whole: the next row is %tid.x. */
+static bool is_vector(const char *name)
+{
+    size_t size = strlen(name);
+    const char *next = special_name((uint16_t)(special_find(text_of(name)) + 1));
+
+    return strncmp(next, name, size) == 0 && next[size] == '.';
+}
+
 bool opcode_special_fits(const char *name, char class, unsigned bits)
 {
     size_t size = strlen(name);
     bool is_wide = (size > 2 && strcmp(name + size - 2, "64") == 0) ||
                    strcmp(name, "%globaltimer") == 0 || strcmp(name, "%current_graph_exec") == 0;
 
+    if (is_vector(name))
+        return false;
     if (strcmp(name, "%is_explicit_cluster") == 0)
         return class == 'p';
     if (class == 'p')

@@ -14,6 +14,8 @@ struct checking {
     const struct instruction *instruction;
     const char *problem; /* the first one found, or NULL */
     const struct operand *culprit;
+    unsigned addresses; /* seen so far */
+    bool is_store;
 };
 
 static bool mismatch(struct checking *checking, const struct operand *operand, const char *problem)
@@ -106,6 +108,7 @@ static bool check_elements(struct checking *checking, const struct operand_rule 
                            const struct operand *operand)
 {
     bool has_register = false;
+    unsigned bits = 0;
 
     for (uint32_t i = 0; i < operand->element_count; i++) {
         const struct operand *element = &operand->elements[i];
@@ -117,6 +120,13 @@ static bool check_elements(struct checking *checking, const struct operand_rule 
         has_register = true;
         if (!check_value(checking, rule, element))
             return false;
+        if (element->kind != OPERAND_REGISTER || element->component)
+            continue;
+        unsigned own = checking->parser->body->registers[element->reg].bits;
+
+        if (bits && own != bits)
+            return mismatch(checking, element, "the elements of a vector are of one size");
+        bits = own;
     }
     return has_register || mismatch(checking, operand, "a vector of sinks has no type");
 }
@@ -127,6 +137,8 @@ static bool check_packing(struct checking *checking, const struct operand_rule *
 {
     struct operand_rule part = *rule;
 
+    if (operand->element_count == 1) /* {a} is a */
+        return check_elements(checking, rule, operand);
     if (!(rule->flags & RULE_MAY_VECTOR) || rule->class != 'b')
         return mismatch(checking, operand, "a vector cannot stand here");
     if (operand->element_count != 2 && operand->element_count != 4)
@@ -267,6 +279,12 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
 
     if (rule->lanes && operand->kind != OPERAND_VECTOR)
         return mismatch(checking, operand, "a vector is needed");
+    if (operand->kind == OPERAND_VECTOR && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
+        rule->lanes != operand->element_count)
+        return mismatch(checking, operand, "the vector has another number of elements");
+    if (operand->kind == OPERAND_VECTOR && !(rule->flags & RULE_WRITTEN) &&
+        (operand->element_count & (operand->element_count - 1)))
+        return mismatch(checking, operand, "a vector of this size does not exist");
     if (operand->kind == OPERAND_VECTOR && operand->component_kind != '|') {
         for (uint32_t i = 0; i < operand->element_count; i++)
             if (!check_part(checking, rule, &operand->elements[i], &bits))
@@ -274,6 +292,83 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
         return true;
     }
     return check_part(checking, rule, operand, &bits);
+}
+
+/* The state space that the instruction names for its address number `index`: an instruction that
+ * moves data names two. */
+static const char *space_of(const struct instruction *instruction, unsigned index)
+{
+    static const char *const words[] = {"global", "shared", "local", "const", "param"};
+
+    for (unsigned i = 0; i < instruction->modifier_count; i++) {
+        const char *name = modifier_name(instruction->modifiers[i]);
+
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+            size_t size = strlen(words[k]);
+
+            if (strncmp(name, words[k], size) != 0 || (name[size] && name[size] != ':'))
+                continue;
+            if (index-- == 0)
+                return words[k];
+        }
+    }
+    return "";
+}
+
+static bool space_agrees(const char *word, const struct body_symbol *symbol, bool is_written)
+{
+    static const char *const words[] = {
+        [SPACE_PARAM] = "param",   [SPACE_LOCAL] = "local", [SPACE_SHARED] = "shared",
+        [SPACE_GLOBAL] = "global", [SPACE_CONST] = "const", [SPACE_TEXTURE] = "texture",
+    };
+
+    if (*word == '\0')
+        return symbol->space != SPACE_TEXTURE && symbol->space != SPACE_CONST &&
+               symbol->space != SPACE_PARAM;
+    if (is_written && symbol->is_parameter && !symbol->is_return)
+        return false;
+    return strcmp(word, words[symbol->space]) == 0;
+}
+
+static bool check_address(struct checking *checking, const struct operand *operand)
+{
+    const struct body *body = checking->parser->body;
+    unsigned flags = opcode_get(checking->instruction->opcode)->flags;
+    unsigned index = checking->addresses++;
+    const char *word;
+
+    if (operand->kind != OPERAND_ADDRESS)
+        return mismatch(checking, operand, "an address is needed");
+    if (operand->reg != NO_INDEX && body->registers[operand->reg].type == 'f')
+        return mismatch(checking, operand, "a float is no address");
+    if (operand->symbol == NO_INDEX || (flags & OPCODE_TEXTURE))
+        return true;
+    if (body->symbols[operand->symbol].is_function)
+        return mismatch(checking, operand, "a function is no data");
+    word = space_of(checking->instruction, index);
+    if (index && *word == '\0') /* a barrier, a map: not the instruction's own space */
+        return true;
+    return space_agrees(word, &body->symbols[operand->symbol], checking->is_store) ||
+           mismatch(checking, operand, "the state space does not go with the address");
+}
+
+/* Numbers that hardware barriers can have, and threads that they can count. */
+static bool check_barrier(struct checking *checking)
+{
+    const struct instruction *instruction = checking->instruction;
+    unsigned at = instruction->results;
+    const struct operand *number = &instruction->operands[at];
+
+    if (instruction->modifier_count &&
+        strcmp(modifier_name(instruction->modifiers[0]), "warp") == 0)
+        return true;
+    if (at < instruction->operand_count && number->kind == OPERAND_IMMEDIATE &&
+        (number->value < 0 || number->value > 15))
+        return mismatch(checking, number, "a barrier's number is 0 to 15");
+    if (at + 1 < instruction->operand_count && number[1].kind == OPERAND_IMMEDIATE &&
+        number[1].value % 32 != 0)
+        return mismatch(checking, number + 1, "the number of threads is a multiple of 32");
+    return true;
 }
 
 static bool check_operand(struct checking *checking, const struct operand_rule *rule,
@@ -295,8 +390,7 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     case RULE_IMMEDIATE:
         return check_immediate(checking, rule, operand);
     case RULE_ADDRESS:
-        return operand->kind == OPERAND_ADDRESS ||
-               mismatch(checking, operand, "an address is needed");
+        return check_address(checking, operand);
     case RULE_LABEL:
         return operand->kind == OPERAND_LABEL || mismatch(checking, operand, "a label is needed");
     case RULE_SINK:
@@ -348,16 +442,22 @@ static bool report(struct checking *checking, size_t place)
 
 bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place)
 {
-    struct checking checking = {.parser = parser, .instruction = instruction};
-    struct syntax other = *parser->syntax;
+    unsigned flags = opcode_get(instruction->opcode)->flags;
+    bool is_store = strcmp(opcode_get(instruction->opcode)->name, "st") == 0;
+    struct checking checking = {.parser = parser, .instruction = instruction, .is_store = is_store};
+    struct syntax other;
 
-    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL)
+    if (flags & OPCODE_CALL)
         return true;
-    if (check_all(&checking, parser->syntax))
+    if (check_all(&checking, parser->syntax) &&
+        (!(flags & OPCODE_BARRIER) || check_barrier(&checking)))
         return true;
-    while (syntax_find(&other, instruction->opcode, instruction->modifiers,
+    other = *parser->syntax;
+    while (!(flags & OPCODE_BARRIER) &&
+           syntax_find(&other, instruction->opcode, instruction->modifiers,
                        instruction->modifier_count, (uint16_t)(other.row + 1))) {
-        struct checking again = {.parser = parser, .instruction = instruction};
+        struct checking again = {
+            .parser = parser, .instruction = instruction, .is_store = is_store};
 
         if (check_all(&again, &other))
             return true;

@@ -53,12 +53,15 @@ static const struct {
 
 _Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
 
+/* Words that keep their order among each other. */
+enum order { ORDER_NONE, ORDER_TYPE, ORDER_LAYOUT, ORDER_SPACE, ORDERS };
+
 /* The instruction's words, and which of them the items so far have taken. */
 struct fitting {
     const uint16_t *modifiers;
     size_t count;
     uint32_t taken;
-    uint16_t last_type; /* place of the last type taken, + 1 */
+    uint16_t last[ORDERS]; /* place of the last one taken, + 1 */
 };
 
 const char *syntax_set(struct text name)
@@ -80,23 +83,34 @@ static struct text cut(struct text *rest, char mark)
     return head;
 }
 
-/* Takes the first word that is `word` and not taken. Types must keep their order. */
+static enum order order_of(uint16_t modifier)
+{
+    const char *name = modifier_name(modifier);
+
+    if (syntax_is_type(modifier))
+        return ORDER_TYPE;
+    if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0)
+        return ORDER_LAYOUT;
+    return strcmp(name, "global") == 0 || strncmp(name, "shared", 6) == 0 ? ORDER_SPACE
+                                                                          : ORDER_NONE;
+}
+
+/* Takes the first word that is `word` and not taken. */
 static bool take_word(struct fitting *fitting, struct text word)
 {
-    for (size_t i = 0; i < fitting->count; i++) {
-        bool is_type = syntax_is_type(fitting->modifiers[i]);
+    uint16_t wanted = modifier_find(word);
+    enum order order = order_of(wanted);
 
-        if ((fitting->taken >> i & 1) || (is_type && i < fitting->last_type) ||
-            !text_equal(text_of(modifier_name(fitting->modifiers[i])), word)) {
-            if (is_type && !(fitting->taken >> i & 1) && i >= fitting->last_type &&
-                syntax_is_type(modifier_find(word)))
-                return false; /* the next type is another one */
+    for (size_t i = 0; i < fitting->count; i++) {
+        if ((fitting->taken >> i & 1) || (order && i < fitting->last[order]))
             continue;
+        if (fitting->modifiers[i] == wanted) {
+            fitting->taken |= 1u << i;
+            fitting->last[order] = (uint16_t)(i + 1);
+            return true;
         }
-        fitting->taken |= 1u << i;
-        if (is_type)
-            fitting->last_type = (uint16_t)(i + 1);
-        return true;
+        if (order && order_of(fitting->modifiers[i]) == order)
+            return false; /* the next of its kind is another one */
     }
     return false;
 }

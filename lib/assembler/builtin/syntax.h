@@ -16,6 +16,7 @@
 #define SYNTAX_OPERANDS  12u
 #define SYNTAX_NO_ROW    UINT16_MAX
 #define SYNTAX_MODIFIERS 16u
+#define SYNTAX_ANY_LANES 255u /* a vector, of whatever size */
 
 enum rule_kind {
     RULE_ANY,       /* whatever the parser takes: texture coordinates, prototypes */
@@ -46,7 +47,7 @@ struct operand_rule {
     char class;    /* of the type: 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate, 'x' a
                     * type that only bit registers hold, 'a' an integer of address size */
     uint16_t bits; /* of the type */
-    uint8_t lanes; /* elements of the vector, 0 = a scalar */
+    uint8_t lanes; /* elements of the vector, 0 = a scalar; of PARTS: 0 = any number */
     uint16_t flags;
     const char *values; /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
 };

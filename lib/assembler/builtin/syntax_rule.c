@@ -8,8 +8,9 @@
 struct words_seen {
     uint16_t types[SYNTAX_MODIFIERS]; /* those that are types, in their order */
     size_t type_count;
-    uint8_t lanes; /* .v2 .v4 .v8; else 0 */
-    bool has_hint; /* .L2::cache_hint */
+    uint8_t lanes;  /* .v2 .v4 .v8; else 0 */
+    uint8_t repeat; /* .x1 .x2 .x4; else 0 */
+    bool has_hint;  /* .L2::cache_hint */
 };
 
 static bool is_digit(char c)
@@ -84,6 +85,8 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
             seen.types[seen.type_count++] = modifiers[i];
         else if (name[0] == 'v' && is_digit(name[1]) && name[2] == '\0')
             seen.lanes = (uint8_t)(name[1] - '0');
+        else if (name[0] == 'x' && is_digit(name[1]) && name[2] == '\0')
+            seen.repeat = (uint8_t)(name[1] - '0');
         else if (strcmp(name, "L2::cache_hint") == 0)
             seen.has_hint = true;
     }
@@ -184,7 +187,10 @@ static void take_item(struct text item, const struct words_seen *seen, struct op
     } else if (text_equal(item, TEXT("v")) || text_equal(item, TEXT("V")) ||
                text_equal(item, TEXT("vp"))) {
         rule->kind = RULE_PARTS;
-        rule->lanes = text_equal(item, TEXT("vp")); /* a vector it must be */
+        rule->lanes = text_equal(item, TEXT("vp")) ? SYNTAX_ANY_LANES : 0;
+    } else if (item.data[0] == 'X') { /* X: as many as .x4 says; XX: twice that */
+        rule->kind = RULE_PARTS;
+        rule->lanes = (uint8_t)(seen->repeat * item.size);
     } else if (text_equal(item, TEXT("h"))) {
         *rule = (struct operand_rule){.kind = RULE_VALUE, .class = 'b', .bits = 64};
     } else if (strchr("mAx", item.data[0]) || item.data[0] == 'c') {
