@@ -5,6 +5,7 @@
 #include "assembler/builtin/encode.h"
 #include "assembler/builtin/opcode.h"
 #include "cubin/format.h"
+#include "verdict.h"
 
 struct encoded {
     struct buffer code;
@@ -164,6 +165,42 @@ START_TEST(whole_bodies_come_back)
     assemble(text);
     check_code(&parsed.body);
     free((char *)text.data);
+}
+END_TEST
+
+/* Every form of the language: decode(encode(x)) = x. */
+START_TEST(instructions_of_every_form_come_back)
+{
+    char *frame = verdict_read("fixtures/language/frame.ptx"), *begin, *mark, *rest;
+    char *lines = verdict_read("fixtures/language/right.txt");
+
+    ck_assert(frame && lines);
+    begin = strstr(frame, ".reg .pred");
+    mark = strstr(frame, "@@");
+    ck_assert(begin && mark);
+    *mark = '\0';
+    rest = lines;
+    while (*rest) {
+        const char *line = rest + strcspn(rest, " ") + 1;
+        char *text;
+
+        rest += strcspn(rest, "\n");
+        if (*rest)
+            *rest++ = '\0';
+        size_t before = strcspn(line, "[");
+        bool is_parameter = strncmp(line + before, "[p0]", 4) == 0;
+
+        ck_assert_int_gt(asprintf(&text, "{%s%.*s%s%s; L: ret; }", begin, (int)before, line,
+                                  is_parameter ? "[kernel_param_0]" : "",
+                                  line + before + (is_parameter ? 4 : 0)),
+                         0);
+        assemble(text_of(text));
+        check_code(&parsed.body);
+        teardown();
+        free(text);
+    }
+    free(frame);
+    free(lines);
 }
 END_TEST
 
@@ -433,9 +470,10 @@ START_TEST(relocations_have_the_types_and_places_of_sm_90)
         {0x0b0, R_CUDA_ABS32_HI_32, 5, 0}, {0x0f0, R_CUDA_CONST_FIELD21_38, 6, 0},
     };
 
-    assemble(TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
-                  "ld.const.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.param.b32 %r, [kernel_param_0];"
-                  "txq.width.b32 %r, [tx]; }"));
+    assemble(
+        TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
+             "ld.const.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.param.b32 %r, [kernel_param_0];"
+             "txq.width.b32 %r, [tx]; }"));
     ck_assert_uint_eq(encoded.relocations.count, 8);
     for (size_t i = 0; i < 8; i++) {
         const struct code_relocation *found = &encoded.relocations.list[i];
@@ -551,6 +589,7 @@ int main(void)
 
     tcase_add_checked_fixture(words, NULL, teardown);
     tcase_add_loop_test(words, whole_bodies_come_back, 0, 4);
+    tcase_add_test(words, instructions_of_every_form_come_back);
     tcase_add_loop_test(words, random_bodies_over_all_opcodes_come_back, 0, 20);
     tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, ROWS(prints));
     tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);

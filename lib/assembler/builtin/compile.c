@@ -8,6 +8,7 @@
 
 #include "assembler/builtin/allocate.h"
 #include "assembler/builtin/budget.h"
+#include "assembler/builtin/call_check.h"
 #include "assembler/builtin/form.h"
 #include "assembler/builtin/frame.h"
 #include "assembler/builtin/opcode.h"
@@ -210,7 +211,8 @@ static bool parse(struct body *body, const struct ptx_item *item,
         .spellings = request->spellings,
         .lookup = scope_lookup,
         .argument = request->scope};
-    return frame_declare(body, item) && parse_body(body, item->function.body, &scope);
+    return frame_declare(body, item) && parse_body(body, item->function.body, &scope) &&
+           call_check(body, request->scope, module);
 }
 
 static void survey(struct function_code *result, const struct body *body,

@@ -271,6 +271,12 @@ static bool check_part(struct checking *checking, const struct operand_rule *rul
            mismatch(checking, part, "the registers of a vector are of one size");
 }
 
+/* The one instruction with vectors of any multiple of four registers. */
+static bool is_wgmma(const struct instruction *instruction)
+{
+    return strcmp(opcode_get(instruction->opcode)->name, "wgmma") == 0;
+}
+
 /* A matrix fragment or the like: registers in a vector, or one alone. */
 static bool check_parts(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
@@ -282,7 +288,7 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
     if (operand->kind == OPERAND_VECTOR && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
         rule->lanes != operand->element_count)
         return mismatch(checking, operand, "the vector has another number of elements");
-    if (operand->kind == OPERAND_VECTOR && !(rule->flags & RULE_WRITTEN) &&
+    if (operand->kind == OPERAND_VECTOR && !is_wgmma(checking->instruction) &&
         (operand->element_count & (operand->element_count - 1)))
         return mismatch(checking, operand, "a vector of this size does not exist");
     if (operand->kind == OPERAND_VECTOR && operand->component_kind != '|') {
