@@ -124,6 +124,19 @@ START_TEST(the_right_instructions_cover_the_table)
 }
 END_TEST
 
+/* What CUDA 13.0's own headers write. */
+START_TEST(every_spelling_of_the_toolkit_has_a_row)
+{
+    char *spellings = verdict_read("fixtures/instructions/spellings.txt"), *rest = spellings;
+    uint16_t opcode;
+
+    ck_assert(spellings != NULL);
+    for (char *line; (line = next_line(&rest));)
+        ck_assert_msg(row_of(line, &opcode) != SYNTAX_NO_ROW, "%s", line);
+    free(spellings);
+}
+END_TEST
+
 START_TEST(every_row_has_known_words)
 {
     const char *words, *operands, *target;
@@ -204,6 +217,7 @@ int main(void)
     tcase_add_test(programs, errors_are_all_reported_up_to_a_limit);
     suite_add_tcase(suite, programs);
     tcase_add_test(table, the_right_instructions_cover_the_table);
+    tcase_add_test(table, every_spelling_of_the_toolkit_has_a_row);
     tcase_add_test(table, every_row_has_known_words);
     tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, ROWS(targets));
     suite_add_tcase(suite, table);

@@ -94,7 +94,7 @@ fi
 if command -v clang > /dev/null && clang --print-targets 2> /dev/null | grep -q nvptx64; then
     for target in sm_75 sm_80; do
         for level in -O0 -O3; do
-            clang -x cuda --cuda-device-only --cuda-gpu-arch=$target -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx75 $level -S \
+            clang -x cuda --cuda-device-only --cuda-gpu-arch=$target -nocudainc -nocudalib $level -S \
                 "$FOLDER/clang.cu.txt" -o "$work/out.ptx" > "$work/log" 2>&1
             assemble "clang.cu $target $level" "$work/out.ptx"
         done

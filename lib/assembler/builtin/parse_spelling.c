@@ -120,7 +120,17 @@ static bool report_words(struct parser *parser, const struct instruction *instru
     return parse_error(parser, place, "Unexpected instruction types specified for '%s'", opcode);
 }
 
-/* A word that is there twice counts once: ptxas takes .sat.sat. */
+/* ptxas takes these twice, and then they count once: .sat.sat. */
+static bool may_be_double(uint16_t modifier)
+{
+    static const char *const words[] = {"sat", "approx", "uni", "sync", "aligned", "ftz"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(modifier_name(modifier), words[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool find_without_doubles(struct syntax *syntax, const struct instruction *instruction)
 {
     uint16_t words[INSTRUCTION_MODIFIERS];
@@ -129,7 +139,7 @@ static bool find_without_doubles(struct syntax *syntax, const struct instruction
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         unsigned k = 0;
 
-        while (k < count && (words[k] != instruction->modifiers[i] || syntax_is_type(words[k])))
+        while (k < count && (words[k] != instruction->modifiers[i] || !may_be_double(words[k])))
             k++;
         if (k == count)
             words[count++] = instruction->modifiers[i];
