@@ -89,6 +89,14 @@ static void add_shared(struct builder *builder, uint32_t kernel)
         add_section(builder, section);
 }
 
+/* From sm_100 on constant bank 0 of kernels ends the table, behind the globals, unless the link
+ * adds words for texture references to it. */
+static bool stands_last(const struct merging *m, uint32_t section)
+{
+    return merging_is_mercury(m) && section != MERGE_NONE && m->texture_count == 0 &&
+           m->sections[section].class == CLASS_FUNCTION_CONSTANT && m->sections[section].bank == 0;
+}
+
 static void add_local(struct builder *builder, const struct merged_local *local)
 {
     struct merging *m = builder->m;
@@ -98,6 +106,8 @@ static void add_local(struct builder *builder, const struct merged_local *local)
         add_symbol(builder, local->index);
         return;
     }
+    if (stands_last(m, section_named(m, local->file, local->index)))
+        return;
     input = m->cubins[local->file]->symbols[local->index].section;
     add_section(builder, section_named(m, local->file, local->index));
     if (cubin_is_text(&m->cubins[local->file]->sections[input]))
@@ -122,6 +132,14 @@ static void add_linker_sections(struct builder *builder)
                 add_section(builder, m->order[i]);
 }
 
+static void add_last(struct builder *builder, const struct merged_local *local)
+{
+    uint32_t section = section_named(builder->m, local->file, local->index);
+
+    if (stands_last(builder->m, section))
+        add_section(builder, section);
+}
+
 void symtab_assign(struct merging *m)
 {
     struct builder builder = {.m = m};
@@ -136,6 +154,10 @@ void symtab_assign(struct merging *m)
     m->first_global_row = m->row_count;
     for (size_t i = 0; i < m->global_count; i++)
         add_symbol(&builder, m->globals[i]);
+    m->twin_row_count = m->row_count;
+    for (size_t i = 0; i < m->local_count; i++)
+        if (m->locals[i].is_section)
+            add_last(&builder, &m->locals[i]);
 }
 
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
