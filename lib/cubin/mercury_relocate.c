@@ -338,3 +338,35 @@ void mercury_relocate(struct merging *m)
                 mercury_leave_out(m, file, "an indexed load of a constant has a relocation");
         }
 }
+
+static void add_list(struct merging *m, uint32_t target)
+{
+    struct text name = m->sections[target].name;
+
+    layout_add(m, &(struct merged_section){
+                      .class = CLASS_RELOCATIONS,
+                      .name = text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(name))),
+                      .type = SHT_RELA,
+                      .flags = SHF_INFO_LINK,
+                      .alignment = 8,
+                      .entry_size = sizeof(Elf64_Rela),
+                      .function = MERGE_NONE,
+                      .target = target,
+                  });
+}
+
+void mercury_add_lists(struct merging *m)
+{
+    size_t count = m->section_count;
+    bool *has_list = arena_zalloc(&m->arena, count, sizeof *has_list);
+
+    if (!m->has_twins)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (m->sections[i].class == CLASS_RELOCATIONS ||
+            m->sections[i].class == CLASS_TWIN_RELOCATIONS)
+            has_list[m->sections[i].target] = true;
+    for (uint32_t i = 0; i < m->twin_of_count; i++)
+        if (m->twin_of[i] != MERGE_NONE && has_list[m->twin_of[i]] && !has_list[i])
+            add_list(m, i);
+}

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
+#include "cubin/frames.h"
 #include "cubin/graph.h"
 #include "cubin/layout.h"
 #include "cubin/mercury.h"
@@ -107,6 +108,7 @@ static bool find_live(struct merging *m)
 
 static bool place(struct merging *m)
 {
+    frames_prune(m);
     notes_add(m);
     mercury_begin(m);
     return layout_sections(m) && texture_layout(m) && shared_layout(m);
@@ -117,7 +119,10 @@ static bool relocate(struct merging *m)
     layout_fill(m);
     mercury_pair(m);
     mercury_relocate(m);
-    return relocate_sections(m);
+    if (!relocate_sections(m))
+        return false;
+    mercury_add_lists(m);
+    return true;
 }
 
 /* From here on no section is added. */

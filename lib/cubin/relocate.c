@@ -386,8 +386,6 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
-    if (merging_is_mercury(m))
-        list_section(&list); /* measured: from sm_100 on empty lists stay */
     for (size_t i = 0; i < input->relocation_count; i++)
         relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;

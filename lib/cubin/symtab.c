@@ -85,7 +85,11 @@ static void add_shared(struct builder *builder, uint32_t kernel)
     const struct merging *m = builder->m;
     uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
 
-    if (section != MERGE_NONE && (m->is_shared_given[kernel] || m->sections[section].size > 0))
+    /* From sm_100 on what the driver reserves does not count. */
+    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
+
+    if (section != MERGE_NONE &&
+        (m->is_shared_given[kernel] || m->sections[section].size > reserve))
         add_section(builder, section);
 }
 
