@@ -23,7 +23,8 @@ struct load_kind {
 };
 
 static const struct load_kind load_kinds[MERCURY_LOAD_COUNT] = {
-    [MERCURY_LOAD_USER] = {0x08, 0x42},
+    [MERCURY_LOAD_UNIFORM] = {0x08, 0x42},
+    [MERCURY_LOAD_USER] = {0x0e, 0x42},
     [MERCURY_LOAD_OPTIMIZER] = {0x0c, 0x41},
     [MERCURY_LOAD_IMAGE] = {0x08, 0x49},
 };

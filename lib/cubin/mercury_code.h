@@ -11,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which loads: by the bank, and whether the address is uniform. */
+/* Which loads, by the bank and by whether they are uniform. */
 enum mercury_load {
-    MERCURY_LOAD_USER,      /* uniform, of .nv.constant.user */
+    MERCURY_LOAD_UNIFORM,   /* uniform, of .nv.constant.user */
+    MERCURY_LOAD_USER,      /* of .nv.constant.user */
     MERCURY_LOAD_OPTIMIZER, /* of .nv.constant.optimizer.F */
     MERCURY_LOAD_IMAGE,     /* uniform, of .nv.constant.entry_image_header_indices.F */
     MERCURY_LOAD_COUNT,

@@ -31,7 +31,9 @@ struct mercury_list {
     const struct cubin_section *target;
     uint32_t target_index;
     struct merged_place place;
-    uint32_t merged; /* section of the list, or MERGE_NONE */
+    uint32_t merged;                   /* section of the list, or MERGE_NONE */
+    const struct cubin_section *plain; /* relocations of the target's code, or NULL */
+    size_t plain_next;
     bool is_debug;
     struct mercury_fill *fills;
     size_t fill_count;
@@ -144,24 +146,50 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
         keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
 }
 
-/* A user constant's offset also stands in plain moves, which the target's instructions tell; a load
- * of that kind that is not uniform has not been seen. */
-static void relocate_constant(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
-                              uint32_t symbol)
+static bool is_constant(const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_CONST;
+}
+
+/* The next relocation of the target's code against a constant, or NULL. Measured: both forms list
+ * theirs in the same order. */
+static const struct cubin_relocation *next_plain(struct mercury_list *list)
+{
+    const struct cubin *cubin = list->m->cubins[list->file];
+
+    while (list->plain && list->plain_next < list->plain->relocation_count) {
+        const struct cubin_relocation *plain = &list->plain->relocations[list->plain_next++];
+
+        if (is_constant(&cubin->symbols[plain->symbol]))
+            return plain;
+    }
+    return NULL;
+}
+
+/* An offset in a bank. Plain moves of one are told by the target's instructions already. */
+static void relocate_constant(struct mercury_list *list, const Elf64_Rela *record, uint32_t symbol)
 {
     const struct merged_symbol *constant = &list->m->symbols[symbol];
+    const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
+    enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
 
-    if ((type != R_MERCURY_ABS32 && type != R_MERCURY_ABS16) || constant->section == MERGE_NONE) {
-        give_up(list, "a relocation against a constant is of unknown type");
+    if (!plain || plain->symbol != ELF64_R_SYM(record->r_info) || constant->section == MERGE_NONE) {
+        give_up(list, "a relocation against a constant has no counterpart");
         return;
     }
-    if (type == R_MERCURY_ABS16 && !is_internal)
+    if (plain->type == R_CUDA_ABS16_32 && !is_internal)
         return;
+    if (plain->type == R_CUDA_CONST_FIELD22_37 && !is_internal)
+        load = MERCURY_LOAD_UNIFORM;
+    else if (plain->type == R_CUDA_CONST_FIELD21_38)
+        load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
+    else
+        give_up(list, "a relocation against a constant is of unknown type");
     ARRAY_PUSH(list->fills, list->fill_count, list->fill_capacity) = (struct mercury_fill){
         .offset = record->r_offset,
         .value = (uint16_t)(constant->value + (uint64_t)record->r_addend),
-        .load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER,
+        .load = load,
     };
 }
 
@@ -212,7 +240,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
         return;
     else if (merged_is_data(merged, STO_CUDA_CONST))
-        relocate_constant(list, record, type, symbol);
+        relocate_constant(list, record, symbol);
     else if (merged_is_reference(merged))
         give_up(list, "a texture or surface reference is used");
     else if (kept_type(type))
@@ -251,23 +279,6 @@ static void fill_loads(struct mercury_list *list)
     }
 }
 
-/* Whether the target's code has an indexed load of a user constant: these have not been seen with a
- * relocation in ptxas 13.0's output, so that it is not known how the twin tells it. */
-static bool has_indexed_load(const struct merging *m, size_t file, const struct cubin_section *list)
-{
-    const struct cubin *cubin = m->cubins[file];
-
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        const struct cubin_relocation *relocation = &list->relocations[i];
-        const struct cubin_symbol *symbol = &cubin->symbols[relocation->symbol];
-
-        if (relocation->type == R_CUDA_CONST_FIELD21_38 && symbol->type == STT_CUDA_OBJECT &&
-            ELF64_ST_VISIBILITY(symbol->other) != STV_INTERNAL)
-            return true;
-    }
-    return false;
-}
-
 static void relocate_list(struct mercury_list *list)
 {
     const struct cubin_section *input = list->input;
@@ -297,8 +308,20 @@ static void clean_list(void *argument)
     free(list->fills);
 }
 
-static void relocate_section_of(struct merging *m, uint32_t *merged_lists, size_t file,
-                                size_t index)
+/* By section of a cubin: the RELA section that relocates it, or 0. */
+static uint32_t *find_lists(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t *lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *lists);
+
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_RELA)
+            lists[cubin->sections[i].info] = i;
+    return lists;
+}
+
+static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const uint32_t *lists,
+                                size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
@@ -312,6 +335,8 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists, size_
     if (list.place.section == MERGE_NONE)
         return;
     list.is_debug = m->sections[list.place.section].class == CLASS_TWIN_DEBUG;
+    if (list.target->type == SHT_CUDA_CAPMERC)
+        list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
     list.merged = merged_lists[list.place.section];
     context_defer(&cleanup, clean_list, &list);
     relocate_list(&list);
@@ -328,15 +353,13 @@ void mercury_relocate(struct merging *m)
         return;
     merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
     memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *section = &m->cubins[file]->sections[i];
+    for (size_t file = 0; file < m->count; file++) {
+        const uint32_t *lists = find_lists(m, file);
 
-            if (section->type == SHT_CUDA_MERC_RELA)
-                relocate_section_of(m, merged_lists, file, i);
-            else if (section->type == SHT_RELA && has_indexed_load(m, file, section))
-                mercury_leave_out(m, file, "an indexed load of a constant has a relocation");
-        }
+        for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
+            if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
+                relocate_section_of(m, merged_lists, lists, file, i);
+    }
 }
 
 static void add_list(struct merging *m, uint32_t target)

@@ -78,18 +78,22 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     return MERGE_NONE;
 }
 
-/* A kernel's shared memory stands behind its code, unless it is empty and of the linker's making.
- */
+/* A kernel's shared memory has a row unless it is empty and of the linker's making. From sm_100 on
+ * what the driver reserves does not count (measured). */
+static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
+{
+    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
+
+    return m->is_shared_given[kernel] || m->sections[section].size > reserve;
+}
+
+/* It stands behind the kernel's code. */
 static void add_shared(struct builder *builder, uint32_t kernel)
 {
     const struct merging *m = builder->m;
     uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
 
-    /* From sm_100 on what the driver reserves does not count. */
-    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
-
-    if (section != MERGE_NONE &&
-        (m->is_shared_given[kernel] || m->sections[section].size > reserve))
+    if (section != MERGE_NONE && is_shared_named(m, kernel, section))
         add_section(builder, section);
 }
 
@@ -127,7 +131,8 @@ static void add_linker_sections(struct builder *builder)
         const struct merged_section *section = &m->sections[m->order[i]];
 
         if (section->class >= CLASS_SHARED && section->size &&
-            (section->class != CLASS_DEBUG_SHARED || m->request->debug))
+            (section->class != CLASS_DEBUG_SHARED || m->request->debug) &&
+            (section->class != CLASS_SHARED || is_shared_named(m, section->function, m->order[i])))
             add_section(builder, m->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
