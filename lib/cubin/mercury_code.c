@@ -3,7 +3,7 @@
  * Measured on ptxas 13.0: .nv.capmerc.text.F begins with three words, the number of .text.F,
  * 0xc0000001, and how many instructions the intermediate form has; then comes a bit for each of
  * them, in whole words, 0 for those that stand here; then these, one behind the other. The first
- * byte of each tells its size: 1 means 16 bytes, 2 means 32, 0x42 means 4, others with the low six
+ * byte of each tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the low six
  * bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the bank from
  * byte 28 on; the bank is in byte 12. */
 #include "cubin/mercury_code.h"
@@ -36,6 +36,7 @@ static size_t record_size(uint8_t first)
         return 16;
     case 0x02:
         return LOAD_SIZE;
+    case 0x41:
     case 0x42:
         return 4;
     default:
