@@ -307,8 +307,9 @@ static Elf64_Sym section_row(struct merging *m, uint32_t section)
                        .st_shndx = (uint16_t)named->index};
 }
 
-static Elf64_Sym symbol_row(struct merging *m, const struct merged_symbol *symbol, Elf64_Sym row)
+static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
 {
+    const struct merged_symbol *symbol = &m->symbols[index];
     uint32_t twin = symbol->section == MERGE_NONE ? MERGE_NONE : twin_of(m, symbol->section);
 
     if (twin != MERGE_NONE)
@@ -317,6 +318,9 @@ static Elf64_Sym symbol_row(struct merging *m, const struct merged_symbol *symbo
         row.st_size = mercury_symbol(m, symbol->file, symbol->input).st_size;
     if (resolve_is_reserved(symbol->name))
         row.st_value = 0;
+    /* Under -g: without the driver's reserve. */
+    if (merged_is_data(symbol, STO_CUDA_SHARED))
+        row.st_value = m->shared_address[index];
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
     row.st_other = symbol->other;
     return row;
@@ -335,7 +339,7 @@ void mercury_encode_symbols(struct merging *m)
     for (size_t row = 1; row < m->twin_row_count; row++)
         rows[row] = m->row_symbols[row] == MERGE_NONE
                         ? section_row(m, m->row_sections[row])
-                        : symbol_row(m, &m->symbols[m->row_symbols[row]], plain[row]);
+                        : symbol_row(m, m->row_symbols[row], plain[row]);
     section = &m->image->sections[m->sections[m->twin_symtab].index];
     section->data = rows;
     section->size = m->twin_row_count * sizeof *rows;
