@@ -45,8 +45,9 @@ $(BUILD)/.dependencies: test/install-dependencies
 	$(Q)touch $@
 
 .PHONY: programs tests
-programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/sample-plugin.so
-tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so
+programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
+       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
 
 define program
 $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
@@ -54,10 +55,19 @@ $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(B
 endef
 $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
 
+$(BUILD)/minilink-shim: cmd/minilink-shim lib/link.h
+	$(Q)mkdir -p $(@D)
+	$(Q)sed "s/@VERSION@/$$(sed -n 's/^#define MINILINK_VERSION "\(.*\)"/\1/p' lib/link.h)/" $< > $@
+	$(Q)chmod 755 $@
+
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
+# Stands in for NVIDIA's libnvJitLink in tests, which need no CUDA then.
+$(BUILD)/fake-nvjitlink.so: $(BUILD)/test/plugin/nvjitlink.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
 # Loaded before a program, it makes calls of the C library fail. Never with a sanitizer, which must
@@ -72,6 +82,13 @@ $(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
 
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Whether cubins compute the same on a GPU, and a driver to try that program out without one.
+$(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUILD)/libminilink.a
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
 $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -90,6 +107,12 @@ check: $(BUILD)/.dependencies
 # The plus hands make's jobserver on to the links.
 demo: all
 	+$(Q)BUILD=$(BUILD) test/demo
+
+# Launches the kernels of the graded programs, linked by minilink and by nvlink; needs a GPU and CUDA.
+.PHONY: gpu
+gpu: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(BUILD) test/gpu/run.sh
 
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
@@ -122,12 +145,12 @@ tsan:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/minilink \
 	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/man/man5
-	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/include/minilink/*.h $(DESTDIR)$(PREFIX)/include/minilink
 	for n in 1 3 5; do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
 
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/minilink-shim
 	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
 	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 

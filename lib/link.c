@@ -7,17 +7,21 @@
  * false. */
 #include "link.h"
 
+#include <stdlib.h>
+
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/cubin.h"
 #include "cubin/empty.h"
+#include "cubin/finished.h"
 #include "cubin/image.h"
 #include "cubin/join.h"
 #include "cubin/merge.h"
 #include "input/member.h"
 #include "input/modules.h"
 #include "keep.h"
+#include "options/forward.h"
 #include "pool/assemble.h"
 #include "ptx/program.h"
 #include "report.h"
@@ -35,6 +39,8 @@ struct link {
     struct inputs inputs;
     struct members members;
     struct agreement agreement;
+    char *lto_library;   /* libnvJitLink, where LTO-IR is linked */
+    struct text lto_ptx; /* what it made of the LTO-IR, in sources_arena */
     struct arena sources_arena;
     struct program program;
     struct chunks chunks;
@@ -48,10 +54,12 @@ struct link {
     bool is_system_unused;      /* ... and was */
     struct cubin *chunk_cubins; /* cubins.count of them, read */
     size_t chunk_cubin_count;
-    struct cubin joined; /* the program's chunks as one cubin */
+    struct cubin joined;                /* the program's chunks as one cubin */
+    const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
     struct timing timing;
+    uint64_t errors_before;  /* of the thread: a warning may have become an error, too */
     enum link_status status; /* of a failure that is not an ordinary link error */
 };
 
@@ -60,31 +68,18 @@ static bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
-/* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
- * side by side. */
-static bool refuse_lto_only(const struct members *members)
+/* Only -lto asks for optimisation across modules. */
+static bool find_lto(struct link *link)
 {
-    bool ok = true;
+    const struct link_request *request = link->request;
+    const struct toolkit_request toolkit = {
+        .nvjitlink = request->nvjitlink,
+        .cuda_path = request->assembler.cuda_path,
+        .nvvm_path = request->assembler.nvvm_path,
+    };
 
-    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
-        const struct member *lto = NULL;
-        bool has_code = false;
-
-        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
-             end++) {
-            if (members->list[end].role == MEMBER_OPTIONS)
-                lto = &members->list[end];
-            has_code |=
-                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
-        }
-        if (!lto || has_code)
-            continue;
-        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
-                   "build it with both (nvcc -dlto -arch=sm_%u)",
-                   lto->name, members->arch.sm);
-        ok = false;
-    }
-    return ok;
+    return !request->options.lto || !members_have_lto(&link->members) ||
+           lto_find(&link->lto_library, request->lto_source, &toolkit);
 }
 
 static bool select_members(struct link *link)
@@ -98,8 +93,15 @@ static bool select_members(struct link *link)
         .suppress_arch_warning = request->suppress_arch_warning,
     };
 
-    return members_collect(&link->members, &link->inputs) &&
-           members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
+    if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
+        return false;
+    wanted.link_lto = link->lto_library != NULL;
+    wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
+    if (!members_select(&link->members, &wanted))
+        return false;
+    if (options->lto)
+        lto_warn_useless(&link->members);
+    return lto_refuse_alone(&link->members);
 }
 
 /* Reads the members that are cubins already. */
@@ -141,11 +143,29 @@ static bool has_user_cubins(const struct link *link)
     return false;
 }
 
+static bool compile_lto(struct link *link)
+{
+    const struct lto_request wanted = {
+        .library = link->lto_library,
+        .members = &link->members,
+        .agreement = &link->agreement,
+        .options = &link->request->options,
+        .nvvm_options = link->request->nvvm_options,
+        .kernels_used = link->request->kernels_used,
+        .variables_used = link->request->variables_used,
+        .thread_limit = link->request->thread_limit,
+        .relocatable = link->request->relocatable,
+    };
+
+    return link->members.lto_count == 0 ||
+           lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
+}
+
 static bool link_program(struct link *link)
 {
     const struct member *member = link->members.list;
     struct program_source *sources =
-        arena_zalloc(&link->sources_arena, link->members.ptx_count, sizeof *sources);
+        arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable,
@@ -154,6 +174,8 @@ static bool link_program(struct link *link)
     };
     size_t count = 0;
 
+    if (link->lto_ptx.size)
+        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto_ptx};
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;
 
@@ -213,12 +235,25 @@ static bool split(struct link *link)
            keep_program(keep, &link->program, link->members.arch);
 }
 
+/* Measured on nvlink 13.0: only under -lto does a link that is neither split nor relocatable, and
+ * has neither machine code nor PTX beside LTO-IR, assemble in whole-program mode; PTX is assembled
+ * with -c otherwise. */
+static bool is_whole(const struct link *link)
+{
+    return link->request->options.lto && !is_split(link) && link->chunks.count == 1 &&
+           link->members.cubin_count == 0 && !link->request->relocatable &&
+           (link->members.lto_count == 0 || link->members.ptx_count == 0);
+}
+
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
  * decides the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(struct link *link)
 {
     const struct link_request *request = link->request;
-    bool is_whole = !is_split(link) && link->members.cubin_count == 0 && !request->relocatable;
+    const char *const *options = link->assembler.ptxas.path
+                                     ? forward_to_ptxas(&link->agreement, &request->options,
+                                                        request->assembler_options, is_whole(link))
+                                     : request->assembler_options;
     struct assemble_request wanted = {
         .assembler = &link->assembler.table,
         .arch = link->members.arch,
@@ -227,11 +262,12 @@ static bool assemble(struct link *link)
         .thread_limit = request->thread_limit,
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
-        .mode = is_whole ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        .line_info = link->agreement.line_info,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
+        .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = request->assembler_options,
+        .options = options,
         .jobserver = request->jobserver,
     };
     int code;
@@ -282,6 +318,21 @@ static void warn_of_mixture(const struct link *link)
     }
 }
 
+/* A whole program that the assembler made an executable of is the link's result as it is. */
+static bool take_finished(struct link *link)
+{
+    struct chunk_cubin *cubin = link->cubins.list;
+
+    link->finished = cubin;
+    return finished_take(cubin->data, cubin->size, "chunk 0", &link->chunks, &link->report);
+}
+
+static bool is_finished(const struct link *link)
+{
+    return link->cubins.count == 1 && is_whole(link) &&
+           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
+}
+
 static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -294,16 +345,16 @@ static bool merge(struct link *link)
         .version = MINILINK_VERSION,
     };
     const struct cubin **cubins;
-    size_t count = 0;
+    size_t count;
 
+    if (is_finished(link))
+        return take_finished(link);
     if (!read_chunks(link))
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        cubins[count++] = &link->member_cubins[i];
-    if (link->cubins.count)
-        cubins[count++] = &link->joined;
+    count = system_order_cubins(cubins, &link->members, link->member_cubins,
+                                link->cubins.count ? &link->joined : NULL);
     if (count == 0) {
         empty_cubin(&link->joined, link->members.arch);
         cubins[count++] = &link->joined;
@@ -334,6 +385,15 @@ static void free_module_list(void *argument)
     buffer_free(&list->text);
 }
 
+static bool write_image(const struct link *link)
+{
+    const char *path = link->request->output;
+    const struct chunk_cubin *finished = link->finished;
+
+    return finished ? output_write_file(path, (struct bytes){finished->data, finished->size}, false)
+                    : image_write(&link->image, path);
+}
+
 /* The list of module ids is complete before the image appears, and appears only behind it. */
 static bool write_outputs(struct link *link)
 {
@@ -349,8 +409,7 @@ static bool write_outputs(struct link *link)
     ok = ok &&
          (!path || (output_open(&list.output, path) &&
                     output_append(&list.output, buffer_bytes(&list.text)))) &&
-         image_write(&link->image, link->request->output) &&
-         (!path || output_commit(&list.output, false));
+         write_image(link) && (!path || output_commit(&list.output, false));
     context_clean(&cleanup);
     return ok;
 }
@@ -387,7 +446,12 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "agree");
     /* No option value changes any more. */
 
-    has_ptx = link->members.ptx_count > 0;
+    ok = ok && compile_lto(link);
+    if (link->members.lto_count)
+        timing_end(&link->timing, "lto");
+    /* LTO-IR has become PTX. */
+
+    has_ptx = link->members.ptx_count + link->members.lto_count > 0;
     ok = ok && read_members(link) && (!has_ptx || link_program(link));
     if (ok)
         drop_system(link);
@@ -416,7 +480,7 @@ static enum link_code run(void *argument)
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 
-    ok = ok && diag_error_count() == 0 && write_outputs(link);
+    ok = ok && diag_error_count() == link->errors_before && write_outputs(link);
     timing_end(&link->timing, "write");
     ok = ok && write_times(link);
     return ok ? LINK_OK : LINK_FAILED;
@@ -439,13 +503,15 @@ static void free_all(struct link *link)
     program_free(&link->program);
     arena_free(&link->sources_arena);
     agreement_free(&link->agreement);
+    free(link->lto_library);
     members_free(&link->members);
     inputs_close(&link->inputs);
 }
 
 enum link_status link_run(const struct link_request *request)
 {
-    struct link link = {.request = request, .status = LINK_STATUS_ERROR};
+    struct link link = {
+        .request = request, .errors_before = diag_error_count(), .status = LINK_STATUS_ERROR};
     enum link_code code = context_run(run, &link);
     enum link_status status = link.status;
 
@@ -454,7 +520,7 @@ enum link_status link_run(const struct link_request *request)
     free_all(&link);
     if (code == LINK_NO_MEMORY)
         return LINK_STATUS_ENVIRONMENT;
-    if (code == LINK_OK && diag_error_count() == 0)
+    if (code == LINK_OK && diag_error_count() == link.errors_before)
         return LINK_STATUS_OK;
     return status;
 }

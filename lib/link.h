@@ -9,6 +9,7 @@
 #include "assembler/registry.h"
 #include "base/arch.h"
 #include "input/file.h"
+#include "lto/lto.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 
@@ -26,6 +27,11 @@ struct link_request {
     struct arch arch;         /* sm = 0: from the inputs */
     struct option_request options;
     struct assembler_request assembler;
+    enum lto_source lto_source;           /* --lto-source */
+    const char *nvjitlink;                /* --nvjitlink, or NULL */
+    const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
+    const char *kernels_used;             /* -kernels-used, comma list, or NULL: for LTO-IR */
+    const char *variables_used;           /* -variables-used, likewise */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */

@@ -7,10 +7,8 @@
 #include "base/diag.h"
 
 static const char *const role_names[] = {
-    [MEMBER_UNUSED] = "not used",
-    [MEMBER_OPTIONS] = "options",
-    [MEMBER_PTX] = "PTX",
-    [MEMBER_CUBIN] = "cubin",
+    [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
+    [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",
 };
 
 static const char *kind_name(uint16_t kind)

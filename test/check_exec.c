@@ -64,6 +64,8 @@ static void write_script_at(const char *path, const char *body)
 
 static struct minilink_result result;
 static volatile int cancelled;
+static uint32_t mode;
+static struct ptxas ptxas = {.path = script};
 
 static int assemble(const char *body)
 {
@@ -77,6 +79,7 @@ static int assemble(const char *body)
                                      .machine64 = 1,
                                      .debug = 1,
                                      .line_info = 1,
+                                     .mode = mode,
                                      .maxrregcount = 32,
                                      .options = (const char *const[]){"-O2", "a b", NULL},
                                      .cancelled = &cancelled};
@@ -84,7 +87,7 @@ static int assemble(const char *body)
     if (body)
         write_script_at(script, body);
     result = (struct minilink_result){.size = sizeof result};
-    return ptxas_assemble(script, &job, &result);
+    return ptxas_assemble(&ptxas, &job, &result);
 }
 
 static void free_result(void)
@@ -138,6 +141,103 @@ START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
     ck_assert_str_eq(result.log, "ptxas fatal   : ended with status 8\n");
     free_result();
     close(other);
+}
+END_TEST
+
+/* An executable as ptxas writes it without -c. */
+#define WRITE_EXECUTABLE                                                                           \
+    "printf '\\177ELF\\002\\001\\001A\\010\\0\\0\\0\\0\\0\\0\\0\\002\\0\\276\\0' > $out\n"         \
+    "printf '%0200d' 0 >> $out\n"
+
+START_TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
+{
+    ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_NOT_RELOCATABLE);
+    free_result();
+    mode = MINILINK_MODE_WHOLE;
+    ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_OK);
+    free_result();
+    ck_assert_int_eq(assemble("echo \"$all\" | cut -c1-13; exit 3\n"), MINILINK_FAILED);
+    mode = MINILINK_MODE_RELOCATABLE;
+    ck_assert_str_eq(result.log, "-arch=sm_90a \n");
+    free_result();
+}
+END_TEST
+
+START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
+{
+    struct timespec begin, end;
+
+    ptxas.timeout = 1;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    ck_assert_int_eq(assemble("echo before; sleep 100 & sleep 100\n"), MINILINK_FAILED);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    ck_assert_int_lt(end.tv_sec - begin.tv_sec, 30);
+    ck_assert_str_eq(
+        result.log,
+        "before\nptxas fatal   : killed, as it took more than 1 s (--assembler-timeout)\n");
+    free_result();
+    ptxas.timeout = 100;
+    ck_assert_int_eq(assemble(WRITE_CUBIN), MINILINK_OK);
+    free_result();
+    ptxas.timeout = 0;
+}
+END_TEST
+
+START_TEST(a_launcher_stands_in_front)
+{
+    char *launcher[] = {(char[]){"/usr/bin/env"}, (char[]){"LAUNCHED=yes"}, NULL};
+
+    ptxas.launcher = launcher;
+    ck_assert_int_eq(assemble("echo \"$LAUNCHED\"; exit 3\n"), MINILINK_FAILED);
+    ptxas.launcher = NULL;
+    ck_assert_str_eq(result.log, "yes\n");
+    free_result();
+}
+END_TEST
+
+/* What a call may do: return, crash, print, stay. */
+static int call_ways(void *argument)
+{
+    switch (*(const char *)argument) {
+    case 'c':
+        abort();
+    case 'p':
+        if (write(STDOUT_FILENO, "out ", 4) != 4 || write(STDERR_FILENO, "err", 3) != 3)
+            return 9;
+        return 0;
+    case 's':
+        pause();
+        return 0;
+    default:
+        *(char *)argument = 'x'; /* in its own copy of our memory */
+        return 42;
+    }
+}
+
+START_TEST(a_call_runs_in_a_process_of_its_own)
+{
+    static const struct {
+        char way;
+        enum exec_end end;
+        int code;
+        const char *output;
+    } ways[] = {
+        {'r', EXEC_EXITED, 42, NULL},
+        {'c', EXEC_SIGNALED, SIGABRT, NULL},
+        {'p', EXEC_EXITED, 0, "out err"},
+        {'s', EXEC_TIMED_OUT, 1, NULL},
+    };
+    char way = ways[_i].way;
+    const struct exec_request request = {
+        .call = call_ways, .argument = &way, .output_limit = 100, .timeout = 1};
+    struct exec_result ended;
+
+    exec_run(&request, &ended);
+    ck_assert_int_eq(ended.end, ways[_i].end);
+    ck_assert_int_eq(ended.code, ways[_i].code);
+    ck_assert_pstr_eq(ended.output, ways[_i].output);
+    ck_assert_int_eq(way, ways[_i].way);
+    free(ended.output);
 }
 END_TEST
 
@@ -449,6 +549,10 @@ static Suite *exec_suite(void)
     tcase_add_test(cases, a_chunk_goes_in_and_a_cubin_comes_out);
     tcase_add_test(cases, the_child_sees_the_options_and_the_text);
     tcase_add_test(cases, the_child_gets_no_descriptor_of_ours_but_those_named);
+    tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
+    tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
+    tcase_add_test(cases, a_launcher_stands_in_front);
+    tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
     tcase_add_test(cases, messages_of_a_failure_are_the_log);
     tcase_add_test(cases, death_by_a_signal_is_told);
     tcase_add_test(cases, endless_output_is_cut_and_does_not_block);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "assembler/exec.h"
@@ -11,10 +12,24 @@
 #include "options.h"
 #include "pool/jobserver.h"
 
-/* SIGINT, SIGTERM, SIGHUP, SIGXFSZ: children, temporaries and jobserver tokens go first, then the
- * signal does what it would have done. Everything called here is async-signal-safe. */
+/* How long a worker that has crashed waits for the link thread to end the program. */
+#define CRASH_SECONDS 2
+
+/* SIGINT, SIGTERM, SIGHUP, SIGXFSZ, and those of a crash, of a plug-in's code perhaps: children,
+ * temporaries and jobserver tokens go first, then the signal does what it would have done.
+ * Everything called here is async-signal-safe. Only the link thread may look at the tokens; a
+ * worker that has crashed hands its signal over. */
 static void on_signal(int number)
 {
+    if (gettid() != getpid()) {
+        const struct timespec pause = {.tv_sec = CRASH_SECONDS};
+
+        tgkill(getpid(), getpid(), number);
+        nanosleep(&pause, NULL);
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     exec_kill_all();
     output_remove_temporaries();
     jobserver_return_all();
@@ -24,15 +39,19 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGXFSZ, SIGABRT,
+                                  SIGSEGV, SIGBUS,  SIGFPE, SIGILL};
+    struct sigaction action = {.sa_handler = on_signal};
 
-    sigemptyset(&action.sa_mask);
+    /* Not reset by the first: the link thread must still be able to catch what a worker hands over.
+     */
+    sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
 
-        /* nohup and background jobs have them ignored: leave that so. */
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        /* nohup and background jobs have them ignored, and sanitizers catch crashes: leave that so.
+         */
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);

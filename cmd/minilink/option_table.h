@@ -43,11 +43,17 @@ enum option_id {
     OPTION_TIME,
     OPTION_KEEP_SYSTEM,
     OPTION_MODULES_FILE,
+    OPTION_KERNELS_USED,
+    OPTION_VARIABLES_USED,
     OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
     OPTION_REFUSED,  /* asks for a result that minilink does not make: saying nothing would lie */
     OPTION_ASSEMBLER,
     OPTION_PTXAS,
     OPTION_CUDA_PATH,
+    OPTION_LAUNCHER,
+    OPTION_TIMEOUT,
+    OPTION_LTO_SOURCE,
+    OPTION_NVJITLINK,
     OPTION_CHUNKS,
     OPTION_MINIMUM_CHUNK,
     OPTION_THREADS,

@@ -94,15 +94,31 @@ static void add_list(struct options *options, enum option_id id, const char *lis
 
         if (id == OPTION_LIBRARY)
             add_operand(options, word, true);
-        else if (id == OPTION_LIBRARY_PATH)
+        else
             ARRAY_PUSH(options->library_paths, options->library_path_count,
                        options->library_path_capacity) = word;
-        else
-            ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
-                       options->assembler_option_capacity) = word;
         if (!list[length])
             return;
         list += length + 1;
+    }
+}
+
+/* Options for another program: nvcc joins all that it was given with blanks, and a blank behind. */
+static void add_options(struct options *options, enum option_id id, const char *list)
+{
+    static const char separators[] = ", \t";
+
+    for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
+        size_t length = strcspn(list, separators);
+        const char *word = arena_string(&options->arena, (struct text){list, length});
+
+        if (id == OPTION_XNVVM)
+            ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count,
+                       options->nvvm_option_capacity) = word;
+        else
+            ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
+                       options->assembler_option_capacity) = word;
+        list += length;
     }
 }
 
@@ -118,23 +134,55 @@ static bool read_split(struct options *options, const struct option_row *row, co
     return read_count(row->name, value, INT32_MAX, &request->split_compile_extended);
 }
 
-/* -nvvmpath names <toolkit>/nvvm. */
-static void read_nvvmpath(struct options *options, const char *value)
+/* Lists of several options add up. */
+static void join_list(struct options *options, const char **list, const char *value)
 {
-    struct text path = text_of(value);
-
-    while (path.size > 1 && path.data[path.size - 1] == '/')
-        path.size--;
-    if (path.size > 5 && memcmp(path.data + path.size - 5, "/nvvm", 5) == 0 &&
-        !options->link.assembler.cuda_path)
-        options->link.assembler.cuda_path =
-            arena_string(&options->arena, (struct text){path.data, path.size - 5});
+    *list = *list ? arena_printf(&options->arena, "%s,%s", *list, value) : value;
 }
 
 static bool is_assembler(const char *name)
 {
     return strcmp(name, "builtin") == 0 || strcmp(name, "ptxas") == 0 ||
            strncmp(name, "plugin:", 7) == 0;
+}
+
+/* Options that name programs and libraries, and say how they are run. */
+static bool take_tool(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const source_words[] = {"auto", "ptx", "ltoir", NULL};
+    static const enum lto_source sources[] = {LTO_SOURCE_AUTO, LTO_SOURCE_PTX, LTO_SOURCE_LTOIR};
+    struct assembler_request *assembler = &options->link.assembler;
+    int32_t number = 0;
+    int choice = 0;
+
+    switch (row->id) {
+    case OPTION_ASSEMBLER:
+        assembler->name = value;
+        return is_assembler(value) ||
+               USAGE("Value '%s' is not defined for option 'assembler'", value);
+    case OPTION_PTXAS:
+        assembler->ptxas_path = value;
+        return true;
+    case OPTION_CUDA_PATH:
+        assembler->cuda_path = value;
+        return true;
+    case OPTION_LAUNCHER:
+        assembler->launcher = value;
+        return true;
+    case OPTION_TIMEOUT:
+        if (!read_count("-assembler-timeout", value, INT32_MAX, &number))
+            return false;
+        assembler->timeout = (unsigned)number;
+        return true;
+    case OPTION_LTO_SOURCE:
+        if (!read_choice(row, value, source_words, &choice))
+            return false;
+        options->link.lto_source = sources[choice];
+        return true;
+    default:
+        options->link.nvjitlink = value;
+        return true;
+    }
 }
 
 /* Options that are minilink's own. */
@@ -149,15 +197,13 @@ static bool take_own(struct options *options, const struct option_row *row, cons
 
     switch (row->id) {
     case OPTION_ASSEMBLER:
-        link->assembler.name = value;
-        return is_assembler(value) ||
-               USAGE("Value '%s' is not defined for option 'assembler'", value);
     case OPTION_PTXAS:
-        link->assembler.ptxas_path = value;
-        return true;
     case OPTION_CUDA_PATH:
-        link->assembler.cuda_path = value;
-        return true;
+    case OPTION_LAUNCHER:
+    case OPTION_TIMEOUT:
+    case OPTION_LTO_SOURCE:
+    case OPTION_NVJITLINK:
+        return take_tool(options, row, value);
     case OPTION_CHUNKS:
         if (!read_count("-chunks", value, 65536, &number))
             return false;
@@ -218,9 +264,11 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_OUTPUT:
         options->link.output = value;
         return true;
+    case OPTION_XPTXAS:
+        add_options(options, row->id, value);
+        return true;
     case OPTION_LIBRARY:
     case OPTION_LIBRARY_PATH:
-    case OPTION_XPTXAS:
         add_list(options, row->id, value);
         return true;
     case OPTION_SPLIT_COMPILE:
@@ -231,6 +279,13 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         return read_count(row->name, value, 65535, &request->maxrregcount);
     case OPTION_XNVVM:
         request->has_xnvvm = true;
+        add_options(options, row->id, value);
+        return true;
+    case OPTION_KERNELS_USED:
+        join_list(options, &options->link.kernels_used, value);
+        return true;
+    case OPTION_VARIABLES_USED:
+        join_list(options, &options->link.variables_used, value);
         return true;
     case OPTION_OFAST:
         for (choice = 0; ofast_words[choice] && strcmp(ofast_words[choice], value); choice++)
@@ -249,7 +304,7 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         options->link.modules_file = value;
         return true;
     case OPTION_NVVMPATH:
-        read_nvvmpath(options, value);
+        options->link.assembler.nvvm_path = value;
         return true;
     default:
         return take_own(options, row, value);
@@ -317,7 +372,8 @@ static void note_redefinition(struct reader *reader, size_t row, const char *val
     enum option_id id = option_table[row].id;
 
     if (!value || id == OPTION_LIBRARY || id == OPTION_LIBRARY_PATH || id == OPTION_XPTXAS ||
-        id == OPTION_XNVVM || id == OPTION_ACCEPTED)
+        id == OPTION_XNVVM || id == OPTION_KERNELS_USED || id == OPTION_VARIABLES_USED ||
+        id == OPTION_ACCEPTED)
         return;
     if (reader->seen[row] && strcmp(reader->seen[row], value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
@@ -365,7 +421,10 @@ static enum options_action finish(struct options *options)
 
     ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
                options->assembler_option_capacity) = NULL;
+    ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count, options->nvvm_option_capacity) =
+        NULL;
     link->assembler_options = options->assembler_options;
+    link->nvvm_options = options->nvvm_options;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     link->library_paths = options->library_paths;
@@ -442,6 +501,7 @@ void options_free(struct options *options)
     free(options->operands);
     free(options->library_paths);
     free(options->assembler_options);
+    free(options->nvvm_options);
     free(options->ignored);
     arena_free(&options->arena);
 }

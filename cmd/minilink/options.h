@@ -28,6 +28,8 @@ struct options {
     size_t library_path_count, library_path_capacity;
     const char **assembler_options;
     size_t assembler_option_count, assembler_option_capacity;
+    const char **nvvm_options;
+    size_t nvvm_option_count, nvvm_option_capacity;
     const char **ignored; /* accepted options without effect, for -v */
     size_t ignored_count, ignored_capacity;
     const char *arch_text; /* as given, or NULL */

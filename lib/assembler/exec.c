@@ -143,6 +143,36 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_re
     return error;
 }
 
+/* The child's part of a call: what set_attributes and set_actions do for a program. Never
+ * returns. */
+static void run_call(const struct exec_request *request, int output)
+{
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
+
+    setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* our handlers would return our parent's tokens */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (input < 0 || dup2(input, CHILD_INPUT) < 0 || dup2(output, CHILD_OUTPUT) < 0 ||
+        dup2(output, CHILD_ERRORS) < 0)
+        _exit(255);
+    _exit(request->call(request->argument));
+}
+
+/* Returns 0, or an errno value. */
+static int spawn_call(pid_t *pid, const struct exec_request *request, int output)
+{
+    *pid = fork();
+    if (*pid == 0)
+        run_call(request, output);
+    if (*pid < 0)
+        return errno;
+    setpgid(*pid, *pid); /* whoever of the two comes first */
+    return 0;
+}
+
 /* Returns 0, or an errno value. */
 static int spawn(pid_t *pid, const struct exec_request *request, int output)
 {
@@ -230,20 +260,29 @@ static bool is_cancelled(const struct exec_request *request)
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
 }
 
-/* Follows the child to its end, which is not yet reaped when this returns. True when its result
- * is not wanted any more.
- */
-static bool follow(pid_t pid, int output, const struct exec_request *request,
-                   struct capture *capture)
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Follows the child to its end, which is not yet reaped when this returns. EXEC_EXITED unless its
+ * result is not wanted any more, or came too late. */
+static enum exec_end follow(pid_t pid, int output, const struct exec_request *request,
+                            struct capture *capture)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, ticks do */
-    bool is_open = true, killed = false;
+    double end = now() + (double)request->timeout;
+    bool is_open = true, killed = false, is_late = false;
 
     while (!has_ended(pid)) {
         struct pollfd fds[] = {{.fd = is_open ? output : -1, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
-        if (!killed && is_cancelled(request)) {
+        is_late |= !killed && request->timeout && now() >= end;
+        if (!killed && (is_late || is_cancelled(request))) {
             kill(-pid, SIGKILL);
             killed = true;
         }
@@ -255,12 +294,16 @@ static bool follow(pid_t pid, int output, const struct exec_request *request,
         read_output(output, capture);
     if (pidfd >= 0)
         close(pidfd);
-    return killed || is_cancelled(request); /* exec_kill_all may have been the killer */
+    if (is_late)
+        return EXEC_TIMED_OUT;
+    /* exec_kill_all may have been the killer */
+    return killed || is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
 }
 
 /* Reaps the child. Its group is taken from the table before that, while nobody else can have the
  * number; members of it that are left go with it. */
-static void reap(pid_t pid, size_t place, bool killed, struct exec_result *result)
+static void reap(pid_t pid, size_t place, const struct exec_request *request, enum exec_end end,
+                 struct exec_result *result)
 {
     int status = 0;
     pid_t reaped;
@@ -272,8 +315,8 @@ static void reap(pid_t pid, size_t place, bool killed, struct exec_result *resul
     while (reaped < 0 && errno == EINTR);
     if (reaped != pid) /* somebody ignores SIGCHLD, so that the status is lost */
         *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = ECHILD};
-    else if (killed)
-        result->end = EXEC_CANCELLED;
+    else if (end != EXEC_EXITED)
+        *result = (struct exec_result){.end = end, .code = (int)request->timeout};
     else if (WIFSIGNALED(status))
         *result = (struct exec_result){.end = EXEC_SIGNALED, .code = WTERMSIG(status)};
     else
@@ -292,7 +335,7 @@ static int start(pid_t *pid, const struct exec_request *request, size_t place, i
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
     if (!atomic_load(&stopping))
-        error = spawn(pid, request, output);
+        error = request->call ? spawn_call(pid, request, output) : spawn(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
@@ -310,7 +353,7 @@ static int run(const struct exec_request *request, size_t place, struct exec_res
     error = start(&pid, request, place, fds[1]);
     close(fds[1]);
     if (!error)
-        reap(pid, place, follow(pid, fds[0], request, capture), result);
+        reap(pid, place, request, follow(pid, fds[0], request, capture), result);
     close(fds[0]);
     return error;
 }

@@ -13,9 +13,15 @@
 
 struct exec_request {
     char *const *argv; /* argv[0] is the path; ends with NULL */
-    const int *pass;   /* descriptors that the child gets under the same number */
+    /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
+     * is what it returns: for code of others that may crash, print or never return. Only a process
+     * with one thread may ask for that. */
+    int (*call)(void *argument);
+    void *argument;
+    const int *pass; /* descriptors that the child gets under the same number */
     size_t pass_count;
     size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
+    unsigned timeout;              /* seconds after which the group is killed; 0 = never */
     const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
 };
 
@@ -23,6 +29,7 @@ enum exec_end {
     EXEC_EXITED,      /* `code` is the exit status */
     EXEC_SIGNALED,    /* `code` is the signal */
     EXEC_CANCELLED,   /* killed, because *cancelled was set or exec_kill_all called */
+    EXEC_TIMED_OUT,   /* killed after request->timeout seconds, which `code` repeats */
     EXEC_NOT_STARTED, /* `code` is the errno */
 };
 

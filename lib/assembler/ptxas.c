@@ -1,4 +1,4 @@
-/* ptxas.c: `ptxas -c` with its input and its output in memory.
+/* ptxas.c: ptxas, with `-c` but for whole programs, its input and its output in memory.
  *
  * Measured on ptxas 13.0: it opens its input three times and reads it from the start each time, and
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no file
@@ -49,6 +49,19 @@ static char *try_folder(struct buffer *tried, struct text folder, const char *in
     return NULL;
 }
 
+/* nvcc hands on the folder of its own toolkit: "<toolkit>/nvvm". */
+static char *try_nvvm(struct buffer *tried, const char *nvvm)
+{
+    struct text path = text_of(nvvm);
+
+    while (path.size > 1 && path.data[path.size - 1] == '/')
+        path.size--;
+    while (path.size > 0 && path.data[path.size - 1] != '/')
+        path.size--;
+    return path.size > 1 ? try_folder(tried, (struct text){path.data, path.size - 1}, "bin/")
+                         : NULL;
+}
+
 static char *try_path(struct buffer *tried)
 {
     const char *cursor = getenv("PATH");
@@ -63,7 +76,7 @@ static char *try_path(struct buffer *tried)
     return found;
 }
 
-char *ptxas_find(const struct assembler_request *request)
+static char *find_ptxas(const struct assembler_request *request)
 {
     const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     struct buffer tried = {0};
@@ -79,6 +92,8 @@ char *ptxas_find(const struct assembler_request *request)
     } else if (request->cuda_path) {
         found = try_folder(&tried, text_of(request->cuda_path), "bin/");
     } else {
+        if (request->nvvm_path)
+            found = try_nvvm(&tried, request->nvvm_path);
         for (size_t i = 0; i < 2 && !found; i++) {
             const char *folder = getenv(variables[i]);
 
@@ -119,6 +134,9 @@ static const char *describe_end(const struct exec_result *result, char *text, si
         snprintf(text, size, "could not be run: %s", strerror(result->code));
     else if (result->end == EXEC_CANCELLED)
         snprintf(text, size, "was cancelled");
+    else if (result->end == EXEC_TIMED_OUT)
+        snprintf(text, size, "killed, as it took more than %d s (--assembler-timeout)",
+                 result->code);
     else if (result->code != 0)
         snprintf(text, size, "ended with status %d", result->code);
     else
@@ -137,7 +155,7 @@ static char *word(const char *string)
     return both.out;
 }
 
-char *ptxas_version(const char *path)
+static char *ask_version(const char *path)
 {
     char *const argv[] = {word(path), (char[]){"--version"}, NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
@@ -164,29 +182,106 @@ char *ptxas_version(const char *path)
     return version.data;
 }
 
+/* A program of the name `word` on PATH, as posix_spawn wants it; NULL, reported, when there is
+ * none.
+ */
+static char *find_launcher(struct text word)
+{
+    struct buffer path = {0};
+    const char *cursor = getenv("PATH");
+
+    if (memchr(word.data, '/', word.size))
+        return memory_copy_string(word.data, word.size);
+    while (cursor) {
+        size_t size = strcspn(cursor, ":");
+
+        path.size = 0;
+        buffer_printf(&path, "%.*s/%.*s", (int)size, cursor, TEXT_ARG(word));
+        if (is_program(path.data))
+            return path.data;
+        cursor = cursor[size] ? cursor + size + 1 : NULL;
+    }
+    buffer_free(&path);
+    diag_fatal("Could not find the assembler launcher '%.*s' on PATH", TEXT_ARG(word));
+    return NULL;
+}
+
+/* Cuts --assembler-launcher at blanks. */
+static bool read_launcher(struct ptxas *ptxas, const char *words)
+{
+    size_t count = 0, capacity = 0;
+
+    for (words += strspn(words, " \t"); *words; words += strspn(words, " \t")) {
+        struct text word = {words, strcspn(words, " \t")};
+        char *copy = count == 0 ? find_launcher(word) : memory_copy_string(word.data, word.size);
+
+        if (!copy)
+            return false;
+        /* Room for this word and the NULL; the list is whole after each. */
+        ARRAY_RESERVE(ptxas->launcher, capacity, count + 2);
+        ptxas->launcher[count++] = copy;
+        ptxas->launcher[count] = NULL;
+        words += word.size;
+    }
+    return true;
+}
+
+bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
+{
+    ptxas->timeout = request->timeout;
+    if (request->launcher && !read_launcher(ptxas, request->launcher))
+        return false;
+    ptxas->path = find_ptxas(request);
+    if (ptxas->path)
+        ptxas->version = ask_version(ptxas->path);
+    return ptxas->version != NULL;
+}
+
+void ptxas_close(struct ptxas *ptxas)
+{
+    for (size_t i = 0; ptxas->launcher && ptxas->launcher[i]; i++)
+        free(ptxas->launcher[i]);
+    free(ptxas->launcher);
+    free(ptxas->path);
+    free(ptxas->version);
+    *ptxas = (struct ptxas){0};
+}
+
 /* A command line in one block: pointers, and room for the words that are made here. */
 struct command {
     char input[32], output[32], arch[64], registers[48];
     char *argv[];
 };
 
-/* NULL when memory runs out. */
-static struct command *make_command(const char *path, const struct minilink_job *job, int input,
-                                    int output)
+static size_t count_words(const char *const *words)
 {
-    size_t options = 0, n = 0;
-    struct command *command;
+    size_t count = 0;
 
-    while (job->options && job->options[options])
-        options++;
-    command = calloc(1, sizeof *command + (options + 12) * sizeof *command->argv);
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+/* NULL when memory runs out. The order of the options shows in the cubin's notes, and is nvlink's.
+ */
+static struct command *make_command(const struct ptxas *ptxas, const struct minilink_job *job,
+                                    int input, int output)
+{
+    size_t launcher = count_words((const char *const *)ptxas->launcher);
+    size_t options = count_words(job->options), n = 0;
+    struct command *command =
+        calloc(1, sizeof *command + (launcher + options + 12) * sizeof *command->argv);
+
     if (!command)
         return NULL;
     snprintf(command->input, sizeof command->input, "/dev/fd/%d", input);
     snprintf(command->output, sizeof command->output, "/dev/fd/%d", output);
     snprintf(command->arch, sizeof command->arch, "-arch=%s", job->arch);
-    command->argv[n++] = word(path);
-    command->argv[n++] = word("-c");
+    for (size_t i = 0; i < launcher; i++)
+        command->argv[n++] = ptxas->launcher[i];
+    command->argv[n++] = ptxas->path;
+    if (job->mode != MINILINK_MODE_WHOLE)
+        command->argv[n++] = word("-c");
     command->argv[n++] = command->arch;
     if (job->machine64)
         command->argv[n++] = word("-m64");
@@ -262,8 +357,8 @@ static bool read_all(int fd, char *data, size_t size)
     return true;
 }
 
-/* Takes over what was written: an ELF file that can be linked further. */
-static int take_cubin(int fd, struct minilink_result *result)
+/* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
+static int take_cubin(int fd, uint32_t mode, struct minilink_result *result)
 {
     struct stat status;
     Elf64_Ehdr header;
@@ -281,18 +376,22 @@ static int take_cubin(int fd, struct minilink_result *result)
     if (!read_all(fd, result->cubin, result->cubin_size))
         return fail(result, "Could not read the output of ptxas");
     memcpy(&header, result->cubin, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL)
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+        (header.e_type == ET_REL || (mode == MINILINK_MODE_WHOLE && header.e_type == ET_EXEC)))
         return MINILINK_OK;
     return MINILINK_NOT_RELOCATABLE;
 }
 
-static int run(const char *path, const struct minilink_job *job, int input, int output,
+static int run(const struct ptxas *ptxas, const struct minilink_job *job, int input, int output,
                struct minilink_result *result)
 {
     const int pass[] = {input, output};
-    struct command *command = make_command(path, job, input, output);
-    struct exec_request request = {
-        .pass = pass, .pass_count = 2, .output_limit = LOG_LIMIT, .cancelled = job->cancelled};
+    struct command *command = make_command(ptxas, job, input, output);
+    struct exec_request request = {.pass = pass,
+                                   .pass_count = 2,
+                                   .output_limit = LOG_LIMIT,
+                                   .timeout = ptxas->timeout,
+                                   .cancelled = job->cancelled};
     struct exec_result ended;
     char end[128];
 
@@ -314,7 +413,7 @@ static int run(const char *path, const struct minilink_job *job, int input, int 
             append_log(&result->log, "fatal   ", end);
         return MINILINK_FAILED;
     }
-    return take_cubin(output, result);
+    return take_cubin(output, job->mode, result);
 }
 
 int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)

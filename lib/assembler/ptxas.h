@@ -2,20 +2,30 @@
 #ifndef MINILINK_ASSEMBLER_PTXAS_H
 #define MINILINK_ASSEMBLER_PTXAS_H
 
+#include <stdbool.h>
+
 #include "minilink/assembler.h"
 
 struct assembler_request;
 
-/* Looks for ptxas: --ptxas, then --cuda-path, then CUDA_HOME, CUDA_PATH and PATH; what an option
- * names is not replaced by what is found elsewhere. Returns a malloc'ed path; NULL, and a fatal
- * diagnostic that lists where it was looked for, when there is none. */
-char *ptxas_find(const struct assembler_request *request);
+/* A ptxas that was found, and how it is run. Start with {0}. */
+struct ptxas {
+    char *path;
+    char *version;    /* the last two lines of `ptxas --version`: the release and the build */
+    char **launcher;  /* words in front of it, the first a path; ends with NULL; NULL = none */
+    unsigned timeout; /* seconds that one chunk may take; 0 = no limit */
+};
 
-/* Asks it for its version: the last two lines of `ptxas --version`, which tell the release and the
- * build. Malloc'ed; NULL, and a fatal diagnostic, when it cannot be run. */
-char *ptxas_version(const char *path);
+/* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
+ * PATH; what --ptxas or --cuda-path names is not replaced by what is found elsewhere. Then asks it,
+ * once, for its version. False, and a fatal diagnostic that lists where it was looked for, or what
+ * could not be run. */
+bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
 
-/* The assemble() of the interface; `state` is the path, a char *. */
+void ptxas_close(struct ptxas *ptxas);
+
+/* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
+ * executable, which nothing more can be linked with. */
 int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result);
 
 #endif

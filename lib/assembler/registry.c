@@ -6,7 +6,6 @@
 
 #include "assembler/builtin/builtin.h"
 #include "assembler/plugin.h"
-#include "assembler/ptxas.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/text.h"
@@ -24,18 +23,14 @@ static bool open_ptxas(struct assembler *assembler, const struct assembler_reque
                        const char *argument)
 {
     (void)argument;
-    assembler->executable = ptxas_find(request);
-    if (!assembler->executable)
-        return false;
-    assembler->version = ptxas_version(assembler->executable);
-    if (!assembler->version)
+    if (!ptxas_open(&assembler->ptxas, request))
         return false;
     assembler->table = (struct minilink_assembler){
         .abi = MINILINK_ASSEMBLER_ABI,
         .name = "ptxas",
-        .version = assembler->version,
+        .version = assembler->ptxas.version,
         .assemble = ptxas_assemble,
-        .state = assembler->executable,
+        .state = &assembler->ptxas,
     };
     return true;
 }
@@ -84,8 +79,7 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
 void assembler_close(struct assembler *assembler)
 {
     plugin_close(assembler->library);
-    free(assembler->executable);
-    free(assembler->version);
+    ptxas_close(&assembler->ptxas);
     *assembler = (struct assembler){0};
 }
 

@@ -4,20 +4,24 @@
 
 #include <stdbool.h>
 
+#include "assembler/ptxas.h"
 #include "minilink/assembler.h"
 
 struct assembler_request {
     const char *name;       /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */
     const char *ptxas_path; /* --ptxas, or NULL */
     const char *cuda_path;  /* --cuda-path, or NULL */
+    const char *nvvm_path;  /* -nvvmpath, <toolkit>/nvvm, or NULL */
+    const char *launcher;   /* --assembler-launcher: words put in front of ptxas, or NULL */
+    unsigned timeout;       /* --assembler-timeout: seconds that a chunk may take; 0 = no limit */
 };
 
-/* An assembler and what must be let go of after use. Start with {0}. */
+/* An assembler and what must be let go of after use. Start with {0}; may not move while it is open.
+ */
 struct assembler {
     struct minilink_assembler table;
-    void *library;    /* from dlopen, or NULL */
-    char *executable; /* malloc'ed path of ptxas, or NULL */
-    char *version;    /* malloc'ed, or NULL */
+    void *library; /* from dlopen, or NULL */
+    struct ptxas ptxas;
 };
 
 /* Opens the assembler. False, and a fatal diagnostic that says where it was looked for, when it is

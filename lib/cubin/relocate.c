@@ -336,7 +336,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
     const struct field *field = find_field(constant_fields, 4, relocation->type);
 
-    if (relocation->type == R_CUDA_NONE)
+    if (relocation->type == R_CUDA_NONE || relocation->type == R_CUDA_YIELD_OPCODE9_0 ||
+        relocation->type == R_CUDA_YIELD_CLEAR_PRED4_87)
         return true;
     if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);

@@ -243,6 +243,7 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
         .offset = fatbin->next,
         .number = fatbin->number,
         .payload = {view.header + view.header_size, view.payload_size},
+        .whole = {view.header, view.header_size + view.payload_size},
     };
     if (is_known_kind(entry->kind) && entry->version == ENTRY_VERSION) {
         if (!read_details(&view, entry))

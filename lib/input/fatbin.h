@@ -49,6 +49,7 @@ struct fatbin_entry {
     size_t offset;              /* of the entry in the container's bytes */
     unsigned number;            /* of the entry in the container, from 1 */
     struct bytes payload;       /* as stored; compressed ones without their padding */
+    struct bytes whole;         /* header and payload with their padding, as they stand there */
     uint64_t uncompressed_size; /* bytes; 0 when stored */
     struct text options;        /* option string without its final NUL; empty = none */
     struct text identity;       /* source file name, with -g or -lineinfo; empty = none */

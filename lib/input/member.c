@@ -268,10 +268,18 @@ bool members_select(struct members *members, const struct member_request *reques
     members->arch = request->arch;
     if (members->arch.sm == 0 && !contents_find_target(members))
         return false;
-    if (!select_roles(members, request->prefer_ptx))
+    if (!select_roles(members, request->prefer_ptx, request->link_lto))
         return false;
     contents_report_missing(members, request->suppress_arch_warning);
     return true;
+}
+
+bool members_have_lto(const struct members *members)
+{
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].entry.kind == FATBIN_NVVM)
+            return true;
+    return false;
 }
 
 bool members_is_system(const char *path)

@@ -22,6 +22,7 @@ enum member_role {
     MEMBER_OPTIONS, /* LTO-IR: only its option string takes part, in the consensus */
     MEMBER_PTX,     /* its PTX is linked into the program */
     MEMBER_CUBIN,   /* its cubin is merged with those of the chunks */
+    MEMBER_LTO,     /* its LTO-IR is compiled to PTX with that of all others (lto/lto.h) */
 };
 
 struct member {
@@ -48,11 +49,13 @@ struct members {
     bool has_lto_only;  /* ... and no PTX or SASS beside it that could be linked instead */
     size_t cubin_count; /* members whose role is MEMBER_CUBIN */
     size_t ptx_count;   /* members whose role is MEMBER_PTX */
+    size_t lto_count;   /* members whose role is MEMBER_LTO */
 };
 
 struct member_request {
     struct arch arch;           /* sm = 0: take it from the inputs when they agree on one */
     bool prefer_ptx;            /* -lto or a split compile: PTX before SASS of the target */
+    bool link_lto;              /* LTO-IR before all else: it can be compiled */
     bool suppress_arch_warning; /* -suppress-arch-warning */
 };
 
@@ -66,6 +69,9 @@ bool members_collect(struct members *members, const struct inputs *inputs);
  * False, and an error that lists the choice, when no target was asked for and the inputs leave
  * several. */
 bool members_select(struct members *members, const struct member_request *request);
+
+/* True when some candidate is LTO-IR. */
+bool members_have_lto(const struct members *members);
 
 /* True for the path of libcudadevrt.a, which nvcc names in every link. Measured on nvlink 13.0:
  * what stands in a file of that name takes part only when something refers to it. */

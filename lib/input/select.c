@@ -2,9 +2,9 @@
  *
  * The choice is made per fatbin, as nvlink 13.0 was measured to make it: of the SASS that runs on
  * the target and the PTX that can be assembled for it, what is nearest to the target; at one number
- * SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. LTO-IR is never
- * read here: the nearest entry's option string takes part in the consensus, its code through the
- * PTX that nvcc puts beside it. */
+ * SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. The nearest
+ * LTO-IR's option string takes part in the consensus; its code does where it can be compiled, and
+ * else through the PTX that nvcc puts beside it. */
 #include "input/select.h"
 
 #include "base/diag.h"
@@ -147,6 +147,18 @@ static void take_sass(struct members *members, const struct nearest *nearest)
         nearest->ptx->reason = "PTX beside SASS";
 }
 
+static void take_lto(struct members *members, const struct nearest *nearest)
+{
+    nearest->lto->role = MEMBER_LTO;
+    nearest->lto->reason = "LTO-IR for the link";
+    members->has_lto = true;
+    members->lto_count++;
+    if (nearest->ptx)
+        nearest->ptx->reason = "PTX beside LTO-IR, which is preferred";
+    if (nearest->sass)
+        nearest->sass->reason = "SASS beside LTO-IR, which is preferred";
+}
+
 static void take_options(struct members *members, const struct nearest *nearest)
 {
     nearest->lto->role = MEMBER_OPTIONS;
@@ -203,25 +215,36 @@ static bool check_raw(const struct member *member, struct arch target)
     return false;
 }
 
-bool select_roles(struct members *members, bool prefer_ptx)
+/* The roles of one group. A library of the toolkit has nothing to optimise. */
+static void take(struct members *members, const struct nearest *nearest, bool prefer_ptx,
+                 bool link_lto)
+{
+    if (nearest->lto && link_lto) {
+        take_lto(members, nearest);
+        return;
+    }
+    if (is_sass_nearer(nearest) && !(prefer_ptx && nearest->ptx))
+        take_sass(members, nearest);
+    else if (nearest->ptx)
+        take_ptx(members, nearest);
+    if (nearest->lto)
+        take_options(members, nearest);
+}
+
+bool select_roles(struct members *members, bool prefer_ptx, bool link_lto)
 {
     struct select_group group;
     bool ok = true;
 
-    members->cubin_count = members->ptx_count = 0;
+    members->cubin_count = members->ptx_count = members->lto_count = 0;
     members->has_lto = members->has_lto_only = false;
     for (size_t at = 0; at < members->count; at = group.end) {
+        bool is_system = members->list[at].is_system;
         struct nearest nearest;
 
         group = select_group_at(members, at);
         nearest = find_nearest(members, group);
-        if (is_sass_nearer(&nearest) &&
-            !(prefer_ptx && nearest.ptx && !members->list[at].is_system))
-            take_sass(members, &nearest);
-        else if (nearest.ptx)
-            take_ptx(members, &nearest);
-        if (nearest.lto)
-            take_options(members, &nearest);
+        take(members, &nearest, prefer_ptx && !is_system, link_lto && !is_system);
         ok = check_versions(members, group) && ok;
         ok = check_raw(&members->list[at], members->arch) && ok;
     }

@@ -28,6 +28,6 @@ bool select_is_linked(const struct member *member);
 
 /* Gives every member of every group its role and reason for members->arch, and sets the counts.
  * False when code that is needed cannot be used; reported. */
-bool select_roles(struct members *members, bool prefer_ptx);
+bool select_roles(struct members *members, bool prefer_ptx, bool link_lto);
 
 #endif

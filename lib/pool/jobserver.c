@@ -143,6 +143,8 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
             if (text_starts(word, names[i]))
                 state = parse_value((struct text){word.data + size, word.size - size}, auth);
         }
+        if (state == JOBSERVER_NO_AUTH && text_equal(word, TEXT("-j1")))
+            auth->kind = JOBSERVER_SERIAL;
     }
     return state;
 }
@@ -261,6 +263,10 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     if (use == JOBSERVER_OFF)
         return NULL;
     state = jobserver_parse(getenv("MAKEFLAGS"), &auth);
+    if (auth.kind == JOBSERVER_SERIAL) {
+        *threads = 1;
+        return NULL;
+    }
     if (state == JOBSERVER_NO_MAKEFLAGS || state == JOBSERVER_NO_AUTH) {
         if (use == JOBSERVER_ON)
             diag_warning("GNU Jobserver support requested, but no compatible jobserver found. "

@@ -41,6 +41,7 @@ enum jobserver_kind {
     JOBSERVER_NONE,
     JOBSERVER_FIFO,     /* --jobserver-auth=fifo:PATH, GNU make 4.4 */
     JOBSERVER_PIPE,     /* --jobserver-auth=R,W, before 4.2 --jobserver-fds=R,W */
+    JOBSERVER_SERIAL,   /* -j1 without a jobserver: one job is all that make was asked for */
     JOBSERVER_DISABLED, /* negative descriptors: make keeps the recipe out on purpose */
 };
 
@@ -73,8 +74,8 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
 struct jobserver *jobserver_open(const struct jobserver_auth *auth);
 
 /* The client for the jobserver that the environment names. NULL when there is none, and *threads is
- * left alone; or when it is broken (one warning), disabled (a warning only with JOBSERVER_ON) or
- * open already (none), and *threads is set to 1. */
+ * left alone; or when it is broken (one warning), make runs one job, it is disabled (a warning only
+ * with JOBSERVER_ON) or open already (none), and *threads is set to 1. */
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
 
 /* Takes a token; waits until there is one or `wake_fd` is readable, which is looked at first when

@@ -6,8 +6,8 @@
  * thread that cannot be made is noticed; tasks that are dropped are freed.
  *
  * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there,
- * unless the user asks for another. They block every signal, so that a handler always runs in the
- * link thread and may look at its data. */
+ * unless the user asks for another. They block every signal but those of a crash, so that a
+ * handler of others runs in the link thread and may look at its data. */
 #include "pool/pool.h"
 
 #include <pthread.h>
@@ -49,7 +49,8 @@ struct pool {
     uint64_t active_count;    /* tasks being run */
     uint64_t thread_count;    /* workers alive */
     bool shutdown;
-    uint8_t padding[7];
+    uint8_t padding[3];
+    uint32_t numbered; /* workers that have taken a number; padding in the description */
 };
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__LP64__)
@@ -93,12 +94,16 @@ static struct queued_task *next_task(struct pool *pool)
     return pqueue_pop(pool->task_queue);
 }
 
+/* Of the calling thread in its pool, from 1; 0 = it is no worker. */
+static __thread uint32_t worker_number;
+
 static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
     struct queued_task *task;
 
     pthread_mutex_lock(&pool->mutex);
+    worker_number = ++pool->numbered;
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->node.func(task->node.arg);
@@ -114,6 +119,10 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+/* What a thread raises by what it does itself; blocked, it would end the program without a handler.
+ */
+static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+
 /* Starts up to `threads` workers and returns how many there are. */
 static size_t start_workers(struct pool *pool, size_t threads, size_t stack_bytes)
 {
@@ -127,6 +136,8 @@ static size_t start_workers(struct pool *pool, size_t threads, size_t stack_byte
     if (stack_bytes)
         pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigdelset(&all, crashes[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the workers */
     for (started = 0; started < threads; started++) {
         struct thread_entry *entry = &pool->thread_array[started];
@@ -259,6 +270,11 @@ void pool_destroy(struct pool *pool)
     for (const struct thread_entry *entry = pool->thread_array; entry->slot != 0; entry++)
         pthread_join(entry->thread, NULL);
     release(pool);
+}
+
+size_t pool_worker(void)
+{
+    return worker_number;
 }
 
 size_t pool_cpu_count(void)

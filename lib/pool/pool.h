@@ -12,7 +12,8 @@
  * Safety. A pool has one owner, the thread that made it, which alone submits, waits and destroys; a
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A
  * task runs without the mutex held. What the owner wrote before submit is visible to the task, and
- * what the task writes is visible to the owner after wait. Workers block every signal. */
+ * what the task writes is visible to the owner after wait. Workers block every signal but those of
+ * a crash. */
 #ifndef MINILINK_POOL_POOL_H
 #define MINILINK_POOL_POOL_H
 
@@ -40,6 +41,10 @@ void pool_wait(struct pool *pool);
 /* Ends the pool: tasks that have not started are dropped, running ones are waited for. Accepts
  * NULL. */
 void pool_destroy(struct pool *pool);
+
+/* Which worker of its pool the calling thread is, 1 to pool_thread_count; 0 when it is none. Tasks
+ * that keep something for each worker need no lock then. */
+size_t pool_worker(void);
 
 /* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1. */
 size_t pool_cpu_count(void);

@@ -1,9 +1,8 @@
 #!/bin/bash
 # nvcc-shim.sh: nvcc builds programs with minilink in nvlink's place, and what it links is what nvlink links.
 #
-# The shim folder holds all of the toolkit's bin but nvlink, which is a script that runs minilink with
-# ptxas, and nvcc.profile, whose paths would else be relative to the shim. Needs no GPU: the programs are
-# not run.
+# The shim folder is made by minilink-shim. The programs are run: where there is a GPU they check what
+# their kernels compute, elsewhere they start, register their code, and end when they find no device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
@@ -11,7 +10,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/nonexistent}"/bin/nvcc 2> /dev/null)
 if [ -z "$nvcc" ]; then
     echo "nvcc-shim: nvcc is not installed: SKIPPED"
-    echo "0 passed, 0 failed, 27 skipped"
+    echo "0 passed, 0 failed, 52 skipped"
     exit 0
 fi
 work=$(mktemp -d) || exit 1
@@ -21,23 +20,15 @@ passed=0 failed=0
 bin=$("$nvcc" -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
 if [ ! -x "$bin/nvcc" ]; then
     echo "nvcc-shim: $nvcc does not tell its folder (-dryrun has no _HERE_)"
-    echo "0 passed, 1 failed, 26 skipped"
+    echo "0 passed, 1 failed, 51 skipped"
     exit 1
 fi
 
-mkdir "$work/shim"
-for tool in "$bin"/*; do
-    case ${tool##*/} in
-    nvlink | nvcc.profile) ;;
-    *) ln -s "$tool" "$work/shim/" ;;
-    esac
-done
-sed "s|^TOP .*|TOP = $(dirname "$bin")|" "$bin/nvcc.profile" > "$work/shim/nvcc.profile"
-cat > "$work/shim/nvlink" << END
-#!/bin/sh
-echo run >> "$work/runs"
-exec "$BUILD/minilink" --assembler=ptxas --ptxas="$bin/ptxas" "\$@"
-END
+toolkit=$(dirname "$bin")
+"$BUILD/minilink-shim" --cuda-path="$toolkit" "$work/shim" > "$work/log" || { cat "$work/log"; exit 1; }
+# Each link leaves a trace: nvcc may not have found its way here.
+mv "$work/shim/nvlink" "$work/shim/nvlink.made"
+printf '#!/bin/sh\necho "$*" >> "%s/runs"\nexec "%s/shim/nvlink.made" "$@"\n' "$work" "$work" > "$work/shim/nvlink"
 chmod +x "$work/shim/nvlink"
 cd "$work" || exit 1
 
@@ -47,7 +38,20 @@ extern __device__ int helper(int);
 extern __device__ int counter;
 __global__ void kernel(int *p) { *p = helper(*p) + atomicAdd(&counter, 1); }
 int host();
-int main() { int *p; cudaMalloc(&p, 4); kernel<<<1, 1>>>(p); return host(); }
+int main() {
+    int devices = 0, seven = 7, result = 0, *p = nullptr;
+    cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess || devices == 0) {
+        std::printf("no device: %s\n", cudaGetErrorName(error));
+        return 0;
+    }
+    cudaMalloc(&p, 4);
+    cudaMemcpy(p, &seven, 4, cudaMemcpyHostToDevice);
+    kernel<<<1, 1>>>(p);
+    cudaMemcpy(&result, p, 4, cudaMemcpyDeviceToHost);
+    std::printf("result %d, %s\n", result, cudaGetErrorName(cudaGetLastError()));
+    return result != 21 || host();
+}
 END
 cat > b.cu << 'END'
 #include <cstdio>
@@ -95,6 +99,13 @@ build() { # build NAME OPTION...: by nvcc and by the shim
     check "$name by nvcc" "$nvcc" -arch=sm_90 "$@" -o "$name.theirs"
     check "$name by the shim" shim/nvcc -arch=sm_90 "$@" -o "$name.ours"
     check "$name has the same functions" same_functions "$name.ours" "$name.theirs"
+    case $name in program | mixed | archive | debug | two)
+        check "$name by nvcc runs" "./$name.theirs"
+        mv log theirs.out
+        check "$name by the shim runs" "./$name.ours"
+        mv log ours.out
+        check "$name says the same" cmp ours.out theirs.out ;;
+    esac
 }
 
 "$nvcc" -arch=sm_90 -dc a.cu b.cu && "$nvcc" -arch=sm_90 -c whole.cu && ar rc libb.a b.o || exit 1
@@ -106,8 +117,40 @@ build dlink -dlink a.o b.o
 build relocatable -dlink -r a.o b.o
 build debug -G -rdc=true a.cu b.cu
 build two -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true a.cu b.cu
+# The same through LTO-IR alone, which only libnvJitLink can read.
+lto="-gencode arch=compute_90,code=lto_90"
 check "LTO by the shim" shim/nvcc -arch=sm_90 -dlto -rdc=true a.cu b.cu -o lto
-check "split LTO by the shim" shim/nvcc -arch=sm_90 -dlto -rdc=true -split-compile-extended=2 a.cu b.cu -o lto
+check "LTO program runs" ./lto
+# shellcheck disable=SC2086
+check "objects with LTO-IR alone" shim/nvcc $lto -dc a.cu b.cu
+check "LTO-IR alone by the shim" shim/nvcc -arch=sm_90 -dlto a.o b.o -o lto
+check "LTO-IR program runs" ./lto
+check "split LTO by the shim" shim/nvcc -arch=sm_90 -dlto -split-compile-extended=2 a.o b.o -o lto
+check "split LTO program runs" ./lto
 check "minilink ran" [ "$(wc -l < runs)" -ge 10 ]
-echo "$passed passed, $failed failed, 0 skipped"
+
+# A CMake project with separable compilation, and one with LTO besides.
+if command -v cmake > none; then
+    mkdir project
+    cp a.cu b.cu project
+    cat > project/CMakeLists.txt << 'END'
+cmake_minimum_required(VERSION 3.18)
+project(example LANGUAGES CUDA)
+add_library(parts STATIC b.cu)
+set_target_properties(parts PROPERTIES CUDA_SEPARABLE_COMPILATION ON POSITION_INDEPENDENT_CODE ON)
+add_executable(example a.cu)
+target_link_libraries(example PRIVATE parts)
+set_target_properties(example PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+END
+    lines=$(wc -l < runs)
+    check "CMake finds the compiler" cmake -S project -B built -DCMAKE_CUDA_COMPILER="$work/shim/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90
+    check "CMake builds" cmake --build built
+    check "CMake's program runs" built/example
+    check "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]
+    skipped=0
+else
+    echo "nvcc-shim: cmake is not installed: SKIPPED"
+    skipped=4
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

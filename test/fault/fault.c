@@ -10,7 +10,7 @@
  *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES" goes there at exit
  *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
  *                         who allocated it, as "object+offset" for addr2line
- * Children do not inherit any of it. */
+ * Children do not inherit any of it. A program may also find fault_arm() with dlsym. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -65,6 +65,20 @@ static bool fails(struct fault *fault)
         return false;
     number = atomic_fetch_add(&fault->count, 1) + 1;
     return fault->wanted && (is_forever ? number >= fault->wanted : number == fault->wanted);
+}
+
+/* For a program that lives through many faults: from now on the N-th allocation, thread or step of
+ * writing fails, counted anew; 0 = none. Only to be called while there is one thread. */
+void fault_arm(uint64_t allocation, uint64_t thread, uint64_t write_step);
+
+void fault_arm(uint64_t allocation, uint64_t thread, uint64_t write_step)
+{
+    allocations.wanted = allocation;
+    threads.wanted = thread;
+    writes.wanted = write_step;
+    atomic_store(&allocations.count, 0);
+    atomic_store(&threads.count, 0);
+    atomic_store(&writes.count, 0);
 }
 
 static uint64_t read_number(const char *name)

@@ -9,7 +9,8 @@
  *     SAMPLE_LOG       file to which "start NAME NANOSECONDS" and "end NAME NANOSECONDS CODE" are
  *                      appended, one line each, for tests of order and concurrency
  *     SAMPLE_SLEEP_MS  milliseconds that a chunk takes; given up soon after a cancellation
- *     SAMPLE_FAIL      a chunk whose PTX contains this text cannot be assembled */
+ *     SAMPLE_FAIL      a chunk whose PTX contains this text cannot be assembled
+ *     SAMPLE_ABORT     a chunk whose PTX contains this text ends the whole program, by abort() */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -121,10 +122,12 @@ static struct sample_cubin *make_cubin(const struct minilink_job *job)
 
 static int make_result(const struct minilink_job *job, struct minilink_result *result)
 {
-    const char *fail = getenv("SAMPLE_FAIL");
+    const char *fail = getenv("SAMPLE_FAIL"), *crash = getenv("SAMPLE_ABORT");
 
     if (is_cancelled(job))
         return MINILINK_CANCELLED;
+    if (crash && *crash && strstr(job->ptx, crash))
+        abort();
     if (fail && *fail && strstr(job->ptx, fail)) {
         result->log = strdup("1:1: error: SAMPLE_FAIL is in this chunk\n");
         return MINILINK_FAILED;

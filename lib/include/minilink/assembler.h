@@ -19,7 +19,8 @@ extern "C" {
 /* Compilation modes, with the numbers of NVIDIA's tools: 0 normal, 6 SASS. */
 enum minilink_mode {
     MINILINK_MODE_RELOCATABLE = 0, /* as `ptxas -c`: to be merged with other cubins */
-    MINILINK_MODE_WHOLE = 1,       /* the chunk is the whole program; still ET_REL */
+    MINILINK_MODE_WHOLE = 1,       /* as ptxas without -c: the chunk is the whole program. The cubin
+                                      may be ET_EXEC: then it is what the link writes */
 };
 
 /* Results: 0, or one of the elfLink codes. */

@@ -1,0 +1,121 @@
+#!/bin/bash
+# clang.sh: what clang's CUDA, OpenCL and OpenMP front ends make links as nvlink links it.
+#
+# clang compiles to PTX for one target; where it wants a toolkit's tools (OpenMP), it is given the folder
+# that minilink-shim makes, and calls minilink as its nvlink.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+skip() {
+    echo "clang: $1: SKIPPED"
+    echo "0 passed, 0 failed, 13 skipped"
+    exit 0
+}
+command -v clang > /dev/null || skip "clang is not installed"
+clang -print-targets 2> /dev/null | grep -q nvptx64 || skip "clang has no NVPTX back end"
+command -v nvcc > /dev/null && command -v nvlink > /dev/null || skip "nvcc and nvlink are not installed"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+bin=$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
+cd "$work" || exit 1
+
+# check WHAT COMMAND...: the command succeeds.
+check() {
+    what=$1
+    shift
+    if "$@" > log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "clang: $what: $*"
+        sed 's/^/    /' log
+    fi
+}
+functions() { "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): \([A-Z]*\) FUNC, other \(0x[0-9a-f]*\).*/\1 \2 \3/p' | sort; }
+same_functions() { functions "$1" > one && functions "$2" > two && [ -s one ] && diff one two; }
+
+# linked NAME TARGET FILE.ptx...: by minilink, and by nvlink from ptxas's cubins.
+linked() {
+    local name=$1 target=$2 cubins=()
+    shift 2
+    check "$name by minilink" "$BUILD/minilink" -arch="$target" --assembler=ptxas "$@" -o "$name.ours"
+    check "$name, built in" "$BUILD/minilink" -arch="$target" "$@" -o "$name.builtin"
+    for ptx; do
+        ptxas -c -arch="$target" -m64 "$ptx" -o "${ptx%.ptx}.cubin" || return
+        cubins+=("${ptx%.ptx}.cubin")
+    done
+    check "$name by nvlink" nvlink -arch="$target" "${cubins[@]}" -o "$name.theirs"
+    check "$name has the same functions" same_functions "$name.ours" "$name.theirs"
+}
+
+cat > a.cu << 'END'
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+struct dim3 { unsigned x, y, z; };
+extern "C" int cudaLaunchKernel(const void *, dim3, dim3, void **, unsigned long, void *);
+__device__ int counter;
+extern __device__ int helper(int);
+static __device__ __attribute__((noinline)) int own(int x) { return x * 5 + counter; }
+extern "C" __global__ void kernel(int *p) { *p = helper(*p) + own(*p); }
+END
+cat > b.cu << 'END'
+#define __device__ __attribute__((device))
+static __device__ __attribute__((noinline)) int own(int x) { return x * 7; }
+__device__ int helper(int x) { return own(x) + 1; }
+END
+for unit in a b; do
+    clang -x cuda -nocudainc -nocudalib --cuda-gpu-arch=sm_80 --cuda-device-only -fgpu-rdc -O2 -S $unit.cu -o $unit.ptx 2> log || cat log
+done
+linked cuda sm_80 a.ptx b.ptx
+
+# A host object of clang's, with the fatbin that minifat packs, links from its own section.
+"$BUILD/minifat" --arch=sm_80 a.ptx -o a.fatbin
+clang -x cuda -nocudainc -nocudalib --cuda-host-only -fgpu-rdc -Xclang -fcuda-include-gpubinary -Xclang a.fatbin -c a.cu -o a.o 2> log || cat log
+check "a host object of clang's" "$BUILD/minilink" -arch=sm_80 --assembler=ptxas a.o b.ptx -o object.cubin
+check "its functions" same_functions object.cubin cuda.theirs
+
+cat > a.cl << 'END'
+int helper(int x);
+static int twice(int x) { return 2 * x; }
+__kernel void add(__global int *a, __global const int *b, int n) { if (n > 0) a[n] += twice(b[n]) + helper(n); }
+END
+echo 'int helper(int x) { return x * 3; }' > b.cl
+for unit in a b; do
+    clang -target nvptx64-nvidia-cuda -Xclang -target-cpu -Xclang sm_75 -x cl -O1 -S $unit.cl -o "cl$unit.ptx" 2> log || cat log
+done
+linked opencl sm_75 cla.ptx clb.ptx
+
+# OpenMP: clang runs ptxas, then clang-nvlink-wrapper, which runs <toolkit>/bin/nvlink.
+cat > a.c << 'END'
+#pragma omp declare target
+int helper(int);
+#pragma omp end declare target
+int main(void) {
+    int sum = 0;
+#pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
+    for (int i = 0; i < 100; i++) sum += helper(i);
+    return sum != 9900;
+}
+END
+cat > b.c << 'END'
+#pragma omp declare target
+int helper(int x) { return x * 2; }
+#pragma omp end declare target
+END
+"$BUILD/minilink-shim" --cuda-path="$(dirname "$bin")" shim > log || cat log
+openmp() { # openmp TOOLKIT NAME
+    mkdir "$2" && (cd "$2" && clang -save-temps -O2 -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_75 \
+        --cuda-path="$1" ../a.c ../b.c -o program && cp a.out-openmp-nvptx64-nvidia-cuda ../"$2.cubin")
+}
+if openmp "$(dirname "$bin")" theirs > log 2>&1; then
+    check "OpenMP by the shim" openmp "$work/shim" ours
+    check "OpenMP has the same functions" same_functions ours.cubin theirs.cubin
+    check "the OpenMP program runs" ours/program
+else
+    echo "clang: OpenMP for NVIDIA's GPUs does not build here: SKIPPED"
+    skipped=3
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,60 @@
+#!/bin/bash
+# gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run; its
+# driver is a fake one, which computes something from a kernel's code (test/gpu/fake_cuda.c).
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+launch=$BUILD/gpu_launch
+
+# expect STATUS PATTERN COMMAND...: its exit status, and a line of what it prints.
+expect() {
+    status=$1 pattern=$2
+    shift 2
+    "$@" > "$work/log" 2>&1
+    got=$?
+    if [ $got = "$status" ] && grep -q "$pattern" "$work/log"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "gpu-logic: $*: status $got, expected $status and '$pattern'"
+        sed 's/^/    /' "$work/log"
+    fi
+}
+
+cat > "$work/a.ptx" << 'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .global .u32 counter = 5;
+.visible .entry first(.param .u64 p, .param .u32 n) { .reg .b64 %rd<3>; .reg .b32 %r<3>;
+ ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; add.u32 %r2, %r1, 1; st.global.u32 [%rd1], %r2; ret; }
+.visible .entry second(.param .u32 a, .param .u32 b, .param .u64 p) .reqntid 64 { ret; }
+END
+sed 's/%r1, 1;/%r1, 2;/' "$work/a.ptx" > "$work/b.ptx"
+grep -v second "$work/a.ptx" > "$work/c.ptx"
+for unit in a b c; do
+    "$BUILD/minilink" -arch=sm_90 "$work/$unit.ptx" -o "$work/$unit.cubin" || exit 1
+done
+# The fake driver frees nothing.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export FAKE_CUDA=$BUILD/fake-cuda.so
+expect 0 '^sm_90$' "$launch" --arch
+expect 0 '^2 kernels: the same$' "$launch" "$work/a.cubin" "$work/a.cubin"
+expect 0 '^second, 64 threads: same (ran)$' "$launch" "$work/a.cubin" "$work/a.cubin"
+expect 1 '^first, 32 threads: byte [0-9]* differs$' "$launch" "$work/a.cubin" "$work/b.cubin"
+expect 1 '^second, 64 threads: run: .*, but find: ' "$launch" "$work/a.cubin" "$work/c.cubin"
+expect 2 'is not a cubin' "$launch" "$work/a.ptx" "$work/a.cubin"
+expect 2 usage "$launch" one
+export FAKE_CUDA_WAY
+FAKE_CUDA_WAY=none expect 77 'no GPU: there is no device' "$launch" --arch
+FAKE_CUDA_WAY=init expect 77 'no GPU: CUDA_ERROR_OTHER' "$launch" --arch
+FAKE_CUDA_WAY=fault expect 0 'same (CUDA_ERROR_ILLEGAL_ADDRESS)' "$launch" "$work/a.cubin" "$work/a.cubin"
+FAKE_CUDA_WAY=second expect 1 'but run: CUDA_ERROR_ILLEGAL_ADDRESS' "$launch" "$work/a.cubin" "$work/a.cubin"
+FAKE_CUDA_WAY=memory expect 0 'same (CUDA_ERROR_OUT_OF_MEMORY)' "$launch" "$work/a.cubin" "$work/a.cubin"
+FAKE_CUDA=$work/none.so expect 77 'no GPU: there is no libcuda' "$launch" --arch
+FAKE_CUDA=$BUILD/sample-plugin.so expect 77 'no GPU: the driver lacks functions' "$launch" --arch
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

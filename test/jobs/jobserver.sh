@@ -1,0 +1,136 @@
+#!/bin/bash
+# jobserver.sh: links under GNU make never run more chunks than make's -jN allows, and give every token
+# back, whatever happens to them.
+#
+# REPEATS (30) is how many moments are tried at which a link is signalled; .ci/run tries more.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0
+repeats=${REPEATS:-30}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# Sixteen kernels, so that there are as many chunks.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in $(seq 16); do
+        printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n    .reg .b32 %%r<2>;\n    mov.u32 %%r1, %d;\n    ret;\n}\n' "$i" "$i"
+    done
+} > in.ptx
+
+# verdict STATUS WHAT: counts it.
+verdict() {
+    if [ "$1" = 0 ]; then passed=$((passed + 1))
+    else failed=$((failed + 1)); echo "failed: $2"; sed 's/^/    /' messages; fi
+}
+
+# most LOG: the most chunks that ran at one time, by all processes that wrote the log.
+most() {
+    [ -e "$1" ] || { echo 0; return; }
+    awk '{print $1 == "start" ? $NF " 1" : $(NF - 1) " -1"}' "$1" | sort -n -k1,1 -k2,2 |
+        awk '{n += $2; if (n > most) most = n} END {print most + 0}'
+}
+
+# A fake ptxas: notes when it starts and ends, and hands out a cubin that was made before.
+cat > ptxas << 'END'
+#!/bin/sh
+case " $* " in *" --version "*) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;; esac
+echo "start ptxas $(date +%s%N)" >> "$SAMPLE_LOG"
+sleep 0.03
+case "${FAKE_END:-}" in
+fail) status=1 ;;
+crash) echo "end ptxas $(date +%s%N) 1" >> "$SAMPLE_LOG"; kill -SEGV $$ ;;
+*) status=0 ;;
+esac
+while [ $# -gt 1 ]; do [ "$1" = -o ] && cat "$FAKE_CUBIN" > "$2"; shift; done
+echo "end ptxas $(date +%s%N) $status" >> "$SAMPLE_LOG"
+exit $status
+END
+chmod +x ptxas
+
+# Four links at a time, each as wide as it can be.
+cat > Makefile << 'END'
+all: 1 2 3 4
+1 2 3 4:
+	$(PLUS)minilink -w -arch=sm_90 -split-compile-extended=8 --chunks=16 --minimum-chunk=1 $(HOW) in.ptx -o $@.cubin
+.PHONY: all 1 2 3 4
+END
+plugin=--assembler=plugin:$BUILD/sample-plugin.so
+export SAMPLE_LOG=$work/log SAMPLE_SLEEP_MS=30 FAKE_CUBIN=$work/fake.cubin
+printf '.version 8.0\n.target sm_90\n.address_size 64\n' > none.ptx
+SAMPLE_SLEEP_MS=0 minilink -w -r -arch=sm_90 "$plugin" none.ptx -o "$FAKE_CUBIN"
+
+# under_make JOBS ATLEAST ATMOST WHAT VARIABLE=VALUE...
+under_make() {
+    jobs=$1 atleast=$2 atmost=$3 what=$4
+    shift 4
+    rm -f log ./*.cubin.* [1-4].cubin
+    make -k -j"$jobs" "$@" > messages 2>&1
+    status=$?
+    width=$(most log)
+    # GNU make counts its tokens itself when it ends.
+    ! grep -qi 'jobserver tokens' messages && [ "$width" -ge "$atleast" ] && [ "$width" -le "$atmost" ]
+    verdict $? "make -j$jobs, $what: $width chunks at a time, not $atleast to $atmost"
+}
+for jobs in 1 2 3 5; do
+    under_make $jobs "$jobs" "$jobs" "a plug-in" PLUS=+ HOW="$plugin"
+    verdict "$status" "make -j$jobs, a plug-in: status $status"
+done
+under_make 3 2 3 "a process for each chunk" PLUS=+ HOW="--assembler=ptxas --ptxas=$work/ptxas"
+verdict "$status" "a process for each chunk: status $status"
+under_make 4 3 4 "chunks that fail" PLUS=+ HOW="--assembler=ptxas --ptxas=$work/ptxas --keep-going" FAKE_END=fail
+verdict $((status == 0)) "chunks that fail"
+under_make 4 3 4 "an assembler that crashes" PLUS=+ HOW="--assembler=ptxas --ptxas=$work/ptxas --keep-going" FAKE_END=crash
+verdict $((status == 0)) "an assembler that crashes"
+# What runs beside the chunk that aborts does not say that it has ended.
+under_make 4 1 32 "a plug-in that aborts" PLUS=+ HOW="$plugin" SAMPLE_ABORT=kernel_05
+verdict $((status == 0)) "a plug-in that aborts"
+under_make 2 2 4 "recipes that make keeps its jobserver from" PLUS= HOW="$plugin"
+under_make 2 3 32 "--jobserver=off" PLUS=+ HOW="$plugin --jobserver=off"
+under_make 8 2 8 "an explicit number of threads" PLUS=+ HOW="$plugin --threads=2"
+# The built-in assembler's own threads count as well.
+under_make 3 0 0 "functions of one chunk" PLUS=+ HOW="--chunks=1 -split-compile-extended=1 -Xptxas=--split-compile=8,--threads-min-section-size=0"
+verdict "$status" "functions of one chunk: status $status"
+
+# tokens KIND WHAT COMMAND...: COMMAND under a jobserver that looks whether its tokens come back.
+tokens() {
+    kind=$1 what=$2
+    shift 2
+    tool_jobserver "$kind" 5 "$@" > messages 2>&1
+    verdict $? "$kind: $what"
+}
+link="minilink -w -arch=sm_90 -split-compile-extended=8 --chunks=16 --minimum-chunk=1 in.ptx -o out.cubin"
+for kind in pipe fifo; do
+    rm -f log
+    tokens $kind "three links at once" sh -c "for i in 1 2 3; do $link.\$i $plugin & done; wait"
+    width=$(most log)
+    [ "$width" -ge 6 ] && [ "$width" -le 8 ]
+    verdict $? "$kind: three links had $width chunks at a time, with 5 tokens and one of each link's own"
+    tokens $kind "a link that fails" sh -c "! $link $plugin" SAMPLE_FAIL=1
+    SAMPLE_FAIL=kernel_07 tokens $kind "a chunk that fails" sh -c "$link $plugin"
+    SAMPLE_ABORT=kernel_07 tokens $kind "a plug-in that aborts" sh -c "$link $plugin"
+    FAKE_END=crash tokens $kind "an assembler that crashes" sh -c "$link --assembler=ptxas --ptxas=$work/ptxas"
+    tokens $kind "threads for functions" sh -c "$link --chunks=1 -split-compile-extended=1 -Xptxas=--split-compile=8,--threads-min-section-size=0"
+done
+
+# interrupt KIND NUMBER HOW: signals a link after some milliseconds of its life.
+seed=1
+interrupt() {
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    names=(INT TERM HUP) name=${names[$2 % 3]} delay=$((seed / 65536 % 110))
+    tokens "$1" "SIG$name after $delay ms, $3" env --default-signal=INT,TERM,HUP sh -c \
+        "exec timeout --preserve-status -s $name $(printf 0.%03d $delay) $link $3"
+}
+for ((i = 0; i < repeats; i++)); do
+    case $((i % 4)) in
+    0 | 2) interrupt pipe "$i" "$plugin" ;;
+    1) interrupt fifo "$i" "$plugin" ;;
+    3) interrupt pipe "$i" "--assembler=ptxas --ptxas=$work/ptxas" ;;
+    esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,38 @@
+#!/bin/bash
+# stress.sh: thousands of links in one process, under a jobserver, with random threads and random faults
+# of memory, threads, disk and assembler, interrupted by signals: the same bytes or a clean error each
+# time, and nothing left over. LINKS (1500) is how many.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+links=${LINKS:-1500}
+F=$ROOT/fixtures/fatbin
+passed=0 failed=0
+
+# stress WHAT SEED COMMAND...: COMMAND runs the links under it.
+stress() {
+    what=$1 seed=$2
+    shift 2
+    if "$@" "$BUILD/tool_stress" "$links" "$seed" "$BUILD/sample-plugin.so" \
+        "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o > messages 2>&1 && grep -q ', 0 failures$' messages; then
+        passed=$((passed + 1))
+        echo "$what: $(tail -n 1 messages)"
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        tail -n 20 messages | sed 's/^/    /'
+    fi
+    [ -z "$(ls -A | grep -v messages)" ] || { failed=$((failed + 1)); echo "failed: $what leaves $(ls -A)"; rm -f ./*; }
+}
+# A sanitizer must come first, and looks at memory itself.
+faults=()
+[ -n "${SANITIZE:-}" ] && links=$((links / 5)) || faults=(env LD_PRELOAD="$BUILD/fault.so")
+stress "no jobserver" 1 "${faults[@]}"
+stress "a pipe" 2 "$BUILD/tool_jobserver" pipe 7 "${faults[@]}"
+stress "a fifo" 3 "$BUILD/tool_jobserver" fifo 1 "${faults[@]}"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,244 @@
+/* tool_stress: many links in one process, each with other threads and another fault.
+ *
+ *     tool_stress COUNT SEED PLUGIN INPUT...
+ *
+ * Runs in a folder of its own. Each link either gives the same bytes as an undisturbed one or fails
+ * with a message and leaves no file, and after each there is one thread, one context and the same
+ * number of descriptors as before. Memory in use does not grow. Signals come at any moment, so that
+ * calls are interrupted. Faults of memory, threads and disk need build/fault.so to be loaded
+ * before. Status 0 when all of that held. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/arch.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "link.h"
+
+#define OUTPUT    "stress.cubin"
+#define WARM      200          /* links after which memory must not grow any more */
+#define MOST_MORE (256u << 10) /* bytes: what the allocator's own bookkeeping may vary by */
+
+struct run {
+    struct link_request request;
+    struct diag_sink sink;
+    enum link_status status;
+};
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* Entries of a folder in /proc, without the one that reading it takes. */
+static int entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+static uint64_t hash_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    uint64_t hash = 14695981039346656037u;
+    int c;
+
+    if (!file)
+        return 0;
+    while ((c = getc(file)) != EOF)
+        hash = (hash ^ (uint64_t)c) * 1099511628211u;
+    fclose(file);
+    return hash;
+}
+
+static enum link_code run_link(void *argument)
+{
+    struct run *run = argument;
+
+    run->status = link_run(&run->request);
+    return LINK_OK;
+}
+
+/* One link; its status, with messages in run->sink. */
+static enum link_status link_once(struct run *run)
+{
+    struct context *context = context_get();
+
+    context->sink = &run->sink;
+    context->suppress_warnings = context->suppress_infos = true;
+    run->status = LINK_STATUS_ENVIRONMENT;
+    if (context_run(run_link, run) == LINK_NO_MEMORY) {
+        context->sink = NULL;
+        run->sink.errors++; /* main() says so */
+        return LINK_STATUS_ENVIRONMENT;
+    }
+    context->sink = NULL;
+    return run->status;
+}
+
+static struct link_request request_of(const struct input_operand *operands, size_t count)
+{
+    struct link_request request = {.operands = operands,
+                                   .operand_count = count,
+                                   .output = OUTPUT,
+                                   .minimum_chunk = 1,
+                                   .jobserver = JOBSERVER_AUTO};
+
+    arch_parse(text_of("sm_90"), "sm_", &request.arch);
+    request.options.split_compile = request.options.split_compile_extended = 1;
+    return request;
+}
+
+/* Threads, chunks and ways, each at random. */
+static void vary(struct link_request *request)
+{
+    static const char *const inner[] = {"--split-compile=4", "--threads-min-section-size=0", NULL};
+    static const int32_t threads[] = {1, 2, 3, 8, 64};
+
+    request->options.has_split_compile_extended = true;
+    request->options.split_compile_extended = threads[draw(5)];
+    request->chunk_count = draw(12);
+    request->keep_going = draw(2);
+    request->worker_stack = draw(3) ? 0 : (size_t)256 << 10;
+    if (draw(3) == 0)
+        request->assembler_options = inner;
+}
+
+/* What is wrong with a link that has ended, or NULL. */
+static const char *judge(const struct run *run, enum link_status status, uint64_t expected)
+{
+    bool exists = access(OUTPUT, F_OK) == 0;
+
+    if (status == LINK_STATUS_OK)
+        return !exists ? "no output" : hash_file(OUTPUT) != expected ? "other bytes" : NULL;
+    if (exists)
+        return "an output in spite of failure";
+    if (status == LINK_STATUS_USAGE)
+        return "a wrong status";
+    return run->sink.errors ? NULL : "failure without a message";
+}
+
+static void interrupt_calls(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
+    const struct itimerval often = {{.tv_usec = 700}, {.tv_usec = 700}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+struct state {
+    int descriptors;
+    size_t contexts;
+    size_t memory;
+};
+
+static struct state look(void)
+{
+    return (struct state){entries("/proc/self/fd"), context_count_live(), mallinfo2().uordblks};
+}
+
+static const char *compare(struct state before, struct state after)
+{
+    if (entries("/proc/self/task") != 3) /* . and .. and the thread itself */
+        return "a thread is left";
+    if (after.descriptors != before.descriptors)
+        return "a descriptor is left";
+    if (after.contexts != before.contexts)
+        return "a context is left";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    void (*arm)(uint64_t, uint64_t, uint64_t) =
+        (void (*)(uint64_t, uint64_t, uint64_t))dlsym(RTLD_DEFAULT, "fault_arm");
+    struct input_operand operands[16] = {0};
+    size_t count = 0, memory = 0;
+    int links = argc > 4 ? atoi(argv[1]) : 0, failures = 0, failed_links = 0;
+    char plugin[4096];
+    uint64_t expected;
+
+    for (int i = 4; i < argc && count < 16; i++)
+        operands[count++].name = argv[i];
+    if (links < 1)
+        return 2;
+    seed = strtoull(argv[2], NULL, 10);
+    snprintf(plugin, sizeof plugin, "plugin:%s", argv[3]);
+    struct run first = {.request = request_of(operands, count)};
+    if (link_once(&first) != LINK_STATUS_OK)
+        return 2;
+    diag_sink_free(&first.sink);
+    expected = hash_file(OUTPUT);
+    interrupt_calls();
+    struct state before = look();
+    for (int i = 0; i < links; i++) {
+        struct run run = {.request = request_of(operands, count)};
+        bool uses_plugin = draw(8) == 0;
+        enum link_status status;
+        const char *wrong;
+        uint64_t allocation, thread, step;
+
+        vary(&run.request);
+        if (uses_plugin) { /* which fails for some chunk: its empty cubins are no program */
+            run.request.assembler.name = plugin;
+            setenv("SAMPLE_FAIL", ".entry", 1);
+        }
+        allocation = draw(3) ? 0 : 1 + draw(1500);
+        thread = draw(4) ? 0 : 1 + draw(9);
+        step = draw(9) ? 0 : 1 + draw(6);
+        unlink(OUTPUT);
+        if (arm)
+            arm(allocation, thread, step);
+        status = link_once(&run);
+        if (arm)
+            arm(0, 0, 0);
+        failed_links += status != LINK_STATUS_OK;
+        wrong = judge(&run, status, expected);
+        if (!wrong)
+            wrong = compare(before, look());
+        if (!wrong && !uses_plugin && !allocation && !step && status != LINK_STATUS_OK)
+            wrong = "failure without a fault";
+        if (i == WARM)
+            memory = look().memory;
+        if (wrong) {
+            failures++;
+            printf("link %d: %s (status %d; allocation %d, thread %d, step %d)\n", i, wrong,
+                   (int)status, (int)allocation, (int)thread, (int)step);
+            printf("%.*s", (int)run.sink.text.size, run.sink.text.data ? run.sink.text.data : "");
+        }
+        diag_sink_free(&run.sink);
+    }
+    if (memory && look().memory > memory + MOST_MORE) {
+        failures++;
+        printf("memory grows from %zu to %zu bytes\n", memory, look().memory);
+    }
+    unlink(OUTPUT);
+    context_shutdown();
+    printf("%d links, %d of them failed as they should, %d failures\n", links, failed_links,
+           failures);
+    return failures != 0;
+}
