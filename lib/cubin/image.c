@@ -252,6 +252,10 @@ void image_layout(struct image *image)
     for (size_t i = 1; i < image->section_count; i++) {
         struct image_section *section = &image->sections[i];
 
+        if (section->shares) {
+            section->offset = image->sections[section->shares].offset;
+            continue;
+        }
         position = align_up(position, section->alignment);
         section->offset = position;
         position += file_bytes(section);

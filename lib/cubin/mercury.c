@@ -194,8 +194,10 @@ void mercury_pair(struct merging *m)
                 !cubin_is_mercury(&cubin->sections[twin]) ||
                 cubin_is_mercury(&cubin->sections[section]))
                 continue;
-            if (places[section].section != MERGE_NONE && places[twin].section != MERGE_NONE)
-                m->twin_of[places[section].section] = places[twin].section;
+            if (places[section].section == MERGE_NONE || places[twin].section == MERGE_NONE)
+                continue;
+            m->twin_of[places[section].section] = places[twin].section;
+            m->sections[places[twin].section].target = places[section].section;
         }
     }
 }
@@ -343,6 +345,21 @@ void mercury_encode_symbols(struct merging *m)
     section = &m->image->sections[m->sections[m->twin_symtab].index];
     section->data = rows;
     section->size = m->twin_row_count * sizeof *rows;
+}
+
+uint32_t mercury_shared(const struct merging *m, const struct merged_section *section)
+{
+    bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
+                   section->class == CLASS_TWIN_GLOBAL_INIT;
+    const struct merged_section *plain;
+
+    if (!is_data || section->target == MERGE_NONE)
+        return 0;
+    plain = &m->sections[section->target];
+    if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
+        memcmp(plain->data, section->data, section->size) != 0)
+        return 0;
+    return plain->index;
 }
 
 uint32_t mercury_info(const struct merging *m, const struct merged_section *section)

@@ -36,6 +36,10 @@ void mercury_encode_symbols(struct merging *m);
 /* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
 
+/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
+ */
+uint32_t mercury_shared(const struct merging *m, const struct merged_section *section);
+
 /* sh_info and sh_link of a twin. */
 uint32_t mercury_info(const struct merging *m, const struct merged_section *section);
 uint32_t mercury_link(const struct merging *m, const struct merged_section *section);

@@ -217,6 +217,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
+                                    .shares = mercury_shared(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
                                 });
