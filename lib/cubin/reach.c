@@ -139,6 +139,7 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
     sum->flags |= (function->is_aliased ? REACHES_ALIAS : 0u) |
                   (function->uses_shared ? REACHES_SHARED : 0u) |
                   (function->uses_texture ? REACHES_TEXTURE : 0u) |
+                  (function->has_constants ? REACHES_CONSTANTS : 0u) |
                   (function->externs.size > 0 ? REACHES_EXTERNS : 0u);
 }
 
