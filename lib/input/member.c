@@ -286,7 +286,7 @@ bool members_is_system(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    return strcmp(slash ? slash + 1 : path, "libcudadevrt.a") == 0;
+    return strstr(slash ? slash + 1 : path, "cudadevrt") != NULL;
 }
 
 bool member_code(const struct member *member, struct arena *arena, struct bytes *code)

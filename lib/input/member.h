@@ -73,8 +73,9 @@ bool members_select(struct members *members, const struct member_request *reques
 /* True when some candidate is LTO-IR. */
 bool members_have_lto(const struct members *members);
 
-/* True for the path of libcudadevrt.a, which nvcc names in every link. Measured on nvlink 13.0:
- * what stands in a file of that name takes part only when something refers to it. */
+/* True for the path of libcudadevrt, which nvcc names in every link, under any file name that says
+ * so. Measured on nvlink 13.0: what stands in such a file takes part only when something refers to
+ * it. (nvlink goes by folders' names too, and loses what stands in them.) */
 bool members_is_system(const char *path);
 
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
+#include "input/member.h"
 
 /* More patterns of one beginning than any compiler writes: the kernel is then taken to be used. */
 #define MOST_TRIED 4096u
@@ -22,9 +23,10 @@ struct used_pattern {
 
 struct collector {
     struct used_kernels *used;
-    const char *name; /* of the operand at hand, for messages */
-    bool has_lists;   /* the object at hand has */
-    bool all_have;    /* every object so far has */
+    const char *name;   /* of the operand at hand, for messages */
+    bool has_lists;     /* the object at hand has */
+    bool all_have;      /* every object so far has */
+    bool lists_kernels; /* some object of the program itself lists a kernel */
     bool ok;
 };
 
@@ -55,8 +57,12 @@ static bool add_names(void *argument, const char *section, struct bytes data)
         const char *string = (const char *)data.data + at;
 
         size = strnlen(string, data.size - at);
-        if (size > 0)
-            add_pattern(collector->used, (struct text){string, size});
+        if (size == 0)
+            continue;
+        add_pattern(collector->used, (struct text){string, size});
+        /* libcudadevrt lists kernels of its own in every link. Measured: where the program's lists
+         * count they do, but they make no lists count. */
+        collector->lists_kernels |= !members_is_system(collector->name);
     }
     return true;
 }
@@ -160,7 +166,7 @@ bool used_collect(struct used_kernels *used, const struct inputs *inputs,
     for (size_t i = 0; i < inputs->count && collector.all_have; i++)
         add_file(&collector, &inputs->files[i]);
     list_lengths(used);
-    used->is_filter = collector.all_have && used->count > 0;
+    used->is_filter = collector.all_have && collector.lists_kernels;
     return collector.ok;
 }
 

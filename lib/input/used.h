@@ -5,9 +5,9 @@
  * external and internal linkage), .nvHRDE and .nvHRDI (variables), .nvHRCE and .nvHRCI (constants).
  * Measured on nvlink 13.0: when every host object of the link, those in archives included, has such
  * sections, nothing has its device code in another form (fatbin, cubin, PTX), and some kernel is
- * listed, then a kernel that is not listed is dead. Variables always stay. -kernels-used and
- * -variables-used come instead of the lists: then a kernel stays when its name contains one of the
- * strings. */
+ * listed outside libcudadevrt, then a kernel that is not listed is dead. Variables always stay.
+ * -kernels-used and -variables-used come instead of the lists: then a kernel stays when its name
+ * contains one of the strings. */
 #ifndef MINILINK_INPUT_USED_H
 #define MINILINK_INPUT_USED_H
 
