@@ -229,16 +229,34 @@ static bool split(struct link *link)
 {
     const char *keep = link->request->keep;
     struct split_request wanted = {
-        .wanted = is_split(link) ? MOST_CHUNKS : 1,
+        .wanted = is_split(link) && !link->request->emit_ptx ? MOST_CHUNKS : 1,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,
     };
 
-    if (link->request->chunk_count)
+    if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
     return split_program(&link->chunks, &link->program, &wanted) &&
            keep_chunks(keep, &link->chunks) &&
            keep_program(keep, &link->program, link->members.arch);
+}
+
+/* Writes the program as one module. Debug sections that describe all of a module cannot share a
+ * text with another one. */
+static bool emit_ptx(struct link *link)
+{
+    struct text text;
+
+    if (link->chunks.count != 1 || link->member_cubin_count > 0) {
+        diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
+                   link->member_cubin_count > 0 ? "some members have machine code only"
+                                                : "several modules have debug sections (-G)");
+        return false;
+    }
+    text = link->chunks.list[0].text;
+    link->status = LINK_STATUS_ENVIRONMENT;
+    return output_write_file(link->request->output,
+                             (struct bytes){(const uint8_t *)text.data, text.size}, false);
 }
 
 /* Measured on nvlink 13.0: only under -lto does a link that is neither split nor relocatable, and
@@ -345,6 +363,7 @@ static bool merge(struct link *link)
     struct merge_request wanted = {
         .arch = link->members.arch,
         .debug = link->agreement.debug,
+        .callgraph = request->callgraph,
         .used = &link->used,
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
@@ -471,9 +490,11 @@ static enum link_code run(void *argument)
     inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
-    if (ok && request->dry_run)
+    if (ok && request->emit_ptx)
+        ok = request->dry_run || emit_ptx(link);
+    if (ok && (request->dry_run || request->emit_ptx))
         ok = write_times(link);
-    if (!ok || request->dry_run)
+    if (!ok || request->dry_run || request->emit_ptx)
         return ok ? LINK_OK : LINK_FAILED;
 
     ok = !has_ptx || (open_assembler(link) && assemble(link));
@@ -484,6 +505,7 @@ static enum link_code run(void *argument)
 
     ok = ok && merge(link);
     report_image(&link->report);
+    report_callgraph(&link->report, request->callgraph);
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 

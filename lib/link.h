@@ -8,6 +8,7 @@
 
 #include "assembler/registry.h"
 #include "base/arch.h"
+#include "cubin/callgraph.h"
 #include "input/file.h"
 #include "lto/lto.h"
 #include "options/consensus.h"
@@ -30,6 +31,7 @@ struct link_request {
     enum lto_source lto_source;           /* --lto-source */
     const char *nvjitlink;                /* --nvjitlink, or NULL */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
+    enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
@@ -39,6 +41,7 @@ struct link_request {
     size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
     bool keep_going;            /* --keep-going: report every chunk that cannot be assembled */
+    bool emit_ptx;              /* -emit-ptx: the output is the linked program's PTX */
     bool relocatable;           /* -r */
     bool dry_run;               /* --dry-run: stop before assembling, say what would be done */
     bool ignore_host_info;      /* -ignore-host-info */

@@ -100,6 +100,16 @@ void report_assembly(const struct cubins *cubins, const struct assembler *assemb
                  assembler->table.version, cubins->count, cubins->threads);
 }
 
+void report_callgraph(const struct merge_report *report, enum callgraph_form form)
+{
+    if (report->callgraph.size == 0)
+        return;
+    if (form == CALLGRAPH_DOT)
+        fwrite(report->callgraph.data, 1, report->callgraph.size, stdout);
+    else
+        diag_text(buffer_view(&report->callgraph));
+}
+
 void report_image(const struct merge_report *report)
 {
     if (report->kernel_count == 0 && report->global_bytes == 0)

@@ -24,6 +24,10 @@ void report_chunks(const struct chunks *chunks, const struct program *program);
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
 
 /* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
+/* The call graph: where nvlink prints its text, or for a program that draws it on standard output.
+ */
+void report_callgraph(const struct merge_report *report, enum callgraph_form form);
+
 void report_image(const struct merge_report *report);
 
 #endif

@@ -43,6 +43,9 @@ enum option_id {
     OPTION_TIME,
     OPTION_USE_HOST_INFO,
     OPTION_IGNORE_HOST_INFO,
+    OPTION_CALLGRAPH,
+    OPTION_CALLGRAPH_MANGLED,
+    OPTION_EMIT_PTX,
     OPTION_KEEP_SYSTEM,
     OPTION_MODULES_FILE,
     OPTION_KERNELS_USED,
@@ -71,7 +74,8 @@ enum option_id {
 struct option_row {
     const char *name;       /* long name, without dashes */
     const char *short_name; /* other name, or NULL */
-    const char *argument;   /* what --help calls its argument; NULL = it has none */
+    const char *argument;   /* what --help calls its argument; NULL = it has none; "[first|...]":
+                               it may be missing, and is `first` then */
     enum option_id id;
     enum option_group group;
     const char *help; /* NULL = hidden */

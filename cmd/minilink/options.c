@@ -255,6 +255,7 @@ static bool take_own(struct options *options, const struct option_row *row, cons
 static bool take_valued(struct options *options, const struct option_row *row, const char *value)
 {
     static const char *const ofast_words[] = {"0", "min", "mid", "max", NULL};
+    static const char *const callgraph_words[] = {"text", "dot", NULL};
     struct option_request *request = &options->link.options;
     int choice;
 
@@ -280,6 +281,11 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_XNVVM:
         request->has_xnvvm = true;
         add_options(options, row->id, value);
+        return true;
+    case OPTION_CALLGRAPH:
+        if (!read_choice(row, value, callgraph_words, &choice))
+            return false;
+        options->link.callgraph = choice == 1 ? CALLGRAPH_DOT : CALLGRAPH_TEXT;
         return true;
     case OPTION_KERNELS_USED:
         join_list(options, &options->link.kernels_used, value);
@@ -350,6 +356,12 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_USE_HOST_INFO:
     case OPTION_IGNORE_HOST_INFO:
         options->link.ignore_host_info = row->id == OPTION_IGNORE_HOST_INFO;
+        return true;
+    case OPTION_CALLGRAPH_MANGLED:
+        options->link.callgraph = CALLGRAPH_MANGLED;
+        return true;
+    case OPTION_EMIT_PTX:
+        options->link.emit_ptx = true;
         return true;
     case OPTION_KEEP_SYSTEM:
         options->link.keep_system_libraries = true;
@@ -475,8 +487,12 @@ static void print_group(FILE *out, enum option_group group)
 
         if (row->group != group || !row->help)
             continue;
-        length = snprintf(left, sizeof left, "%s-%s%s%s", group == GROUP_MINILINK ? "-" : "",
-                          row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
+        length =
+            snprintf(left, sizeof left, "%s-%s%s%s", group == GROUP_MINILINK ? "-" : "", row->name,
+                     !row->argument          ? ""
+                     : *row->argument == '[' ? "[="
+                                             : "=",
+                     row->argument ? row->argument + (*row->argument == '[') : "");
         if (row->short_name)
             snprintf(left + length, sizeof left - (size_t)length, ", -%s", row->short_name);
         fprintf(out, "  %-34s %s\n", left, row->help);

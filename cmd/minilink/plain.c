@@ -96,6 +96,11 @@ static bool plain_option(struct plain *plain, const struct words *words, size_t 
     }
     if (value && !option_table[row].argument)
         return USAGE("Option '%s' takes no argument", option_table[row].name);
+    if (!value && option_table[row].argument && *option_table[row].argument == '[') {
+        const char *first = option_table[row].argument + 1;
+
+        value = arena_string(plain->arena, (struct text){first, strcspn(first, "|")});
+    }
     if (!value && option_table[row].argument) {
         if (*at + 1 == words->count)
             return USAGE("Missing argument for option '%s'", option_table[row].name);

@@ -231,6 +231,16 @@ void diag_no_memory(void)
         print(line, (size_t)size);
 }
 
+void diag_text(struct text text)
+{
+    struct diag_sink *sink = context_get()->sink;
+
+    if (sink)
+        buffer_text(&sink->text, text);
+    else
+        fwrite(text.data, 1, text.size, stderr);
+}
+
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset)
 {
     struct diag_place place = {.file = file, .line = 1};

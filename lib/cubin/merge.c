@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
+#include "cubin/callgraph.h"
 #include "cubin/constants.h"
 #include "cubin/frames.h"
 #include "cubin/graph.h"
@@ -324,6 +325,8 @@ static void fill_report(struct merging *m, struct merge_report *report)
     if (report->kernel_count > 0)
         report_constants(m, report, entry_of);
     report_dead(m, report);
+    if (m->request->callgraph != CALLGRAPH_NONE)
+        callgraph_print(m, &report->callgraph);
 }
 
 static void free_merging(void *argument)
@@ -369,6 +372,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 
 void merge_report_free(struct merge_report *report)
 {
+    buffer_free(&report->callgraph);
     arena_free(&report->arena);
     *report = (struct merge_report){0};
 }

@@ -15,6 +15,8 @@
 
 #include "base/arch.h"
 #include "base/arena.h"
+#include "base/buffer.h"
+#include "cubin/callgraph.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 
@@ -27,8 +29,9 @@ struct merge_request {
     const struct used_kernels
         *used;                   /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
-    const char *output_name;     /* base name of the output, for the tool note under -g */
-    const char *version;         /* minilink's version, for the tool note */
+    enum callgraph_form callgraph;
+    const char *output_name; /* base name of the output, for the tool note under -g */
+    const char *version;     /* minilink's version, for the tool note */
 };
 
 /* What the link made, for -v and reports. */
@@ -49,6 +52,7 @@ struct merge_report {
     size_t kernel_count;
     uint64_t global_bytes;    /* .nv.global and .nv.global.init */
     uint64_t constant3_bytes; /* user constants */
+    struct buffer callgraph;  /* in the form that was asked for */
     size_t dead_functions;
     const char **dead_names;
 };

@@ -73,6 +73,7 @@ enum reach_flag {
 struct reach {
     uint64_t stack; /* bytes of the deepest path; without meaning under REACHES_CYCLE */
     uint32_t registers;
+    uint32_t dearest; /* the function that uses them */
     uint32_t barriers;
     uint32_t flags;
 };

@@ -125,6 +125,14 @@ struct search {
     uint32_t discovered;
 };
 
+static void add_registers(struct reach *sum, uint32_t registers, uint32_t function)
+{
+    if (registers > sum->registers || (registers == sum->registers && function < sum->dearest)) {
+        sum->registers = registers;
+        sum->dearest = function;
+    }
+}
+
 static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
 {
     const struct merged_function *function;
@@ -132,8 +140,7 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
     if (node >= m->symbol_count)
         return;
     function = &m->functions[node];
-    if (function->registers > sum->registers)
-        sum->registers = function->registers;
+    add_registers(sum, function->registers, node);
     if (function->barriers > sum->barriers)
         sum->barriers = function->barriers;
     sum->flags |= (function->is_aliased ? REACHES_ALIAS : 0u) |
@@ -145,8 +152,7 @@ static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
 
 static void add_reached(struct reach *sum, const struct reach *reached)
 {
-    if (reached->registers > sum->registers)
-        sum->registers = reached->registers;
+    add_registers(sum, reached->registers, reached->dearest);
     if (reached->barriers > sum->barriers)
         sum->barriers = reached->barriers;
     if (reached->stack > sum->stack)
