@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
+#include "cubin/constants.h"
 #include "cubin/frames.h"
 #include "cubin/graph.h"
 #include "cubin/layout.h"
@@ -96,6 +97,7 @@ static bool gather(struct merging *m)
     attributes_gather(m);
     shared_gather(m);
     texture_gather(m);
+    constants_gather(m);
     reach_summarize(m);
     return true;
 }
@@ -111,12 +113,13 @@ static bool place(struct merging *m)
     frames_prune(m);
     notes_add(m);
     mercury_begin(m);
-    return layout_sections(m) && texture_layout(m) && shared_layout(m);
+    return layout_sections(m) && texture_layout(m) && constants_layout(m) && shared_layout(m);
 }
 
 static bool relocate(struct merging *m)
 {
     layout_fill(m);
+    constants_fill(m);
     mercury_pair(m);
     mercury_relocate(m);
     if (!relocate_sections(m))

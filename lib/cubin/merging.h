@@ -57,15 +57,17 @@ struct merged_function {
     bool is_aliased;       /* an alias names its code */
     bool uses_shared;      /* its code names a shared variable */
     bool uses_texture;     /* its code names a texture, sampler or surface reference */
+    bool has_constants;    /* it comes with constants of the compiler's, in bank 2 */
 };
 
 /* Flags of everything that a node can reach, itself among it. */
 enum reach_flag {
-    REACHES_CYCLE = 1,    /* recursion: no bound for the stack */
-    REACHES_ALIAS = 2,    /* a function with an alias */
-    REACHES_SHARED = 4,   /* code that names a shared variable */
-    REACHES_EXTERNS = 8,  /* a function that needs functions outside the program */
-    REACHES_TEXTURE = 16, /* code that names a texture, sampler or surface reference */
+    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,      /* a function with an alias */
+    REACHES_SHARED = 4,     /* code that names a shared variable */
+    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
+    REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
 };
 
 struct reach {
@@ -102,7 +104,7 @@ enum merged_class {
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
     CLASS_GLOBAL,
-    CLASS_COUNT,
+    CLASS_COUNT, /* also of a section that is not written: its contents went into others */
 };
 
 /* A section that will be written. */
@@ -129,6 +131,13 @@ struct merged_section {
 /* Where an input section's contents went. */
 struct merged_place {
     uint32_t section; /* MERGE_NONE: dropped */
+    uint64_t offset;
+};
+
+/* A section's contents that stand in another one's. */
+struct merged_copy {
+    uint32_t from;
+    uint32_t to;
     uint64_t offset;
 };
 
@@ -193,7 +202,7 @@ struct merging {
     struct merged_function *functions; /* by symbol */
     struct reach *reach;               /* by node */
 
-    /* layout.c, shared.c */
+    /* layout.c, constants.c, shared.c */
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
@@ -201,6 +210,8 @@ struct merging {
     struct merged_place *places; /* by input section */
     uint32_t *kernels;           /* symbols, in order of their code */
     size_t kernel_count;
+    struct merged_copy *constants; /* what device functions have in kernels' sections */
+    size_t constant_count;
     struct merged_lists shared_uses; /* by function: shared variables that its code names */
     uint32_t *shared_of;             /* by symbol: a kernel's merged section of shared memory */
     bool *is_shared_named;    /* by symbol: a shared variable that code names, also dead code */

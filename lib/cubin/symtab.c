@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "cubin/constants.h"
 #include "cubin/ordering.h"
 #include "cubin/resolve.h"
 
@@ -28,7 +29,8 @@ static void add_section(struct builder *builder, uint32_t section)
 {
     struct merging *m = builder->m;
 
-    if (section == MERGE_NONE || m->sections[section].row)
+    if (section == MERGE_NONE || m->sections[section].row ||
+        m->sections[section].class == CLASS_COUNT)
         return;
     m->sections[section].row = (uint32_t)m->row_count;
     add_row(builder, MERGE_NONE, section);
@@ -130,9 +132,11 @@ static void add_linker_sections(struct builder *builder)
     for (size_t i = 0; i < m->order_count; i++) {
         const struct merged_section *section = &m->sections[m->order[i]];
 
-        if (section->class >= CLASS_SHARED && section->size &&
-            (section->class != CLASS_DEBUG_SHARED || m->request->debug) &&
-            (section->class != CLASS_SHARED || is_shared_named(m, section->function, m->order[i])))
+        if ((section->class >= CLASS_SHARED && section->size &&
+             (section->class != CLASS_DEBUG_SHARED || m->request->debug) &&
+             (section->class != CLASS_SHARED ||
+              is_shared_named(m, section->function, m->order[i]))) ||
+            (section->class == CLASS_FUNCTION_CONSTANT && section->bank == CONSTANTS_BANK))
             add_section(builder, m->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
