@@ -144,8 +144,9 @@ static void add_compat(struct merging *m)
         while (info_next(&rest, &record)) {
             size_t at = find_attribute(records, count, record.attribute);
 
-            /* Measured: a finalizer fast path that does not exist is not mentioned. */
-            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && is_zero(record.payload))
+            /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
+            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
+                is_zero(record.payload))
                 continue;
             if (at == count)
                 records[count++] = record;
