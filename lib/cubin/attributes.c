@@ -118,9 +118,40 @@ static void add_section(struct merging *m, size_t file, size_t input, uint32_t o
     };
 }
 
+/* A record that is not about one function; the compiler writes some into every cubin. */
+static bool is_about_program(const struct info_record *record)
+{
+    return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
+           record->attribute == EIATTR_SAMPLER_INIT ||
+           record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+}
+
+/* Measured: where all functions are dead there may be nothing left to say, and no section. */
+static bool has_program_records(const struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->symbols[i].is_live)
+            return true;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+            struct bytes rest = section->data;
+            struct info_record record;
+
+            if (section->type != SHT_CUDA_INFO || merging_owner(m, file, i) != MERGE_NONE)
+                continue;
+            while (info_next(&rest, &record))
+                if (is_about_program(&record) &&
+                    (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
+                    return true;
+        }
+    return false;
+}
+
 void attributes_add_sections(struct merging *m)
 {
-    add_section(m, 0, 0, MERGE_NONE);
+    if (has_program_records(m))
+        add_section(m, 0, 0, MERGE_NONE);
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
@@ -212,9 +243,7 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
-    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
-        record->attribute == EIATTR_SAMPLER_INIT ||
-        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+    if (is_about_program(record)) {
         put_record(encoder, found);
         return;
     }
@@ -234,13 +263,14 @@ static bool has_cycle(const struct merging *m, uint32_t kernel)
     return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
 }
 
-static void encode_program(struct encoder *encoder)
+/* `type` tells whether of .nv.info or of its Mercury twin. */
+static void encode_program(struct encoder *encoder, uint32_t type)
 {
     struct merging *m = encoder->m;
 
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (m->cubins[file]->sections[i].type == SHT_CUDA_INFO &&
+            if (m->cubins[file]->sections[i].type == type &&
                 merging_owner(m, file, i) == MERGE_NONE)
                 read_records(encoder, file, m->cubins[file]->sections[i].data);
     for (size_t i = encoder->count; i-- > 0;)
@@ -390,6 +420,12 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
 }
 
+static bool is_info(enum merged_class class)
+{
+    return class == CLASS_INFO || class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO ||
+           class == CLASS_TWIN_FUNCTION_INFO;
+}
+
 bool attributes_encode(struct merging *m)
 {
     struct encoder encoder = {.m = m};
@@ -403,12 +439,12 @@ bool attributes_encode(struct merging *m)
     for (size_t i = 0; i < m->section_count; i++) {
         struct merged_section *section = &m->sections[i];
 
-        if (section->class != CLASS_INFO && section->class != CLASS_FUNCTION_INFO)
+        if (!is_info(section->class) || section->index == 0)
             continue;
         encoder.count = 0;
         encoder.out.size = 0;
-        if (section->class == CLASS_INFO)
-            encode_program(&encoder);
+        if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
+            encode_program(&encoder, section->type);
         else
             encode_function(&encoder, section);
         section->own = arena_alloc(&m->image->arena, encoder.out.size, 1);

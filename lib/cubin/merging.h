@@ -57,15 +57,17 @@ struct merged_function {
     bool is_aliased;       /* an alias names its code */
     bool uses_shared;      /* its code names a shared variable */
     bool uses_texture;     /* its code names a texture, sampler or surface reference */
+    bool has_constants;    /* it comes with constants of the compiler's, in bank 2 */
 };
 
 /* Flags of everything that a node can reach, itself among it. */
 enum reach_flag {
-    REACHES_CYCLE = 1,    /* recursion: no bound for the stack */
-    REACHES_ALIAS = 2,    /* a function with an alias */
-    REACHES_SHARED = 4,   /* code that names a shared variable */
-    REACHES_EXTERNS = 8,  /* a function that needs functions outside the program */
-    REACHES_TEXTURE = 16, /* code that names a texture, sampler or surface reference */
+    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,      /* a function with an alias */
+    REACHES_SHARED = 4,     /* code that names a shared variable */
+    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
+    REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
 };
 
 struct reach {
@@ -90,10 +92,19 @@ enum merged_class {
     CLASS_FUNCTION_CONSTANT,
     CLASS_TEXT,
     CLASS_GLOBAL_INIT,
+    CLASS_TWIN_TEXT, /* Mercury's (mercury.h), up to CLASS_TWIN_SYMTAB; behind everything else */
+    CLASS_TWIN_DEBUG,
+    CLASS_TWIN_INFO,
+    CLASS_TWIN_FUNCTION_INFO,
+    CLASS_TWIN_RELOCATIONS,
+    CLASS_TWIN_CONSTANT,
+    CLASS_TWIN_FUNCTION_CONSTANT,
+    CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_SYMTAB,
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
     CLASS_GLOBAL,
-    CLASS_COUNT,
+    CLASS_COUNT, /* also of a section that is not written: its contents went into others */
 };
 
 /* A section that will be written. */
@@ -120,6 +131,13 @@ struct merged_section {
 /* Where an input section's contents went. */
 struct merged_place {
     uint32_t section; /* MERGE_NONE: dropped */
+    uint64_t offset;
+};
+
+/* A section's contents that stand in another one's. */
+struct merged_copy {
+    uint32_t from;
+    uint32_t to;
     uint64_t offset;
 };
 
@@ -184,7 +202,7 @@ struct merging {
     struct merged_function *functions; /* by symbol */
     struct reach *reach;               /* by node */
 
-    /* layout.c, shared.c */
+    /* layout.c, constants.c, shared.c */
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
@@ -192,6 +210,8 @@ struct merging {
     struct merged_place *places; /* by input section */
     uint32_t *kernels;           /* symbols, in order of their code */
     size_t kernel_count;
+    struct merged_copy *constants; /* what device functions have in kernels' sections */
+    size_t constant_count;
     struct merged_lists shared_uses; /* by function: shared variables that its code names */
     uint32_t *shared_of;             /* by symbol: a kernel's merged section of shared memory */
     bool *is_shared_named;    /* by symbol: a shared variable that code names, also dead code */
@@ -208,6 +228,14 @@ struct merging {
     uint64_t *texture_offset; /* by symbol: of a reference's word */
     uint32_t *bank0_of;       /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
     size_t texture_kernel;    /* how many kernels texture_relocate has seen */
+
+    /* mercury.c */
+    bool has_twins;        /* Mercury's sections are merged too; may change to false */
+    uint32_t *twin_tables; /* by file: its Mercury symbol table; 0 = none */
+    uint32_t *twin_of;     /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
+    size_t twin_of_count;
+    uint32_t twin_symtab;  /* merged section */
+    size_t twin_row_count; /* rows of Mercury's symbol table: the first of .symtab's */
 
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */
@@ -260,6 +288,11 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 static inline bool merging_is_mercury(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+}
+
+static inline bool merging_is_twin(enum merged_class class)
+{
+    return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
 }
 
 static inline bool merged_is_kernel(const struct merged_symbol *symbol)
