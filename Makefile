@@ -126,9 +126,11 @@ bench: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
 	$(Q)BUILD=$(BUILD) test/bench/run
 
-# Fuzzers, by clang's libFuzzer: run e.g. build/fuzz/fuzz_fatbin fixtures/fatbin.
-fuzz:
+# Fuzzers, by clang's libFuzzer: run e.g. build/fuzz/fuzz_fatbin fixtures/fatbin, or
+# build/fuzz/fuzz_body -dict=build/fuzz/ptx.dict FOLDER.
+fuzz: $(BUILD)/tool_verdict
 	$(Q)mkdir -p $(BUILD)/fuzz
+	$(Q)$(BUILD)/tool_verdict --dictionary > $(BUILD)/fuzz/ptx.dict
 	$(Q)for f in $(FUZZERS); do \
 	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Ilib -Ilib/include \
 	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $(LIB_SOURCES) $(LDLIBS) -pthread || exit 1; done

@@ -5,6 +5,7 @@
 
 #include "assembler/builtin/opcode.h"
 #include "assembler/builtin/syntax.h"
+#include "manual.h"
 #include "verdict.h"
 
 #define FOLDER "fixtures/language/"
@@ -137,6 +138,24 @@ START_TEST(every_spelling_of_the_toolkit_has_a_row)
 }
 END_TEST
 
+START_TEST(the_manual_page_lists_the_table)
+{
+    char *page = verdict_read("man/minilink-ptx.5");
+    struct buffer table = {0};
+    char *mark;
+
+    ck_assert(page != NULL);
+    mark = strstr(page, MANUAL_MARK);
+    ck_assert(mark != NULL);
+    manual_table(&table);
+    buffer_char(&table, '\0');
+    ck_assert_msg(strcmp(mark + strlen(MANUAL_MARK), table.data) == 0,
+                  "replace the end of man/minilink-ptx.5 by: build/tool_verdict --manual");
+    buffer_free(&table);
+    free(page);
+}
+END_TEST
+
 START_TEST(every_row_has_known_words)
 {
     const char *words, *operands, *target;
@@ -218,6 +237,7 @@ int main(void)
     suite_add_tcase(suite, programs);
     tcase_add_test(table, the_right_instructions_cover_the_table);
     tcase_add_test(table, every_spelling_of_the_toolkit_has_a_row);
+    tcase_add_test(table, the_manual_page_lists_the_table);
     tcase_add_test(table, every_row_has_known_words);
     tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, ROWS(targets));
     suite_add_tcase(suite, table);

@@ -3,11 +3,15 @@
  *     tool_verdict FRAME PROGRAMS [sm_90]
  *     tool_verdict --files FILE...
  *     tool_verdict --programs FRAME PROGRAMS FOLDER [sm_90]
+ *     tool_verdict --manual | --dictionary
  *
  * Each line of PROGRAMS stands in FRAME in turn (verdict.h). Prints for each "ok" or the first
  * message.
  * --files judges whole PTX files, each for the target that it names; --programs writes what would
- * be judged, as FOLDER/1.ptx and so on, for another assembler. For test/diff/language.sh. */
+ * be judged, as FOLDER/1.ptx and so on, for another assembler. For test/diff/language.sh.
+ * --manual prints what man/minilink-ptx.5 says of the table, --dictionary its words for a fuzzer.
+ */
+#include "manual.h"
 #include "verdict.h"
 
 static char *read_all(const char *path)
@@ -60,6 +64,19 @@ static void write_program(const char *frame, const char *line, const char *arch,
     free(program);
 }
 
+static int print_table(bool is_manual)
+{
+    struct buffer out = {0};
+
+    if (is_manual)
+        manual_table(&out);
+    else
+        manual_dictionary(&out);
+    fwrite(out.data, 1, out.size, stdout);
+    buffer_free(&out);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "--files") == 0) {
@@ -67,6 +84,8 @@ int main(int argc, char **argv)
             judge_file(argv[i]);
         return 0;
     }
+    if (argc == 2 && (strcmp(argv[1], "--manual") == 0 || strcmp(argv[1], "--dictionary") == 0))
+        return print_table(strcmp(argv[1], "--manual") == 0);
     bool is_writing = argc >= 5 && strcmp(argv[1], "--programs") == 0;
     int first = is_writing ? 2 : 1, arch = is_writing ? 5 : 3;
 
