@@ -132,6 +132,7 @@ uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
     struct jobserver *jobserver = NULL;
+    enum jobserver_state state;
     struct pool *pool = NULL;
     bool has_run = false;
 
@@ -148,9 +149,9 @@ uint32_t dispatch_run(const struct dispatch_request *request)
         has_run = true;
     }
     pool_destroy(pool);
-    if (jobserver_close(jobserver) != JOBSERVER_OK)
-        diag_warning("Jobserver requested, but an error occurred: a token could not be %s",
-                     "taken or given back");
+    state = jobserver_close(jobserver);
+    if (state != JOBSERVER_OK)
+        diag_warning("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
     if (!has_run)
         run_here(request);
     return has_run ? threads : 1;
