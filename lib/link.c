@@ -21,6 +21,7 @@
 #include "input/member.h"
 #include "input/modules.h"
 #include "keep.h"
+#include "options/forward.h"
 #include "pool/assemble.h"
 #include "ptx/program.h"
 #include "report.h"
@@ -67,34 +68,6 @@ static bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
-/* LTO-IR cannot be linked: it must have PTX or machine code beside it. Members of a group stand
- * side by side. */
-static bool refuse_lto_only(const struct members *members)
-{
-    bool ok = true;
-
-    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
-        const struct member *lto = NULL;
-        bool has_code = false;
-
-        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
-             end++) {
-            if (members->list[end].role == MEMBER_OPTIONS)
-                lto = &members->list[end];
-            has_code |=
-                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
-        }
-        if (!lto || has_code)
-            continue;
-        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
-                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
-                   "toolkit is",
-                   lto->name, members->arch.sm);
-        ok = false;
-    }
-    return ok;
-}
-
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
 {
@@ -124,7 +97,11 @@ static bool select_members(struct link *link)
         return false;
     wanted.link_lto = link->lto_library != NULL;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    return members_select(&link->members, &wanted) && refuse_lto_only(&link->members);
+    if (!members_select(&link->members, &wanted))
+        return false;
+    if (options->lto)
+        lto_warn_useless(&link->members);
+    return lto_refuse_alone(&link->members);
 }
 
 /* Reads the members that are cubins already. */
@@ -176,6 +153,7 @@ static bool compile_lto(struct link *link)
         .nvvm_options = link->request->nvvm_options,
         .kernels_used = link->request->kernels_used,
         .variables_used = link->request->variables_used,
+        .thread_limit = link->request->thread_limit,
         .relocatable = link->request->relocatable,
     };
 
@@ -272,6 +250,10 @@ static bool is_whole(const struct link *link)
 static bool assemble(struct link *link)
 {
     const struct link_request *request = link->request;
+    const char *const *options = link->assembler.ptxas.path
+                                     ? forward_to_ptxas(&link->agreement, &request->options,
+                                                        request->assembler_options, is_whole(link))
+                                     : request->assembler_options;
     struct assemble_request wanted = {
         .assembler = &link->assembler.table,
         .arch = link->members.arch,
@@ -282,9 +264,10 @@ static bool assemble(struct link *link)
         .keep_going = request->keep_going,
         .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        .line_info = link->agreement.line_info,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
+        .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = request->assembler_options,
+        .options = options,
         .jobserver = request->jobserver,
     };
     int code;
@@ -350,38 +333,6 @@ static bool is_finished(const struct link *link)
            finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
 }
 
-/* The members' cubins and the program's, in the order of the output; their number. Measured on
- * nvlink 13.0: LTO-IR's code stands where its first member does, and libcudadevrt's behind all
- * others wherever it was named. */
-static size_t order_cubins(const struct link *link, const struct cubin **cubins)
-{
-    const struct members *members = &link->members;
-    bool has_lto = members->lto_count > 0, is_due = link->cubins.count > 0;
-    size_t count = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        size_t at = 0;
-
-        for (size_t i = 0; i < members->count; i++) {
-            const struct member *member = &members->list[i];
-            const struct cubin *cubin = &link->member_cubins[at];
-
-            if (member->role == MEMBER_LTO && is_due) {
-                cubins[count++] = &link->joined;
-                is_due = false;
-            }
-            if (member->role != MEMBER_CUBIN)
-                continue;
-            at++;
-            if (pass == (has_lto && member->is_system))
-                cubins[count++] = cubin;
-        }
-    }
-    if (is_due)
-        cubins[count++] = &link->joined;
-    return count;
-}
-
 static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -402,7 +353,8 @@ static bool merge(struct link *link)
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = order_cubins(link, cubins);
+    count = system_order_cubins(cubins, &link->members, link->member_cubins,
+                                link->cubins.count ? &link->joined : NULL);
     if (count == 0) {
         empty_cubin(&link->joined, link->members.arch);
         cubins[count++] = &link->joined;
@@ -558,9 +510,8 @@ static void free_all(struct link *link)
 
 enum link_status link_run(const struct link_request *request)
 {
-    struct link link = {.request = request,
-                        .errors_before = diag_error_count(),
-                        .status = LINK_STATUS_ERROR};
+    struct link link = {
+        .request = request, .errors_before = diag_error_count(), .status = LINK_STATUS_ERROR};
     enum link_code code = context_run(run, &link);
     enum link_status status = link.status;
 

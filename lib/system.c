@@ -38,3 +38,31 @@ bool system_is_called_by_program(const struct table *names, const struct program
     }
     return false;
 }
+
+size_t system_order_cubins(const struct cubin **cubins, const struct members *members,
+                           const struct cubin *read, const struct cubin *program)
+{
+    bool has_lto = members->lto_count > 0;
+    size_t count = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = 0;
+
+        for (size_t i = 0; i < members->count; i++) {
+            const struct member *member = &members->list[i];
+
+            if (member->role == MEMBER_LTO && program) {
+                cubins[count++] = program;
+                program = NULL;
+            }
+            if (member->role != MEMBER_CUBIN)
+                continue;
+            if (pass == (has_lto && member->is_system))
+                cubins[count++] = &read[at];
+            at++;
+        }
+    }
+    if (program)
+        cubins[count++] = program;
+    return count;
+}

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "cubin/cubin.h"
+#include "input/member.h"
 #include "ptx/program.h"
 
 /* Adds the names of the functions that `library` defines for others to `names`. */
@@ -20,5 +21,12 @@ bool system_is_called_by_cubin(const struct table *names, const struct cubin *cu
 
 /* The same of the linked PTX. */
 bool system_is_called_by_program(const struct table *names, const struct program *program);
+
+/* Puts the members' cubins and the program's (NULL = none) into `cubins`, in the order of the
+ * output, and returns their number. `read` has the cubins of the members with that role. Measured
+ * on nvlink 13.0: LTO-IR's code stands where its first member does, and libcudadevrt's behind all
+ * others wherever it was named. */
+size_t system_order_cubins(const struct cubin **cubins, const struct members *members,
+                           const struct cubin *read, const struct cubin *program);
 
 #endif

@@ -146,46 +146,64 @@ static bool is_assembler(const char *name)
            strncmp(name, "plugin:", 7) == 0;
 }
 
+/* Options that name programs and libraries, and say how they are run. */
+static bool take_tool(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const source_words[] = {"auto", "ptx", "ltoir", NULL};
+    static const enum lto_source sources[] = {LTO_SOURCE_AUTO, LTO_SOURCE_PTX, LTO_SOURCE_LTOIR};
+    struct assembler_request *assembler = &options->link.assembler;
+    int32_t number = 0;
+    int choice = 0;
+
+    switch (row->id) {
+    case OPTION_ASSEMBLER:
+        assembler->name = value;
+        return is_assembler(value) ||
+               USAGE("Value '%s' is not defined for option 'assembler'", value);
+    case OPTION_PTXAS:
+        assembler->ptxas_path = value;
+        return true;
+    case OPTION_CUDA_PATH:
+        assembler->cuda_path = value;
+        return true;
+    case OPTION_LAUNCHER:
+        assembler->launcher = value;
+        return true;
+    case OPTION_TIMEOUT:
+        if (!read_count("-assembler-timeout", value, INT32_MAX, &number))
+            return false;
+        assembler->timeout = (unsigned)number;
+        return true;
+    case OPTION_LTO_SOURCE:
+        if (!read_choice(row, value, source_words, &choice))
+            return false;
+        options->link.lto_source = sources[choice];
+        return true;
+    default:
+        options->link.nvjitlink = value;
+        return true;
+    }
+}
+
 /* Options that are minilink's own. */
 static bool take_own(struct options *options, const struct option_row *row, const char *value)
 {
     static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
     static const char *const consensus_words[] = {"lenient", "strict", NULL};
     static const char *const format_words[] = {"nvlink", "gnu", NULL};
-    static const char *const source_words[] = {"auto", "ptx", "ltoir", NULL};
     struct link_request *link = &options->link;
     int32_t number = 0;
     int choice = 0;
 
     switch (row->id) {
     case OPTION_ASSEMBLER:
-        link->assembler.name = value;
-        return is_assembler(value) ||
-               USAGE("Value '%s' is not defined for option 'assembler'", value);
     case OPTION_PTXAS:
-        link->assembler.ptxas_path = value;
-        return true;
     case OPTION_CUDA_PATH:
-        link->assembler.cuda_path = value;
-        return true;
     case OPTION_LAUNCHER:
-        link->assembler.launcher = value;
-        return true;
     case OPTION_TIMEOUT:
-        if (!read_count("-assembler-timeout", value, INT32_MAX, &number))
-            return false;
-        link->assembler.timeout = (unsigned)number;
-        return true;
     case OPTION_LTO_SOURCE:
-        if (!read_choice(row, value, source_words, &choice))
-            return false;
-        link->lto_source = choice == 0   ? LTO_SOURCE_AUTO
-                           : choice == 1 ? LTO_SOURCE_PTX
-                                         : LTO_SOURCE_LTOIR;
-        return true;
     case OPTION_NVJITLINK:
-        link->nvjitlink = value;
-        return true;
+        return take_tool(options, row, value);
     case OPTION_CHUNKS:
         if (!read_count("-chunks", value, 65536, &number))
             return false;

@@ -8,6 +8,7 @@
 #define MINILINK_LTO_LTO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -27,6 +28,14 @@ enum lto_source {
  * and a fatal diagnostic with the places tried, when there must be a library and is none. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
 
+/* LTO-IR that is not compiled must have PTX or machine code beside it. False, and an error for each
+ * that has not, which says how to rebuild it. */
+bool lto_refuse_alone(const struct members *members);
+
+/* Warns, in nvlink's words, when -lto was asked for but members have neither LTO-IR nor PTX, which
+ * takes its place here. */
+void lto_warn_useless(const struct members *members);
+
 struct lto_request {
     const char *library;           /* from lto_find */
     const struct members *members; /* those with role MEMBER_LTO are compiled */
@@ -35,6 +44,7 @@ struct lto_request {
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
     const char *kernels_used;        /* -kernels-used, comma list; may be NULL */
     const char *variables_used;      /* -variables-used, comma list; may be NULL */
+    uint32_t thread_limit;           /* --threads; 0 = none */
     bool relocatable;                /* -r: everything stays visible */
 };
 

@@ -113,7 +113,7 @@ static char *try_path_folder(struct buffer *tried, struct text folder, struct bu
         buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
         found = try_program(tried, path.data);
         if (!found && i == 0 && nvcc->size == 0 && access(path.data, X_OK) == 0)
-            buffer_string(nvcc, path.data);
+            buffer_printf(nvcc, "%s", path.data); /* with a NUL, unlike buffer_string */
     }
     context_clean(&cleanup);
     return found;

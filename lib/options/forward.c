@@ -63,3 +63,25 @@ void forward_options(struct agreement *agreement, const struct option_request *r
     if (request->has_xnvvm)
         add_arithmetic(agreement);
 }
+
+const char *const *forward_to_ptxas(struct agreement *agreement,
+                                    const struct option_request *request, const char *const *given,
+                                    bool is_whole)
+{
+    const char *ofast = request->ofast_compile;
+    struct arena *arena = &agreement->arena;
+    size_t given_count = 0, count = 0;
+    const char **options;
+
+    while (given && given[given_count])
+        given_count++;
+    options = arena_alloc(arena, given_count + 3, sizeof *options);
+    if (ofast && strcmp(ofast, "0") != 0)
+        options[count++] = arena_printf(arena, "-Ofc=%s", ofast);
+    if (is_whole && agreement->split_compile != 1)
+        options[count++] = arena_printf(arena, "-split-compile=%d", (int)agreement->split_compile);
+    for (size_t i = 0; i < given_count; i++)
+        options[count++] = given[i];
+    options[count] = NULL;
+    return options;
+}

@@ -13,4 +13,11 @@
  */
 void forward_options(struct agreement *agreement, const struct option_request *request);
 
+/* The options of ptxas beside those that every assembler gets: -Ofc and, for a whole program, as
+ * several chunks are split enough, -split-compile, as nvlink gives them; then the words of `given`
+ * (-Xptxas; ends with NULL, or is NULL). In agreement->arena; ends with NULL. */
+const char *const *forward_to_ptxas(struct agreement *agreement,
+                                    const struct option_request *request, const char *const *given,
+                                    bool is_whole);
+
 #endif

@@ -8,7 +8,8 @@
  * they run in the calling thread, in the order of the list; that is done under make, too, where the
  * calling thread's own token covers it.
  *
- * Safety. May be called by several threads at once, and inside of a task. A client of the jobserver
+ * Safety. May be called by several threads at once, and inside of a task. A task that is run by the
+ * calling thread has, as far as pool_worker() goes, that thread's number. A client of the jobserver
  * is one per process, though: a call inside of a task that holds a token runs in its own thread. */
 #ifndef MINILINK_POOL_DISPATCH_H
 #define MINILINK_POOL_DISPATCH_H

@@ -49,7 +49,8 @@ struct pool {
     uint64_t active_count;    /* tasks being run */
     uint64_t thread_count;    /* workers alive */
     bool shutdown;
-    uint8_t padding[7];
+    uint8_t padding[3];
+    uint32_t numbered; /* workers that have taken a number; padding in the description */
 };
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__LP64__)
@@ -93,12 +94,16 @@ static struct queued_task *next_task(struct pool *pool)
     return pqueue_pop(pool->task_queue);
 }
 
+/* Of the calling thread in its pool, from 1; 0 = it is no worker. */
+static __thread uint32_t worker_number;
+
 static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
     struct queued_task *task;
 
     pthread_mutex_lock(&pool->mutex);
+    worker_number = ++pool->numbered;
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->node.func(task->node.arg);
@@ -265,6 +270,11 @@ void pool_destroy(struct pool *pool)
     for (const struct thread_entry *entry = pool->thread_array; entry->slot != 0; entry++)
         pthread_join(entry->thread, NULL);
     release(pool);
+}
+
+size_t pool_worker(void)
+{
+    return worker_number;
 }
 
 size_t pool_cpu_count(void)

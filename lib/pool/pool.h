@@ -42,6 +42,10 @@ void pool_wait(struct pool *pool);
  * NULL. */
 void pool_destroy(struct pool *pool);
 
+/* Which worker of its pool the calling thread is, 1 to pool_thread_count; 0 when it is none. Tasks
+ * that keep something for each worker need no lock then. */
+size_t pool_worker(void);
+
 /* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1. */
 size_t pool_cpu_count(void);
 

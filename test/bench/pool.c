@@ -2,10 +2,12 @@
  *
  * Prints, for 10, 1000 and 100000 tasks that do nothing, nanoseconds per task from the first submit
  * to the end of wait; and for tasks that burn a fixed number of steps, the speed-up of 2, 4, ...
- * threads (up to the number of CPUs, at least 2) over one. The best of several rounds
- * is shown, since everything else that the machine does only adds to it. */
+ * threads (up to the number of CPUs, at least 2) over one; and how often a task makes a thread
+ * sleep (voluntary context switches). The best of several rounds is shown, since everything else
+ * that the machine does only adds to it. */
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "pool/pool.h"
@@ -68,15 +70,29 @@ static double best(size_t threads, void (*task)(void *), size_t count)
     return least;
 }
 
+/* Times that a thread of this process has gone to sleep. */
+static long switches(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
 int main(void)
 {
     static const size_t counts[] = {10, 1000, 100000};
     size_t most = pool_cpu_count() < 2 ? 2 : pool_cpu_count();
     double start, alone;
 
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        printf("pool: %zu empty tasks on 2 threads: %.0f ns per task\n", counts[i],
-               best(2, do_nothing, counts[i]) / (double)counts[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        long slept = switches();
+        double taken = best(2, do_nothing, counts[i]);
+
+        printf("pool: %zu empty tasks on 2 threads: %.3f us per task, %.3f context switches\n",
+               counts[i], taken / 1e3 / (double)counts[i],
+               (double)(switches() - slept) / ROUNDS / (double)counts[i]);
+    }
     alone = best(1, burn, 16);
     printf("pool: 16 burning tasks on 1 thread: %.1f ms\n", alone / 1e6);
     for (size_t threads = 2; threads <= most; threads *= 2) {

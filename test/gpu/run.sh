@@ -42,11 +42,15 @@ same() {
     shift 2
     if ! "$@" -o "$folder/ours.out" > "$folder/log" 2>&1; then
         failed=$((failed + 1)); echo "gpu: $what: the link fails"; sed 's/^/    /' "$folder/log"
-    elif ! timeout 300 "$BUILD/gpu_launch" "$folder/theirs.out" "$folder/ours.out" > "$folder/log" 2>&1; then
-        failed=$((failed + 1)); echo "gpu: $what: differs (status $?)"; sed 's/^/    /' "$folder/log"
-    else
+        return
+    fi
+    timeout 300 "$BUILD/gpu_launch" "$folder/theirs.out" "$folder/ours.out" > "$folder/log" 2>&1
+    status=$?
+    if [ $status = 0 ]; then
         passed=$((passed + 1))
         echo "gpu: $what: $(tail -n 1 "$folder/log")"
+    else
+        failed=$((failed + 1)); echo "gpu: $what: differs (status $status)"; sed 's/^/    /' "$folder/log"
     fi
 }
 

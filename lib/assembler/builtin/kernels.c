@@ -1,15 +1,16 @@
 /* kernels.c: work items of functions, batches of them, and rooms to work in.
  *
- * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken. The
- * results stay in the rooms until the chunk is done. The module and the scope are only read. */
+ * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken, and
+ * rooms share no cache line. The results stay in the rooms until the chunk is done. The module and
+ * the scope are only read. */
 #include "assembler/builtin/kernels.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "pool/dispatch.h"
+#include "pool/pool.h"
 
 struct room {
     struct arena arena;   /* results */
@@ -17,15 +18,14 @@ struct room {
     struct buffer code;   /* the same, and so on */
     struct code_relocations relocations;
     struct table signatures;
-    atomic_bool is_taken;
+    uint8_t padding[64];
 };
 
 /* Shared by all items; only read, but for the rooms. */
 struct team {
     struct unit *unit;
-    const struct context *parent;
-    struct room *rooms;
-    size_t room_count;
+    const struct context *parent; /* of the thread that dispatches */
+    struct room *rooms;           /* the first is its, the others are those of workers by number */
 };
 
 /* What became of an item. */
@@ -121,14 +121,6 @@ static enum link_code compile_here(struct unit *unit)
     return code;
 }
 
-/* There is a room for each thread and one for the caller, so that one is free. */
-static struct room *take_room(const struct team *team)
-{
-    for (size_t i = 0;; i = (i + 1) % team->room_count)
-        if (!atomic_exchange(&team->rooms[i].is_taken, true))
-            return &team->rooms[i];
-}
-
 struct call {
     const struct kernel_item *item;
     struct room *room;
@@ -145,7 +137,8 @@ static void run_batch(void *argument)
 {
     const struct batch *batch = argument;
     const struct team *team = batch->items->team;
-    struct room *room = take_room(team);
+    /* The thread that dispatches may be a worker of another pool itself. */
+    struct room *room = context_get() == team->parent ? team->rooms : &team->rooms[pool_worker()];
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct kernel_item *item = &batch->items[i];
@@ -153,7 +146,6 @@ static void run_batch(void *argument)
 
         item->outcome->code = diag_collect(compile_item, &call, team->parent, &item->outcome->sink);
     }
-    atomic_store(&room->is_taken, false);
 }
 
 /* Bytes of PTX that a batch should have. Dynamic scheduling: just enough to be worth a task.
@@ -229,7 +221,6 @@ static enum link_code compile_on_threads(struct unit *unit, uint32_t threads)
 
     make_rooms(unit, (size_t)threads + 1);
     team.rooms = unit->rooms;
-    team.room_count = unit->room_count;
     outcomes.list = memory_zalloc(count, sizeof *outcomes.list);
     context_defer(&cleanup, free_outcomes, &outcomes);
     for (size_t i = 0; i < count; i++)

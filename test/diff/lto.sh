@@ -1,0 +1,145 @@
+#!/bin/bash
+# lto.sh: links of LTO-IR through a toolkit's libnvJitLink against those of nvlink -lto.
+#
+# Unsplit, from LTO-IR alone, minilink's output is nvlink's byte for byte. With machine code beside it, it is
+# structurally the same (cubincmp.py). A split link has the same kernels, and the same bytes for every
+# number of threads.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+ROOT=$PWD
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+skip() {
+    echo "lto: $1: SKIPPED"
+    echo "0 passed, 0 failed, 34 skipped"
+    exit 0
+}
+for tool in nvcc nvlink ptxas; do
+    command -v $tool > /dev/null || skip "$tool is not installed"
+done
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+cd "$work" || exit 1
+# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
+nvvm=$toolkit/nvvm
+if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
+    mkdir -p nvvm/lib64
+    ln -s "$toolkit/lib64/libnvvm.so" nvvm/lib64/
+    ln -s "$toolkit/nvvm/libdevice" nvvm/libdevice
+    nvvm=$work/nvvm
+fi
+passed=0 failed=0
+common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
+ours="$BUILD/minilink $common --assembler=ptxas --cuda-path=$toolkit"
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "lto: $1"
+    sed 's/^/    /' log | head -n 20
+}
+check() { # check WHAT COMMAND...: the command succeeds
+    what=$1
+    shift
+    if "$@" > log 2>&1; then pass; else fail "$what: $*"; fi
+}
+both() { # both INPUT-OR-OPTION...: theirs.cubin and ours.cubin
+    rm -f theirs.cubin ours.cubin
+    # shellcheck disable=SC2086
+    nvlink $common "$@" -o theirs.cubin && $ours "$@" -o ours.cubin
+}
+equal() { both "$@" && cmp theirs.cubin ours.cubin; }
+# The order of frames in .debug_frame is ptxas's in nvlink's output, and the program's in minilink's.
+similar() {
+    both "$@"
+    python3 "$ROOT/test/diff/cubincmp.py" ours.cubin theirs.cubin > differences
+    ! grep -v '\.debug_frame:' differences
+}
+kernels() { "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): GLOBAL FUNC, other 0x10.*/\1/p' | sort; }
+
+cat > a.cu << 'END'
+#include <cstdio>
+extern __device__ float helper(float, int);
+__device__ int counter;
+__constant__ float table[8] = {1, 2, 3};
+__global__ void k1(float *p, int n) { p[0] = helper(p[1], n) + atomicAdd(&counter, 1) + table[n & 7]; }
+__global__ void k3(float *p, int n) { if (n < 0) printf("%d\n", n); p[0] = helper(p[1], n + 2); }
+END
+cat > b.cu << 'END'
+__device__ __noinline__ float helper(float x, int n) { for (int i = 0; i < n; i++) x = x * 0.5f + sinf(x); return x; }
+static __device__ __noinline__ float own(float x) { return cosf(x); }
+__global__ void k2(float *p, int n) { __shared__ float s[64]; s[n] = own(p[1]); __syncthreads(); p[0] = helper(s[n + 1], n + 1) + own(p[2]); }
+END
+cat > launch.cu << 'END'
+__global__ void child(int *p) { *p = 1; }
+__global__ void parent(int *p) { child<<<1, 1>>>(p); }
+END
+for unit in a b launch; do
+    nvcc -dc -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.o || exit 1
+done
+for unit in a b; do
+    nvcc -dc -dlto -arch=sm_90 $unit.cu -o $unit.both.o && nvcc -dc -gencode arch=compute_90,code=sm_90 $unit.cu -o $unit.sass.o &&
+        nvcc -dc -gencode arch=compute_90,code=compute_90 $unit.cu -o $unit.ptx.o &&
+        nvcc -dc -lineinfo -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.line.o &&
+        nvcc -dc -use_fast_math -split-compile=2 -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.fast.o &&
+        nvcc -dc -dlto -ltoir -arch=sm_90 $unit.cu -o $unit.ltoir || exit 1
+done
+ar rc libb.a b.o
+
+check "LTO-IR alone" equal a.o b.o
+check "LTO-IR beside PTX" equal a.both.o b.both.o
+check "raw LTO-IR" equal a.ltoir b.ltoir
+check "an archive" equal a.o libb.a
+check "fast math and a split value" equal a.fast.o b.fast.o
+check "line info" equal a.line.o b.line.o
+check "a limit of registers" equal -maxrregcount=32 a.o b.o
+check "options for ptxas" equal -Xptxas=-O1 a.o b.o
+check "options for libnvvm" equal -Xnvvm=-opt=0 a.o b.o
+check "fast compilation" equal -Ofc max a.o b.o
+check "some kernels only" equal -kernels-used=k1 a.o b.o
+check "some kernels and variables only" equal -kernels-used=k1 -variables-used=counter a.o b.o
+check "threads inside ptxas" equal -split-compile=3 a.o b.o
+check "machine code after" similar b.o a.sass.o
+check "machine code before" similar a.sass.o b.o
+check "device launch" similar launch.o
+check "PTX beside: the link" both a.ptx.o b.o
+kernels theirs.cubin > one; kernels ours.cubin > two
+check "PTX beside: the kernels" diff one two
+check "relocatable" both -r a.o b.o
+
+# A whole program from PTX: ptxas's executable, with the names of both modules' static functions and tables.
+# shellcheck disable=SC2086
+check "from PTX, whole" $ours --lto-source=ptx a.both.o b.both.o -o whole.cubin
+sed 's/k1/k4/; s/k3/k5/; s/counter/other/; s/table/more/; s/helper/helped/' a.cu > c.cu && sed 's/k2/k6/; s/helper/helped/g' b.cu > d.cu
+for unit in c d; do nvcc -dc -gencode arch=compute_90,code=compute_90 $unit.cu -o $unit.ptx.o || exit 1; done
+# shellcheck disable=SC2086
+check "four modules of PTX, whole" $ours a.ptx.o b.ptx.o c.ptx.o d.ptx.o -o whole.cubin
+check "their kernels" [ "$(kernels whole.cubin | wc -l)" = 6 ]
+check "no name is a changed one" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$ml')" = 0 ]
+check "functions are the kernels' own" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$_Z2k.*helper.*FUNC')" -ge 3 ]
+
+# What both say when there is nothing to optimise.
+check "machine code alone" both a.sass.o b.sass.o
+sed -n 's/^nvlink //p' log > one; sed -n 's/^minilink //p' log > two
+check "the same is said of it" diff one two
+
+# Split, for any number of threads.
+# shellcheck disable=SC2086
+for n in 1 2 4; do
+    check "split, at most $n threads" $ours -split-compile-extended=2 --minimum-chunk=1 --threads=$n a.o b.o -o "split$n.cubin"
+done
+check "1 thread is as good as 2" cmp split1.cubin split2.cubin
+check "4 threads are as good as 2" cmp split4.cubin split2.cubin
+both a.o b.o > log 2>&1
+kernels ours.cubin > one; kernels split2.cubin > two
+check "the split kernels" diff one two
+
+# Errors are both linkers'.
+# shellcheck disable=SC2086
+if $ours b.o b.both.o -o none.cubin > log 2>&1 || ! grep -q "Linking globals named '_Z6helperfi': symbol multiply defined" log; then fail "a function twice"; else pass; fi
+# shellcheck disable=SC2086
+if $ours a.o -o none.cubin > log 2>&1 || ! grep -q "Undefined reference to '_Z6helperfi'" log; then fail "a function missing"; else pass; fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

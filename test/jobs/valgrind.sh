@@ -1,0 +1,51 @@
+#!/bin/bash
+# valgrind.sh: helgrind and drd find no race in links on many threads, and memcheck no misuse of memory.
+#
+# THREADS ("2 8") is how many are tried; .ci/run tries 1, 2, 8 and 64.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+threads=${THREADS:-2 8}
+if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
+    echo "valgrind.sh: valgrind is not installed, or a sanitizer is in the program: SKIPPED"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+F=$ROOT/fixtures/fatbin
+passed=0 failed=0
+inputs=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
+link=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --minimum-chunk=1 "${inputs[@]}")
+"${link[@]}" -o normal.cubin || exit 1
+
+# under WHAT TOOL COMMAND...
+under() {
+    what=$1 tool=$2
+    shift 2
+    rm -f out.cubin
+    if valgrind --tool="$tool" -q --error-exitcode=9 --suppressions="$ROOT/test/helgrind.supp" "$@" \
+        -o out.cubin > messages 2>&1 && { [ "$what" = plugin ] || cmp normal.cubin out.cubin; }; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $tool, $what"
+        head -n 60 messages | sed 's/^/    /'
+    fi
+}
+for tool in helgrind drd; do
+    for n in $threads; do
+        under "$n threads for chunks" $tool "${link[@]}" -split-compile-extended="$n" --chunks=16
+        under "$n threads for functions" $tool "${link[@]}" -Xptxas=--split-compile="$n",--threads-min-section-size=0
+    done
+    under plugin $tool "${link[@]}" -split-compile-extended=4 --chunks=8 --assembler=plugin:"$BUILD/sample-plugin.so"
+done
+mkfifo tokens
+exec 8<> tokens
+printf 'abc' >&8
+MAKEFLAGS=" -j4 --jobserver-auth=fifo:$work/tokens" under "a jobserver" drd "${link[@]}" -split-compile-extended=8 --chunks=16
+under "threads" memcheck --leak-check=full --errors-for-leak-kinds=all "${link[@]}" -split-compile-extended=8 --chunks=16
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
