@@ -20,6 +20,7 @@
 #include "cubin/merge.h"
 #include "input/member.h"
 #include "input/modules.h"
+#include "input/used.h"
 #include "keep.h"
 #include "options/forward.h"
 #include "pool/assemble.h"
@@ -38,6 +39,7 @@ struct link {
     const struct link_request *request;
     struct inputs inputs;
     struct members members;
+    struct used_kernels used;
     struct agreement agreement;
     char *lto_library;   /* libnvJitLink, where LTO-IR is linked */
     struct text lto_ptx; /* what it made of the LTO-IR, in sources_arena */
@@ -86,6 +88,9 @@ static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct option_request *options = &request->options;
+    const struct used_request used = {.kernels = request->kernels_used,
+                                      .variables = request->variables_used,
+                                      .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
         .prefer_ptx = options->lto || request->chunk_count > 1 ||
@@ -101,7 +106,7 @@ static bool select_members(struct link *link)
         return false;
     if (options->lto)
         lto_warn_useless(&link->members);
-    return lto_refuse_alone(&link->members);
+    return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
 /* Reads the members that are cubins already. */
@@ -170,6 +175,7 @@ static bool link_program(struct link *link)
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable,
         .allow_undefined = has_user_cubins(link) || link->request->relocatable,
+        .used = &link->used,
         .provided = &link->system_names,
     };
     size_t count = 0;
@@ -339,6 +345,7 @@ static bool merge(struct link *link)
     struct merge_request wanted = {
         .arch = link->members.arch,
         .debug = link->agreement.debug,
+        .used = &link->used,
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .output_name = request->output,
@@ -504,6 +511,7 @@ static void free_all(struct link *link)
     arena_free(&link->sources_arena);
     agreement_free(&link->agreement);
     free(link->lto_library);
+    used_free(&link->used);
     members_free(&link->members);
     inputs_close(&link->inputs);
 }

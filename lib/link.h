@@ -30,7 +30,7 @@ struct link_request {
     enum lto_source lto_source;           /* --lto-source */
     const char *nvjitlink;                /* --nvjitlink, or NULL */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
-    const char *kernels_used;             /* -kernels-used, comma list, or NULL: for LTO-IR */
+    const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
@@ -41,6 +41,7 @@ struct link_request {
     bool keep_going;            /* --keep-going: report every chunk that cannot be assembled */
     bool relocatable;           /* -r */
     bool dry_run;               /* --dry-run: stop before assembling, say what would be done */
+    bool ignore_host_info;      /* -ignore-host-info */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;

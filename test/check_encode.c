@@ -5,6 +5,7 @@
 #include "assembler/builtin/encode.h"
 #include "assembler/builtin/opcode.h"
 #include "cubin/format.h"
+#include "verdict.h"
 
 struct encoded {
     struct buffer code;
@@ -164,6 +165,42 @@ START_TEST(whole_bodies_come_back)
     assemble(text);
     check_code(&parsed.body);
     free((char *)text.data);
+}
+END_TEST
+
+/* Every form of the language: decode(encode(x)) = x. */
+START_TEST(instructions_of_every_form_come_back)
+{
+    char *frame = verdict_read("fixtures/language/frame.ptx"), *begin, *mark, *rest;
+    char *lines = verdict_read("fixtures/language/right.txt");
+
+    ck_assert(frame && lines);
+    begin = strstr(frame, ".reg .pred");
+    mark = strstr(frame, "@@");
+    ck_assert(begin && mark);
+    *mark = '\0';
+    rest = lines;
+    while (*rest) {
+        const char *line = rest + strcspn(rest, " ") + 1;
+        char *text;
+
+        rest += strcspn(rest, "\n");
+        if (*rest)
+            *rest++ = '\0';
+        size_t before = strcspn(line, "[");
+        bool is_parameter = strncmp(line + before, "[p0]", 4) == 0;
+
+        ck_assert_int_gt(asprintf(&text, "{%s%.*s%s%s; L: ret; }", begin, (int)before, line,
+                                  is_parameter ? "[kernel_param_0]" : "",
+                                  line + before + (is_parameter ? 4 : 0)),
+                         0);
+        assemble(text_of(text));
+        check_code(&parsed.body);
+        teardown();
+        free(text);
+    }
+    free(frame);
+    free(lines);
 }
 END_TEST
 
@@ -433,9 +470,10 @@ START_TEST(relocations_have_the_types_and_places_of_sm_90)
         {0x0b0, R_CUDA_ABS32_HI_32, 5, 0}, {0x0f0, R_CUDA_CONST_FIELD21_38, 6, 0},
     };
 
-    assemble(TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
-                  "ld.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.b32 %r, [kernel_param_0];"
-                  "txq.width.b32 %r, [tx]; }"));
+    assemble(
+        TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
+             "ld.const.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.param.b32 %r, [kernel_param_0];"
+             "txq.width.b32 %r, [tx]; }"));
     ck_assert_uint_eq(encoded.relocations.count, 8);
     for (size_t i = 0; i < 8; i++) {
         const struct code_relocation *found = &encoded.relocations.list[i];
@@ -452,11 +490,11 @@ END_TEST
 START_TEST(linked_fields_are_shown_when_there_is_no_name)
 {
     static const char *const expected[] = {"ld.b32 R4, [shared(0x12345678)]",
-                                           "ld.b32 R4, [c[0x3][0x1234]]"};
+                                           "ld.const.b32 R4, [c[0x3][0x1234]]"};
     struct buffer out = {0};
     size_t size;
 
-    assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.b32 %r, [cx]; }"));
+    assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.const.b32 %r, [cx]; }"));
     memcpy(encoded.code.data + 0x14, "\x78\x56\x34\x12", 4);
     for (unsigned i = 0; i < 4; i++) /* 0x1234 at bit 38, 3 at bit 54 */
         encoded.code.data[0x34 + i] = (char)((0x1234u << 6 | 3u << 22) >> (8 * i));
@@ -492,7 +530,7 @@ START_TEST(registers_out_of_range_are_errors)
     char text[128];
 
     for (unsigned i = 0; i < 4; i++) {
-        snprintf(text, sizeof text, "{ .reg .%s x; mov.b32 x, x; }", types[i]);
+        snprintf(text, sizeof text, "{ .reg .%s x; mov.%s x, x; }", types[i], types[i]);
         bodies_parse(&parsed, text_of(text));
         ck_assert(parsed.ok);
         parsed.body.registers[0].physical = bad[i];
@@ -551,6 +589,7 @@ int main(void)
 
     tcase_add_checked_fixture(words, NULL, teardown);
     tcase_add_loop_test(words, whole_bodies_come_back, 0, 4);
+    tcase_add_test(words, instructions_of_every_form_come_back);
     tcase_add_loop_test(words, random_bodies_over_all_opcodes_come_back, 0, 20);
     tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, ROWS(prints));
     tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);

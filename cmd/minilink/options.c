@@ -347,6 +347,10 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_REPORT_ARCH:
         options->report_arch = true;
         return true;
+    case OPTION_USE_HOST_INFO:
+    case OPTION_IGNORE_HOST_INFO:
+        options->link.ignore_host_info = row->id == OPTION_IGNORE_HOST_INFO;
+        return true;
     case OPTION_KEEP_SYSTEM:
         options->link.keep_system_libraries = true;
         return true;

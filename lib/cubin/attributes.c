@@ -118,9 +118,40 @@ static void add_section(struct merging *m, size_t file, size_t input, uint32_t o
     };
 }
 
+/* A record that is not about one function; the compiler writes some into every cubin. */
+static bool is_about_program(const struct info_record *record)
+{
+    return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
+           record->attribute == EIATTR_SAMPLER_INIT ||
+           record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+}
+
+/* Measured: where all functions are dead there may be nothing left to say, and no section. */
+static bool has_program_records(const struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->symbols[i].is_live)
+            return true;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+            struct bytes rest = section->data;
+            struct info_record record;
+
+            if (section->type != SHT_CUDA_INFO || merging_owner(m, file, i) != MERGE_NONE)
+                continue;
+            while (info_next(&rest, &record))
+                if (is_about_program(&record) &&
+                    (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
+                    return true;
+        }
+    return false;
+}
+
 void attributes_add_sections(struct merging *m)
 {
-    add_section(m, 0, 0, MERGE_NONE);
+    if (has_program_records(m))
+        add_section(m, 0, 0, MERGE_NONE);
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
@@ -212,9 +243,7 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
 
     if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
         return;
-    if (info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
-        record->attribute == EIATTR_SAMPLER_INIT ||
-        record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+    if (is_about_program(record)) {
         put_record(encoder, found);
         return;
     }

@@ -18,10 +18,14 @@
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 
+struct used_kernels; /* input/used.h */
+
 struct merge_request {
     struct arch arch;
-    bool debug;                  /* -g: nothing is dead, all debug sections are kept */
-    bool relocatable;            /* -r */
+    bool debug;       /* -g: nothing is dead, all debug sections are kept */
+    bool relocatable; /* -r */
+    const struct used_kernels
+        *used;                   /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     const char *output_name;     /* base name of the output, for the tool note under -g */
     const char *version;         /* minilink's version, for the tool note */

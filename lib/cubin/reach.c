@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "input/used.h"
 
 static void mark(struct merging *m, uint32_t *stack, size_t *depth, uint32_t symbol)
 {
@@ -38,7 +39,10 @@ static bool is_root(const struct merging *m, uint32_t symbol)
         return true;
     if (function->file == MERGE_NONE)
         return lists_count(&m->taken, symbol) > 0;
-    return m->request->debug || merged_is_kernel(function) || lists_count(&m->taken, symbol) > 0;
+    if (m->request->debug || lists_count(&m->taken, symbol) > 0)
+        return true;
+    return merged_is_kernel(function) &&
+           (!m->request->used || used_has(m->request->used, function->name));
 }
 
 /* Functions whose address stands in data that is never removed. */

@@ -160,8 +160,8 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
     return ok;
 }
 
-bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
-                        hostobj_visit *visit, void *argument)
+bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
+                        size_t count, hostobj_visit *visit, void *argument)
 {
     struct object object = {.name = name, .data = data};
     size_t total = 0;
@@ -170,9 +170,17 @@ bool hostobj_walk_named(const char *name, struct bytes data, const char *section
     bool ok;
 
     context_defer(&cleanup, close_object, &object);
-    ok = open_object(&object) && visit_sections(&object, section, visit, argument, &total, &found);
+    ok = open_object(&object);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = visit_sections(&object, wanted[i], visit, argument, &total, &found);
     context_clean(&cleanup);
     return ok;
+}
+
+bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
+                        hostobj_visit *visit, void *argument)
+{
+    return hostobj_walk_names(name, data, &section, 1, visit, argument);
 }
 
 /* Looks for DF_1_PIE, which a static PIE has. */

@@ -23,6 +23,10 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
 bool hostobj_walk_named(const char *name, struct bytes data, const char *section,
                         hostobj_visit *visit, void *argument);
 
+/* The same for several names, one after the other. */
+bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
+                        size_t count, hostobj_visit *visit, void *argument);
+
 /* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
  * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */
 bool hostobj_is_shared(struct bytes data);

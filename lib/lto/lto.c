@@ -58,7 +58,8 @@ static bool run_job(struct run *run)
     if (run->job.answer < 0)
         context_raise(LINK_NO_MEMORY);
     exec_run(&request, &run->result);
-    if (run->result.end == EXEC_NOT_STARTED && run->result.code == ENOMEM)
+    if ((run->result.end == EXEC_NOT_STARTED && run->result.code == ENOMEM) ||
+        (run->result.end == EXEC_EXITED && run->result.code == NVJITLINK_NO_MEMORY))
         context_raise(LINK_NO_MEMORY);
     return run->result.end == EXEC_EXITED && run->result.code == 0 &&
            nvjitlink_read(run->job.answer, run->texts, &run->answer);

@@ -55,6 +55,7 @@ struct answer {
     char *errors;
     char *infos;
     char *ptx;
+    bool is_out_of_memory;
 };
 
 static bool write_all(int fd, const void *data, uint64_t size)
@@ -74,7 +75,8 @@ static bool write_all(int fd, const void *data, uint64_t size)
     return true;
 }
 
-static bool write_answer(int fd, struct answer *answer)
+/* The process's exit status. */
+static int write_answer(int fd, struct answer *answer)
 {
     const struct head *head = &answer->head;
     bool ok =
@@ -84,13 +86,16 @@ static bool write_answer(int fd, struct answer *answer)
     free(answer->errors);
     free(answer->infos);
     free(answer->ptx);
-    return ok;
+    if (answer->is_out_of_memory)
+        return NVJITLINK_NO_MEMORY;
+    return !ok;
 }
 
 static void set_error(struct answer *answer, const char *text)
 {
     free(answer->errors);
     answer->errors = strdup(text ? text : "no reason given");
+    answer->is_out_of_memory |= !answer->errors;
     answer->head.error_size = answer->errors ? strlen(answer->errors) : 0;
 }
 
@@ -118,9 +123,12 @@ static bool find(void *library, struct answer *answer, const char *name, void *f
 
 static bool load(const char *path, struct functions *functions, struct answer *answer)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library;
 
+    errno = 0;
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
+        answer->is_out_of_memory = errno == ENOMEM;
         set_error(answer, dlerror());
         return false;
     }
@@ -139,7 +147,8 @@ static bool load(const char *path, struct functions *functions, struct answer *a
 }
 
 /* Copies one of the library's texts, without its final NULs. The result is *code. */
-static char *take_text(nvjitlink_handle handle, int (*get_size)(nvjitlink_handle, size_t *),
+static char *take_text(struct answer *answer, nvjitlink_handle handle,
+                       int (*get_size)(nvjitlink_handle, size_t *),
                        int (*get)(nvjitlink_handle, char *), uint64_t *size, int32_t *code)
 {
     size_t length = 0;
@@ -150,8 +159,10 @@ static char *take_text(nvjitlink_handle handle, int (*get_size)(nvjitlink_handle
     if (*code || length == 0)
         return NULL;
     text = calloc(length + 1, 1);
-    if (!text)
+    if (!text) {
+        answer->is_out_of_memory = true;
         return NULL;
+    }
     *code = get(handle, text);
     *size = strlen(text);
     return text;
@@ -177,8 +188,8 @@ static void run_steps(const struct nvjitlink_job *job, const struct functions *f
     if (head->code)
         return;
     head->step = NVJITLINK_PTX;
-    answer->ptx =
-        take_text(handle, functions->ptx_size, functions->ptx, &head->ptx_size, &head->code);
+    answer->ptx = take_text(answer, handle, functions->ptx_size, functions->ptx, &head->ptx_size,
+                            &head->code);
     if (head->code == 0 && answer->ptx)
         head->step = NVJITLINK_DONE;
 }
@@ -192,23 +203,23 @@ int nvjitlink_run(void *argument)
     int32_t ignored;
 
     if (!load(job->library, &functions, &answer))
-        return !write_answer(job->answer, &answer);
+        return write_answer(job->answer, &answer);
     answer.head.step = NVJITLINK_CREATE;
     if (job->input_count == 0) {
         answer.head.step = NVJITLINK_DONE;
-        return !write_answer(job->answer, &answer);
+        return write_answer(job->answer, &answer);
     }
     answer.head.code = functions.create(&handle, job->option_count, job->options);
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
     if (handle) {
-        answer.errors = take_text(handle, functions.error_log_size, functions.error_log,
+        answer.errors = take_text(&answer, handle, functions.error_log_size, functions.error_log,
                                   &answer.head.error_size, &ignored);
-        answer.infos = take_text(handle, functions.info_log_size, functions.info_log,
+        answer.infos = take_text(&answer, handle, functions.info_log_size, functions.info_log,
                                  &answer.head.info_size, &ignored);
     }
     /* The handle is not destroyed: the process ends, and that is where libraries like to crash. */
-    return !write_answer(job->answer, &answer);
+    return write_answer(job->answer, &answer);
 }
 
 static bool read_all(int fd, void *data, size_t size, uint64_t at)

@@ -48,7 +48,10 @@ struct nvjitlink_answer {
     struct text ptx;          /* without final NUL */
 };
 
-/* Does the job (a struct nvjitlink_job *). 0, or 1 when no answer could be written. */
+#define NVJITLINK_NO_MEMORY 2
+
+/* Does the job (a struct nvjitlink_job *). 0; 1 when no answer could be written;
+ * NVJITLINK_NO_MEMORY when memory ran out on our side of the library, or in loading it. */
 int nvjitlink_run(void *job);
 
 /* Reads the answer from the file into `arena`. False when there is no whole answer. */

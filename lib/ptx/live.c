@@ -1,4 +1,4 @@
-/* live.c: from the kernels along calls, addresses and initial values.
+/* live.c: from the kernels that are used along calls, addresses and initial values.
  *
  * Variables are never dropped (measured on ptxas and nvlink 13.0: not even internal ones that
  * nothing names), so what their initial values name lives too. A function is only scanned once it
@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "input/used.h"
 #include "ptx/link.h"
 
 struct marker {
@@ -80,8 +81,10 @@ static bool is_root(const struct program_symbol *symbol, const struct program_re
 {
     if (!symbol->is_defined)
         return false;
-    if (!symbol->is_function || symbol->is_entry || request->keep_dead)
+    if (!symbol->is_function || request->keep_dead)
         return true;
+    if (symbol->is_entry)
+        return !request->used || used_has(request->used, symbol->own_name);
     /* A cubin that is merged later may call it. */
     return request->allow_undefined && symbol->linkage != PTX_INTERNAL;
 }
@@ -143,8 +146,10 @@ static void report_dropped(struct program *program)
         if (!symbol->is_function || symbol->is_live || !symbol->is_defined)
             continue;
         program->dropped_functions++;
-        diag_verbose("Function '%.*s' of '%s' is not reachable: dropped",
-                     TEXT_ARG(symbol->own_name), program->modules[symbol->module]->file);
+        diag_verbose("%s '%.*s' of '%s' is not %s: dropped",
+                     symbol->is_entry ? "Kernel" : "Function", TEXT_ARG(symbol->own_name),
+                     program->modules[symbol->module]->file,
+                     symbol->is_entry ? "used" : "reachable");
     }
 }
 

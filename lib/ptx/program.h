@@ -15,8 +15,9 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-struct ptx_module; /* ptx/module.h */
-struct table;      /* base/table.h */
+struct ptx_module;   /* ptx/module.h */
+struct table;        /* base/table.h */
+struct used_kernels; /* input/used.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
 struct program_source {
@@ -29,6 +30,7 @@ struct program_request {
     bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
+    const struct used_kernels *used; /* which kernels live, unless keep_dead; NULL = all */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
                                      here; may be NULL */
 };

@@ -96,7 +96,7 @@ program "a merge of cubins" 20 7 minilink -w -arch=sm_90 "$F"/b.sass.o "$F"/a.pt
 # A list of modules beside the output may be made before the output fails, so it goes elsewhere.
 program "a link with a list of modules" 15 13 minilink -w -arch=sm_90 -register-link-binaries=/dev/null \
     "$F"/b.sass.o "$ROOT"/fixtures/split/01_static_func_two_users.ptx -o out/x
-program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto "$F"/a.ptxonly.o "$F"/lib.a -o out/x
+program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto --lto-source=ptx "$F"/a.ptxonly.o "$F"/lib.a -o out/x
 program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
 if command -v ptxas > /dev/null; then
     program "a link by ptxas" 20 29 "${split[@]}" --assembler=ptxas "${abc[@]}" -o out/x

@@ -98,6 +98,13 @@ static void misbehave(void)
     }
     if (is_way("exit"))
         _exit(0); /* exit would run a sanitizer's checks */
+    if (is_way("stay")) {
+        FILE *file = fopen("pid", "we");
+
+        fprintf(file, "%d\n", (int)getpid());
+        fclose(file);
+        pause();
+    }
     if (is_way("print"))
         printf("a line on standard output\n");
     fflush(stdout);

@@ -27,6 +27,8 @@ struct virtual_register {
     uint8_t class;     /* enum register_class */
     uint8_t bits;      /* 1, 8, 16, 32, 64, 128 */
     uint16_t physical; /* first physical register; set by the allocator */
+    char type;         /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate; 0 = unknown */
+    uint8_t lanes;     /* .v2 .v4: their number; else 0 or 1 */
 };
 
 enum operand_kind {

@@ -8,6 +8,7 @@
 
 #include "assembler/builtin/allocate.h"
 #include "assembler/builtin/budget.h"
+#include "assembler/builtin/call_check.h"
 #include "assembler/builtin/form.h"
 #include "assembler/builtin/frame.h"
 #include "assembler/builtin/opcode.h"
@@ -201,13 +202,17 @@ static bool parse(struct body *body, const struct ptx_item *item,
     const struct ptx_module *module = request->module;
     size_t begin = (size_t)(item->text.data - module->whole.data);
     size_t start = (size_t)(item->function.body.data - module->whole.data);
-    struct parse_scope scope = {.file = module->file,
-                                .whole = module->whole,
-                                .first_line =
-                                    item->line + lexer_count_lines(module->whole, begin, start),
-                                .lookup = scope_lookup,
-                                .argument = request->scope};
-    return frame_declare(body, item) && parse_body(body, item->function.body, &scope);
+    struct parse_scope scope = {
+        .file = module->file,
+        .whole = module->whole,
+        .first_line = item->line + lexer_count_lines(module->whole, begin, start),
+        .version = (uint16_t)(module->version_major * 10 + module->version_minor),
+        .target = module->target,
+        .spellings = request->spellings,
+        .lookup = scope_lookup,
+        .argument = request->scope};
+    return frame_declare(body, item) && parse_body(body, item->function.body, &scope) &&
+           call_check(body, request->scope, module);
 }
 
 static void survey(struct function_code *result, const struct body *body,

@@ -8,6 +8,7 @@
 
 #include "assembler/builtin/body.h"
 #include "assembler/builtin/encode.h"
+#include "assembler/builtin/parse.h"
 #include "assembler/builtin/scope.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -71,7 +72,8 @@ struct compile_request {
     struct buffer *code;   /* the same */
     struct code_relocations *relocations;
     struct table *signatures;
-    uint32_t parameter_base; /* where a kernel's parameters begin in bank 0 */
+    struct spellings *spellings; /* of the thread; NULL: made for each function */
+    uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
 };
 
 /* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */

@@ -18,6 +18,7 @@ struct room {
     struct buffer code;   /* the same, and so on */
     struct code_relocations relocations;
     struct table signatures;
+    struct spellings *spellings; /* in its arena; made when first needed */
     uint8_t padding[64];
 };
 
@@ -62,6 +63,8 @@ static bool is_cancelled(const struct unit *unit)
 
 static enum link_code compile(struct unit *unit, struct function_code *function, struct room *room)
 {
+    if (!room->spellings)
+        room->spellings = parse_spellings_new(&room->arena);
     const struct compile_request request = {.job = unit->job,
                                             .module = &unit->module,
                                             .scope = &unit->scope,
@@ -70,6 +73,7 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
                                             .code = &room->code,
                                             .relocations = &room->relocations,
                                             .signatures = &room->signatures,
+                                            .spellings = room->spellings,
                                             .parameter_base = unit->parameter_base};
     uint32_t global = function->global;
     bool ok;

@@ -130,3 +130,40 @@ const char *special_nearest(struct text name)
 {
     return words_nearest(&special_list, name);
 }
+
+/* %tid and its like are also read as 16 bits, %gridid as 32 and 64 (measured on ptxas 13.0). */
+static bool is_position(const char *name)
+{
+    static const char *const names[] = {"%tid.", "%ntid.", "%ctaid.", "%nctaid."};
+
+    for (size_t i = 0; i < ENTRIES(names); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* %tid as a whole: the next row is %tid.x. */
+static bool is_vector(const char *name)
+{
+    size_t size = strlen(name);
+    const char *next = special_name((uint16_t)(special_find(text_of(name)) + 1));
+
+    return strncmp(next, name, size) == 0 && next[size] == '.';
+}
+
+bool opcode_special_fits(const char *name, char class, unsigned bits)
+{
+    size_t size = strlen(name);
+    bool is_wide = (size > 2 && strcmp(name + size - 2, "64") == 0) ||
+                   strcmp(name, "%globaltimer") == 0 || strcmp(name, "%current_graph_exec") == 0;
+
+    if (is_vector(name))
+        return false;
+    if (strcmp(name, "%is_explicit_cluster") == 0)
+        return class == 'p';
+    if (class == 'p')
+        return false;
+    if (strcmp(name, "%gridid") == 0)
+        return bits == 32 || bits == 64;
+    return bits == (is_wide ? 64u : 32u) || (bits == 16 && is_position(name));
+}

@@ -48,6 +48,9 @@ uint16_t special_count(void);
 const char *special_name(uint16_t index);
 uint16_t special_find(struct text name);
 
+/* True when the special register fits a mov of this class ('b', 'u', 's', 'p') and size in bits. */
+bool opcode_special_fits(const char *name, char class, unsigned bits);
+
 /* The known name nearest to `name` by edit distance, for "did you mean"; NULL when none is near. */
 const char *opcode_nearest(struct text name);
 const char *modifier_nearest(struct text name);

@@ -89,51 +89,6 @@ void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capac
     return bigger;
 }
 
-static void did_you_mean(const struct parser *parser, const char *name)
-{
-    if (name && parser->errors <= PARSE_ERROR_LIMIT)
-        diag_note("did you mean '%s'?", name);
-}
-
-static bool parse_modifier(struct parser *parser, struct instruction *instruction)
-{
-    struct text word = parse_text(parser);
-    struct text name = {word.data + 1, word.size - 1};
-    uint16_t modifier = modifier_find(name);
-
-    if (modifier == 0) {
-        parse_error(parser, parser->token.offset, "Unknown modifier '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, modifier_nearest(name));
-        return false;
-    }
-    if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
-        return parse_error(parser, parser->token.offset, "An instruction has at most %d modifiers",
-                           INSTRUCTION_MODIFIERS);
-    instruction->modifiers[instruction->modifier_count++] = modifier;
-    parse_advance(parser);
-    return true;
-}
-
-static bool parse_opcode(struct parser *parser, struct instruction *instruction)
-{
-    struct text word = parse_text(parser);
-
-    if (parser->token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->token.offset,
-                           "An instruction was expected, found '%.*s'", TEXT_ARG(word));
-    instruction->opcode = opcode_find(word);
-    if (instruction->opcode == 0) {
-        parse_error(parser, parser->token.offset, "Unknown instruction '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, opcode_nearest(word));
-        return false;
-    }
-    parse_advance(parser);
-    while (parser->token.kind == TOKEN_DOT)
-        if (!parse_modifier(parser, instruction))
-            return false;
-    return true;
-}
-
 /* @p or @!p */
 static bool parse_guard(struct parser *parser, struct instruction *instruction)
 {
@@ -170,7 +125,7 @@ static bool parse_instruction(struct parser *parser)
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
     instruction->line = parse_line(parser, parser->token.offset);
-    if (!parse_opcode(parser, instruction) || !parse_operands(parser, instruction) ||
+    if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
         !parse_expect(parser, ';', "behind the instruction"))
         return false;
     body->instruction_count++;

@@ -5,6 +5,13 @@
 #include <stdbool.h>
 
 #include "assembler/builtin/body.h"
+#include "base/arch.h"
+
+/* What the spellings of the chunk's instructions were found to mean; one for each thread. */
+struct spellings;
+
+/* Room for them, in `arena`, which must not outlive the text of the chunk. */
+struct spellings *parse_spellings_new(struct arena *arena);
 
 /* What the body may refer to. `lookup` finds a module-level symbol of the chunk: true when there is
  * one, with *is_function and *space set. */
@@ -12,6 +19,9 @@ struct parse_scope {
     const char *file;  /* for messages */
     struct text whole; /* the chunk's text; the body is a view inside it, so places can be found */
     uint32_t first_line; /* of the body's first byte in `whole`, from 1; 0 = count it here */
+    uint16_t version;    /* of PTX, 10 * major + minor; 0 = all are allowed */
+    struct arch target;  /* of the module; sm 0 = all are allowed */
+    struct spellings *spellings; /* NULL: known for this body only */
     bool (*lookup)(const void *argument, struct text name, bool *is_function, uint8_t *space);
     const void *argument;
 };

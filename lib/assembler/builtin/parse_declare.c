@@ -150,6 +150,16 @@ static bool parse_declared_name(struct parser *parser, struct text *name)
     return true;
 }
 
+/* Halves count as bits: ptxas takes .f16 registers wherever it takes .b16. */
+static char register_type(struct text name)
+{
+    char first = name.data[1];
+
+    if (first == 'p' || first == 'u' || first == 's')
+        return first;
+    return text_equal(name, TEXT(".f32")) || text_equal(name, TEXT(".f64")) ? 'f' : 'b';
+}
+
 static bool register_model(struct parser *parser, const struct declared_type *type,
                            struct virtual_register *model)
 {
@@ -158,6 +168,8 @@ static bool register_model(struct parser *parser, const struct declared_type *ty
     if (type->type->is_texture || bits > 128 || (type->type->bits == 1 && type->lanes > 1))
         return parse_error(parser, parser->token.offset, "No register can have this type");
     model->bits = (uint8_t)bits;
+    model->lanes = (uint8_t)type->lanes;
+    model->type = register_type(type->type->name);
     model->class = bits == 1    ? REGISTER_PREDICATE
                    : bits <= 32 ? REGISTER_32
                    : bits <= 64 ? REGISTER_64

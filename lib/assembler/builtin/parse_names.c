@@ -223,7 +223,11 @@ static uint32_t listed_register(struct parser *parser, const struct register_ran
                                 struct text name, uint32_t number)
 {
     if (range->made[number] == 0) {
-        struct virtual_register made = {.name = name, .class = range->class, .bits = range->bits};
+        struct virtual_register made = {.name = name,
+                                        .class = range->class,
+                                        .bits = range->bits,
+                                        .type = range->type,
+                                        .lanes = range->lanes};
 
         range->made[number] = add_register(parser, &made) + 1;
     }
@@ -236,7 +240,11 @@ static struct meaning materialise(struct parser *parser, struct text name,
 {
     struct names *names = &parser->names;
     struct register_range *source = &names->range_list[range->index];
-    struct virtual_register made = {.name = name, .class = source->class, .bits = source->bits};
+    struct virtual_register made = {.name = name,
+                                    .class = source->class,
+                                    .bits = source->bits,
+                                    .type = source->type,
+                                    .lanes = source->lanes};
     struct declaration entry = {.name = name, .depth = range->depth, .kind = DECLARED_REGISTER};
     uint32_t number = 0;
 
@@ -310,7 +318,11 @@ static bool is_taken(struct parser *parser, struct text name)
 static struct register_range make_range(struct parser *parser, uint32_t count,
                                         const struct virtual_register *model)
 {
-    struct register_range range = {.count = count, .class = model->class, .bits = model->bits};
+    struct register_range range = {.count = count,
+                                   .class = model->class,
+                                   .bits = model->bits,
+                                   .type = model->type,
+                                   .lanes = model->lanes};
 
     if (count > parser->names.room)
         return range;

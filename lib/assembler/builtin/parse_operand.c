@@ -402,7 +402,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     given = parser->operand_count - first;
     instruction->operands = parser->operands + first;
     instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
-    if (!check_count(parser, instruction, given, place))
+    if (!check_count(parser, instruction, given, place) || !parse_check(parser, instruction, place))
         return false;
     instruction->operands = pop(parser, first, &count);
     return true;

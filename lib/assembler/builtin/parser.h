@@ -1,6 +1,7 @@
 /* parser.h: the state that the files of the body parser share (parse*.c); nobody else includes it.
  *
- * parse.c takes statements apart, parse_operand.c operands, parse_constant.c constant expressions,
+ * parse.c takes statements apart, parse_spelling.c opcodes, parse_operand.c operands, parse_check.c
+ * compares both, parse_constant.c constant expressions,
  * parse_declare.c declarations; parse_names.c knows what a name means in the scope at hand, and
  * parse_label.c resolves labels when the body is over. */
 #ifndef MINILINK_BUILTIN_PARSER_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "assembler/builtin/parse.h"
+#include "assembler/builtin/syntax.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
 
@@ -38,6 +40,8 @@ struct register_range {
     uint32_t *made; /* number -> index in body.registers + 1, or 0; NULL: in the table of words */
     uint8_t class;  /* enum register_class */
     uint8_t bits;
+    char type; /* as in struct virtual_register */
+    uint8_t lanes;
 };
 
 struct open_scope {
@@ -119,6 +123,8 @@ struct parser {
     uint32_t line;
     uint32_t location; /* instruction.loc of the next instruction */
     unsigned errors;
+    struct spellings *spellings; /* the scope's, or this body's own */
+    const struct syntax *syntax; /* of the instruction at hand */
     struct names names;
     struct labels labels;
     struct operand *operands; /* stack of the operands being read */
@@ -174,6 +180,16 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
 /* What `name` means here: a register or symbol and its index; module-level symbols are entered into
  * the body when first met. False when it means nothing. */
 bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index);
+
+/* parse_spelling.c */
+
+/* Opcode and modifiers; sets parser->syntax. */
+bool parse_spelling(struct parser *parser, struct instruction *instruction);
+
+/* parse_check.c */
+
+/* Compares the operands with what the instruction's row of syntax_table.def says of them. */
+bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place);
 
 /* parse_label.c */
 

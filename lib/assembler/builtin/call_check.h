@@ -1,0 +1,16 @@
+/* call_check.h: calls against the prototypes of what they call. */
+#ifndef MINILINK_BUILTIN_CALL_CHECK_H
+#define MINILINK_BUILTIN_CALL_CHECK_H
+
+#include <stdbool.h>
+
+#include "assembler/builtin/body.h"
+#include "assembler/builtin/scope.h"
+#include "ptx/module.h"
+
+/* Compares the arguments of each direct call in the body with the parameters of the function, and
+ * sees that each indirect call says what it calls. False, and errors with their lines. */
+bool call_check(const struct body *body, const struct scope *scope,
+                const struct ptx_module *module);
+
+#endif

@@ -1,0 +1,107 @@
+#!/bin/bash
+# language.sh: ptxas and the built-in assembler judge the same small programs (fixtures/language): both take all right
+# ones, and agree on at least 95 % of the wrong ones; those on which they do not are printed. Then PTX that nvcc and
+# clang make today is assembled: fixtures, and with LANGUAGE_LONG=1 programs of CUDA's C++ libraries for more targets.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+FOLDER=$ROOT/fixtures/language
+if ! command -v ptxas > /dev/null; then
+    echo "language: ptxas is not on PATH: comparison SKIPPED"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+verdict() { "$BUILD/tool_verdict" "$@"; }
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "failed: $*"
+}
+
+# compare NAME: prints the lines of NAME.txt on which the two do not agree, and counts them in $differ.
+compare() {
+    mkdir -p "$work/$1"
+    verdict --programs "$FOLDER/frame.ptx" "$FOLDER/$1.txt" "$work/$1" sm_90 > "$work/$1.targets"
+    verdict "$FOLDER/frame.ptx" "$FOLDER/$1.txt" sm_90 > "$work/$1.builtin"
+    number=0 differ=0
+    while read -r target && IFS= read -r program <&3 && IFS= read -r ours <&4; do
+        number=$((number + 1))
+        theirs=ok
+        # What ptxas says of 32-bit addresses, and its crashes, say nothing of the instruction.
+        { ptxas -O0 -arch="$target" "$work/$1/$number.ptx" -o /dev/null; } > "$work/log" 2>&1 ||
+            theirs=$(grep -v '32-Bit' "$work/log" | grep -m1 -oE '(error|fatal) +: +[^ ].*')
+        [ -z "$theirs" ] && theirs=ok
+        [ "$theirs" = ok ] && [ "$ours" = ok ] && continue
+        [ "$theirs" != ok ] && [ "$ours" != ok ] && continue
+        differ=$((differ + 1))
+        echo "    $program | ptxas: $theirs | builtin: $ours"
+    done < "$work/$1.targets" 3< "$FOLDER/$1.txt" 4< "$work/$1.builtin"
+    echo "language: $1: $((number - differ)) of $number verdicts agree"
+}
+
+compare wrong
+if [ $((differ * 20)) -le "$number" ]; then pass; else fail "fewer than 95 % of the verdicts on wrong programs agree"; fi
+compare right
+if [ "$differ" = 0 ]; then pass; else fail "verdicts on right programs"; fi
+
+# assemble NAME FILE: what a compiler made.
+assemble() {
+    if [ ! -s "$2" ]; then
+        echo "language: $1 was not compiled: SKIPPED"
+        skipped=$((skipped + 1))
+    elif verdict --files "$2" | grep -q ': ok$'; then
+        pass
+    else
+        fail "$1: $(verdict --files "$2")"
+    fi
+    rm -f "$2"
+}
+
+# compile NAME SOURCE OPTIONS...: through nvcc.
+compile() {
+    local name=$1 source=$2
+    shift 2
+    nvcc -std=c++17 -rdc=true -ptx "$@" "$source" -o "$work/out.ptx" > "$work/log" 2>&1
+    assemble "$name $*" "$work/out.ptx"
+}
+
+if command -v nvcc > /dev/null; then
+    targets="compute_90a compute_120"
+    [ -n "${LANGUAGE_LONG:-}" ] && targets="compute_75 compute_80 compute_90 compute_90a compute_100 compute_120"
+    for source in "$ROOT"/fixtures/src/*.cu; do
+        for target in $targets; do
+            compile "$(basename "$source")" "$source" -arch="$target"
+            compile "$(basename "$source")" "$source" -arch="$target" -G
+            compile "$(basename "$source")" "$source" -arch="$target" -lineinfo
+            compile "$(basename "$source")" "$source" -arch="$target" -Xcicc -O0
+        done
+    done
+    for source in "$FOLDER"/*.cu; do
+        for target in $targets; do
+            [ -z "${LANGUAGE_LONG:-}" ] && [ "$(basename "$source")" = libraries.cu ] && continue
+            compile "$(basename "$source")" "$source" -arch="$target"
+        done
+    done
+else
+    echo "language: nvcc is not on PATH: its output SKIPPED"
+    skipped=$((skipped + 1))
+fi
+
+# clang needs no toolkit: the source brings its own __global__.
+if command -v clang > /dev/null && clang --print-targets 2> /dev/null | grep -q nvptx64; then
+    for target in sm_75 sm_80; do
+        for level in -O0 -O3; do
+            clang -x cuda --cuda-device-only --cuda-gpu-arch=$target -nocudainc -nocudalib $level -S \
+                "$FOLDER/clang.cu.txt" -o "$work/out.ptx" > "$work/log" 2>&1
+            assemble "clang.cu $target $level" "$work/out.ptx"
+        done
+    done
+else
+    echo "language: clang cannot compile for NVPTX: SKIPPED"
+    skipped=$((skipped + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
