@@ -263,13 +263,14 @@ static bool has_cycle(const struct merging *m, uint32_t kernel)
     return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
 }
 
-static void encode_program(struct encoder *encoder)
+/* `type` tells whether of .nv.info or of its Mercury twin. */
+static void encode_program(struct encoder *encoder, uint32_t type)
 {
     struct merging *m = encoder->m;
 
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (m->cubins[file]->sections[i].type == SHT_CUDA_INFO &&
+            if (m->cubins[file]->sections[i].type == type &&
                 merging_owner(m, file, i) == MERGE_NONE)
                 read_records(encoder, file, m->cubins[file]->sections[i].data);
     for (size_t i = encoder->count; i-- > 0;)
@@ -419,6 +420,12 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
 }
 
+static bool is_info(enum merged_class class)
+{
+    return class == CLASS_INFO || class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO ||
+           class == CLASS_TWIN_FUNCTION_INFO;
+}
+
 bool attributes_encode(struct merging *m)
 {
     struct encoder encoder = {.m = m};
@@ -432,12 +439,12 @@ bool attributes_encode(struct merging *m)
     for (size_t i = 0; i < m->section_count; i++) {
         struct merged_section *section = &m->sections[i];
 
-        if (section->class != CLASS_INFO && section->class != CLASS_FUNCTION_INFO)
+        if (!is_info(section->class) || section->index == 0)
             continue;
         encoder.count = 0;
         encoder.out.size = 0;
-        if (section->class == CLASS_INFO)
-            encode_program(&encoder);
+        if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
+            encode_program(&encoder, section->type);
         else
             encode_function(&encoder, section);
         section->own = arena_alloc(&m->image->arena, encoder.out.size, 1);

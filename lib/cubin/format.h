@@ -40,8 +40,12 @@ enum cubin_section_type {
     SHT_CUDA_CAPMERC = 0x70000016,
     SHT_CUDA_CONSTANT0 = 0x70000064, /* bank N: + N; PROGBITS in an executable */
     SHT_CUDA_CONSTANT_LAST = 0x70000064 + 17,
+    SHT_CUDA_MERC_CONSTANT_IMAGE =
+        0x70000079, /* .nv.merc.nv.constant.entry_image_header_indices.F */
+    SHT_CUDA_MERC_CONSTANT_USER = 0x7000007c, /* .nv.merc.nv.constant.user: bank 3 */
     SHT_CUDA_MERC_RELA = 0x70000082,
     SHT_CUDA_MERC_INFO = 0x70000083,
+    SHT_CUDA_MERC_CONSTANT_OPTIMIZER = 0x70000084, /* .nv.merc.nv.constant.optimizer.F: bank 2 */
     SHT_CUDA_MERC_SYMTAB = 0x70000085,
     SHT_CUDA_COMPAT = 0x70000086,
 };
@@ -107,6 +111,28 @@ enum cubin_relocation_type {
     R_CUDA_UNIFIED32_HI_32 = 0x71,
     R_CUDA_ABS56_16_34 = 0x72, /* indirect call */
     R_CUDA_CONST_FIELD22_37 = 0x73,
+};
+
+/* Relocation types of .nv.merc.rela.X. The names are made after those of the plain types that stand
+ * beside them in .rela.X (measured on ptxas 13.0), which are told here. */
+enum cubin_mercury_relocation_type {
+    R_MERCURY_G64 = 0x10001,   /* R_CUDA_G64 */
+    R_MERCURY_64 = 0x10002,    /* R_CUDA_64, R_CUDA_ABS55_16_34, R_CUDA_ABS56_16_34 */
+    R_MERCURY_ABS32 = 0x10003, /* R_CUDA_ABS32_32, R_CUDA_CONST_FIELD22_37, R_CUDA_32 */
+    R_MERCURY_ABS16 = 0x10004, /* R_CUDA_ABS16_32, R_CUDA_CONST_FIELD21_38 */
+    R_MERCURY_G32_LO = 0x10005,
+    R_MERCURY_G32_HI = 0x10006,
+    R_MERCURY_PROG_REL32 =
+        0x10008, /* code's offset in a table of bank 2, a section's in debug data */
+    R_MERCURY_TEX_HEADER_INDEX = 0x1000b,
+    R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
+    R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
+    R_MERCURY_FUNC32_LO = 0x10028, /* R_CUDA_ABS32_LO_32 of code */
+    R_MERCURY_FUNC32_HI = 0x10029,
+    R_MERCURY_UNIFIED = 0x10032,
+    R_MERCURY_FUNC64 = 0x1003d, /* R_CUDA_64 of code in debug data */
+    R_MERCURY_UNIFIED32_LO = 0x1003e,
+    R_MERCURY_UNIFIED32_HI = 0x1003f,
 };
 
 /* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, u16 value or payload size, payload. */

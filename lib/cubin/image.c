@@ -136,14 +136,15 @@ static bool rule_covers(const struct segment_rule *rule, const struct image_sect
 /* Adds the segment of all sections that the rule covers, from the first to the end of the last,
  * unless there is none. Measured: NOBITS sections reach into the file part with their aligned
  * offset, and each then adds its size, aligned, to the memory part. */
-static void add_segment(struct image *image, const struct segment_rule *rule)
+static void add_segment_of(struct image *image, const struct segment_rule *rule, size_t first,
+                           size_t last)
 {
     bool found = false;
     uint64_t start = 0;
     uint64_t end = 0;
     uint64_t memory;
 
-    for (size_t i = 1; i < image->section_count; i++) {
+    for (size_t i = first; i < last; i++) {
         const struct image_section *section = &image->sections[i];
 
         if (!rule_covers(rule, section))
@@ -157,7 +158,7 @@ static void add_segment(struct image *image, const struct segment_rule *rule)
     if (!found)
         return;
     memory = end - start;
-    for (size_t i = 1; i < image->section_count; i++) {
+    for (size_t i = first; i < last; i++) {
         const struct image_section *section = &image->sections[i];
 
         if (section->has_no_bytes && rule_covers(rule, section))
@@ -168,6 +169,11 @@ static void add_segment(struct image *image, const struct segment_rule *rule)
                                                                      .offset = start,
                                                                      .file_size = end - start,
                                                                      .memory_size = memory};
+}
+
+static void add_segment(struct image *image, const struct segment_rule *rule)
+{
+    add_segment_of(image, rule, 1, image->section_count);
 }
 
 /* The program headers' own segment. */
@@ -190,8 +196,18 @@ static void add_segments_sm90(struct image *image)
     add_header_segment(image, PT_LOAD, PF_R | PF_X);
 }
 
-/* Segments from sm_100 on: code, data and constants apart; the Mercury twins of data sections,
- * marked by a flag of their own, are not loaded a second time. */
+static size_t first_code(const struct image *image)
+{
+    size_t i = 1;
+
+    while (i < image->section_count && !(image->sections[i].flags & SHF_EXECINSTR))
+        i++;
+    return i;
+}
+
+/* Segments from sm_100 on: the program's constants, code, data and the kernels' parameters apart;
+ * the Mercury twins of data sections, marked by a flag of their own, are not loaded a second time.
+ */
 static void add_segments_sm100(struct image *image)
 {
     static const struct segment_rule code = {SHF_ALLOC | SHF_EXECINSTR, SHF_CUDA_MERCURY,
@@ -203,9 +219,10 @@ static void add_segments_sm100(struct image *image)
 
     add_header_segment(image, PT_PHDR, PF_R);
     add_header_segment(image, PT_LOAD, PF_R);
+    add_segment_of(image, &constants, 1, first_code(image));
     add_segment(image, &code);
     add_segment(image, &writable);
-    add_segment(image, &constants);
+    add_segment_of(image, &constants, first_code(image), image->section_count);
 }
 
 /* Places the program headers behind everything else. */
@@ -235,6 +252,10 @@ void image_layout(struct image *image)
     for (size_t i = 1; i < image->section_count; i++) {
         struct image_section *section = &image->sections[i];
 
+        if (section->shares) {
+            section->offset = image->sections[section->shares].offset;
+            continue;
+        }
         position = align_up(position, section->alignment);
         section->offset = position;
         position += file_bytes(section);

@@ -26,6 +26,7 @@ struct image_section {
     uint64_t size;        /* bytes; of file contents unless has_no_bytes */
     bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
     const void *data;     /* size bytes that outlive the image, or NULL when has_no_bytes */
+    uint32_t shares;      /* an earlier section that has the same bytes, which stand there; or 0 */
     uint64_t offset;      /* in the file: set by image_layout */
     uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
 };

@@ -78,10 +78,10 @@ static bool fill_file_header(Elf *elf, const struct image *image)
 
 /* NVIDIA's types without contents look to libelf as if they had some. Told their sizes it would
  * make room for them in the file, which may be gigabytes: they are written as empty, and their
- * sizes put into the headers afterwards. */
+ * sizes put into the headers afterwards. So are sections whose bytes another one writes. */
 static bool looks_full(const struct image_section *section)
 {
-    return section->has_no_bytes && section->type != SHT_NOBITS;
+    return (section->has_no_bytes && section->type != SHT_NOBITS) || section->shares != 0;
 }
 
 static bool add_section(Elf *elf, const struct image_section *section)

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/mercury.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
@@ -24,8 +25,8 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
 static enum merged_class class_of(const struct merging *m, const struct cubin_section *section,
                                   uint32_t owner)
 {
-    if (section->flags & SHF_CUDA_MERCURY)
-        return CLASS_COUNT;
+    if (cubin_is_mercury(section))
+        return mercury_class(m, section);
     if (cubin_is_text(section))
         return CLASS_TEXT;
     if (section->type == SHT_PROGBITS && (text_starts(section->name, TEXT(".debug_")) ||
@@ -45,7 +46,7 @@ static enum merged_class class_of(const struct merging *m, const struct cubin_se
 /* The type that a section has in the output: an executable knows only ELF's own. */
 static uint32_t type_of(const struct merging *m, enum merged_class class, uint32_t type)
 {
-    if (m->request->relocatable)
+    if (m->request->relocatable || merging_is_twin(class))
         return type;
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }

@@ -11,8 +11,11 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/attributes.h"
+#include "cubin/frames.h"
 #include "cubin/graph.h"
 #include "cubin/layout.h"
+#include "cubin/mercury.h"
+#include "cubin/mercury_relocate.h"
 #include "cubin/merging.h"
 #include "cubin/notes.h"
 #include "cubin/ordering.h"
@@ -69,26 +72,6 @@ static bool check_inputs(struct merging *m)
     return !m->failed;
 }
 
-static bool is_mercury(const struct cubin_section *section)
-{
-    return (section->flags & SHF_CUDA_MERCURY) || section->type == SHT_CUDA_CAPMERC ||
-           section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
-           section->type == SHT_CUDA_MERC_SYMTAB;
-}
-
-/* From sm_100 on cubins hold their code a second time, for finalizers to other targets. */
-static void warn_mercury(const struct merging *m)
-{
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (is_mercury(&m->cubins[file]->sections[i])) {
-                diag_warning("Mercury sections of '%s' and other inputs are not carried over; the "
-                             "output runs on its own target only",
-                             m->cubins[file]->name);
-                return;
-            }
-}
-
 /* The same contents in every executable up to sm_90; what the driver does with them is not known.
  */
 static void add_rel_action(struct merging *m)
@@ -125,14 +108,21 @@ static bool find_live(struct merging *m)
 
 static bool place(struct merging *m)
 {
+    frames_prune(m);
     notes_add(m);
+    mercury_begin(m);
     return layout_sections(m) && texture_layout(m) && shared_layout(m);
 }
 
 static bool relocate(struct merging *m)
 {
     layout_fill(m);
-    return relocate_sections(m);
+    mercury_pair(m);
+    mercury_relocate(m);
+    if (!relocate_sections(m))
+        return false;
+    mercury_add_lists(m);
+    return true;
 }
 
 /* From here on no section is added. */
@@ -141,9 +131,11 @@ static bool order(struct merging *m)
     attributes_add_sections(m);
     graph_add_sections(m);
     add_rel_action(m);
+    mercury_add_sections(m);
     if (!ordering_sections(m))
         return false;
     symtab_assign(m);
+    mercury_assign(m);
     return true;
 }
 
@@ -151,6 +143,7 @@ static bool order(struct merging *m)
 static bool encode(struct merging *m)
 {
     graph_encode(m);
+    mercury_encode(m);
     attributes_warn(m);
     return attributes_encode(m) && relocate_encode(m);
 }
@@ -164,6 +157,8 @@ static uint32_t find_index(const struct merging *m, struct text name)
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
+    if (merging_is_twin(section->class))
+        return mercury_link(m, section);
     switch (section->class) {
     case CLASS_TEXT:
     case CLASS_RELOCATIONS:
@@ -183,6 +178,8 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
+    if (merging_is_twin(section->class))
+        return mercury_info(m, section);
     if (section->class == CLASS_TEXT)
         return m->symbols[section->function].row | section->info_high << 24;
     if (section->class == CLASS_NOTE)
@@ -220,6 +217,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .size = section->size,
                                     .has_no_bytes = has_no_bytes,
                                     .data = has_no_bytes ? NULL : section->data,
+                                    .shares = mercury_shared(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
                                 });
@@ -250,6 +248,7 @@ static void build_image(struct merging *m)
     for (size_t i = 0; i < m->order_count; i++)
         image_string(&m->strings, m->sections[m->order[i]].name);
     symtab_encode(m);
+    mercury_encode_symbols(m);
     strtab = &m->image->sections[ORDERING_STRTAB];
     strtab->size = m->strings.bytes.size;
     strtab->data =
@@ -357,7 +356,6 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
     if (ok) {
-        warn_mercury(&m);
         build_image(&m);
     }
     if (ok && report)

@@ -90,6 +90,15 @@ enum merged_class {
     CLASS_FUNCTION_CONSTANT,
     CLASS_TEXT,
     CLASS_GLOBAL_INIT,
+    CLASS_TWIN_TEXT, /* Mercury's (mercury.h), up to CLASS_TWIN_SYMTAB; behind everything else */
+    CLASS_TWIN_DEBUG,
+    CLASS_TWIN_INFO,
+    CLASS_TWIN_FUNCTION_INFO,
+    CLASS_TWIN_RELOCATIONS,
+    CLASS_TWIN_CONSTANT,
+    CLASS_TWIN_FUNCTION_CONSTANT,
+    CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_SYMTAB,
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
     CLASS_GLOBAL,
@@ -209,6 +218,14 @@ struct merging {
     uint32_t *bank0_of;       /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
     size_t texture_kernel;    /* how many kernels texture_relocate has seen */
 
+    /* mercury.c */
+    bool has_twins;        /* Mercury's sections are merged too; may change to false */
+    uint32_t *twin_tables; /* by file: its Mercury symbol table; 0 = none */
+    uint32_t *twin_of;     /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
+    size_t twin_of_count;
+    uint32_t twin_symtab;  /* merged section */
+    size_t twin_row_count; /* rows of Mercury's symbol table: the first of .symtab's */
+
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */
     size_t relocation_count;
@@ -260,6 +277,11 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 static inline bool merging_is_mercury(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+}
+
+static inline bool merging_is_twin(enum merged_class class)
+{
+    return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
 }
 
 static inline bool merged_is_kernel(const struct merged_symbol *symbol)

@@ -119,6 +119,16 @@ static bool is_zero(struct bytes payload)
     return true;
 }
 
+/* Only what all inputs allow is allowed (measured). */
+static void and_payload(struct merging *m, struct info_record *record, struct bytes other)
+{
+    uint8_t *both = arena_alloc(&m->arena, record->payload.size, 1);
+
+    for (size_t i = 0; i < record->payload.size; i++)
+        both[i] = record->payload.data[i] & (i < other.size ? other.data[i] : 0);
+    record->payload.data = both;
+}
+
 static void add_compat(struct merging *m)
 {
     struct info_record records[256]; /* one per attribute at most */
@@ -139,6 +149,8 @@ static void add_compat(struct merging *m)
                 continue;
             if (at == count)
                 records[count++] = record;
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
+                and_payload(m, &records[at], record.payload);
             else if (record.format != EIFMT_SVAL && record.value > records[at].value)
                 records[at].value = record.value;
         }

@@ -53,10 +53,20 @@ static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
             take(m, m->places[m->section_base[file] + i].section);
 }
 
-/* From sm_100 on constants are loaded by a segment of their own, behind everything else. */
-static bool is_constant(enum merged_class class)
+/* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything
+ * else, unless the link adds words for texture references to them. */
+static bool stands_behind(const struct merging *m, const struct merged_section *section)
 {
-    return class == CLASS_CONSTANT || class == CLASS_FUNCTION_CONSTANT;
+    return merging_is_mercury(m) && section->class == CLASS_FUNCTION_CONSTANT &&
+           section->bank == 0 && m->texture_count == 0;
+}
+
+static void take_early(struct merging *m)
+{
+    for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++)
+        for (uint32_t i = 0; i < m->section_count; i++)
+            if (m->sections[i].class == class && !stands_behind(m, &m->sections[i]))
+                take(m, i);
 }
 
 bool ordering_sections(struct merging *m)
@@ -64,16 +74,15 @@ bool ordering_sections(struct merging *m)
     size_t kernel = 0;
 
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    for (enum merged_class class = 0; class < CLASS_SHARED; class ++)
-        if (!is_constant(class) || !merging_is_mercury(m))
-            take_class(m, class);
+    take_early(m);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file, &kernel);
     for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
         take_class(m, class);
-    take_class(m, CLASS_CONSTANT);
     take_class(m, CLASS_FUNCTION_CONSTANT);
+    for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
+        take_class(m, class);
     if (ORDERING_FIRST + m->order_count < SHN_LORESERVE)
         return true;
     diag_error("The output needs %zu sections, %d are possible", ORDERING_FIRST + m->order_count,

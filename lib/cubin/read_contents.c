@@ -61,8 +61,8 @@ static bool check_record(const struct reader *reader, size_t index,
     return true;
 }
 
-/* Records are whole; in .nv.info* (not .nv.compat, whose attributes are others, nor Mercury's
- * twins, whose symbols are others) their symbols are valid. */
+/* Records are whole; in .nv.info* and their Mercury twins (not .nv.compat, whose attributes are
+ * others) their symbols are valid. */
 static bool check_info(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
@@ -70,7 +70,7 @@ static bool check_info(const struct reader *reader, size_t index)
     struct info_record record;
 
     while (info_next(&rest, &record))
-        if (!check_record(reader, index, &record, section->type == SHT_CUDA_INFO))
+        if (!check_record(reader, index, &record, section->type != SHT_CUDA_COMPAT))
             return false;
     if (rest.size > 0)
         return read_damaged(reader, READ_SECTION " ends within a record, at byte %zu of %zu",

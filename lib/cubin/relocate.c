@@ -37,6 +37,7 @@ static const struct field constant_fields[] = {
     {R_CUDA_ABS16_32, 32, 16, 0, 0},
     {R_CUDA_CONST_FIELD21_38, 38, 16, 0, 54},
     {R_CUDA_CONST_FIELD19_40, 40, 14, 2, 54},
+    {R_CUDA_CONST_FIELD22_37, 37, 17, 0, 54},
 };
 
 /* Offsets of words in bank 0. */
@@ -333,7 +334,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     struct merging *m = list->m;
     const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
-    const struct field *field = find_field(constant_fields, 3, relocation->type);
+    const struct field *field = find_field(constant_fields, 4, relocation->type);
 
     if (relocation->type == R_CUDA_NONE || relocation->type == R_CUDA_YIELD_OPCODE9_0 ||
         relocation->type == R_CUDA_YIELD_CLEAR_PRED4_87)
@@ -386,8 +387,6 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.is_debug = m->sections[list.place.section].class == CLASS_DEBUG;
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
-    if (merging_is_mercury(m))
-        list_section(&list); /* measured: from sm_100 on empty lists stay */
     for (size_t i = 0; i < input->relocation_count; i++)
         relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;
@@ -439,12 +438,13 @@ bool relocate_encode(struct merging *m)
     for (size_t i = 0; i < m->section_count; i++) {
         struct merged_section *section = &m->sections[i];
 
-        if (section->class != CLASS_RELOCATIONS)
+        if (section->class != CLASS_RELOCATIONS && section->class != CLASS_TWIN_RELOCATIONS)
             continue;
         section->own = arena_alloc(&m->image->arena, section->size, 1);
         section->data = section->own;
     }
     for (size_t i = m->relocation_count; i-- > 0;)
-        encode_one(m, &m->relocations[i], &written[m->relocations[i].list]);
+        if (m->sections[m->relocations[i].list].index)
+            encode_one(m, &m->relocations[i], &written[m->relocations[i].list]);
     return !m->failed;
 }

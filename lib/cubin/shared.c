@@ -401,7 +401,8 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
                            reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
     if (window->has_extern)
-        grow_debug_shared(m, EXTERN_ALIGNMENT, 0);
+        grow_debug_shared(m, EXTERN_ALIGNMENT,
+                          merging_is_mercury(m) ? reserved_bytes(m) : 0); /* measured */
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when

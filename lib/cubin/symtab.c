@@ -78,15 +78,31 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     return MERGE_NONE;
 }
 
-/* A kernel's shared memory stands behind its code, unless it is empty and of the linker's making.
- */
+/* A kernel's shared memory has a row unless it is empty and of the linker's making. From sm_100 on
+ * what the driver reserves does not count (measured). */
+static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
+{
+    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
+
+    return m->is_shared_given[kernel] || m->sections[section].size > reserve;
+}
+
+/* It stands behind the kernel's code. */
 static void add_shared(struct builder *builder, uint32_t kernel)
 {
     const struct merging *m = builder->m;
     uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
 
-    if (section != MERGE_NONE && (m->is_shared_given[kernel] || m->sections[section].size > 0))
+    if (section != MERGE_NONE && is_shared_named(m, kernel, section))
         add_section(builder, section);
+}
+
+/* From sm_100 on constant bank 0 of kernels ends the table, behind the globals, unless the link
+ * adds words for texture references to it. */
+static bool stands_last(const struct merging *m, uint32_t section)
+{
+    return merging_is_mercury(m) && section != MERGE_NONE && m->texture_count == 0 &&
+           m->sections[section].class == CLASS_FUNCTION_CONSTANT && m->sections[section].bank == 0;
 }
 
 static void add_local(struct builder *builder, const struct merged_local *local)
@@ -98,6 +114,8 @@ static void add_local(struct builder *builder, const struct merged_local *local)
         add_symbol(builder, local->index);
         return;
     }
+    if (stands_last(m, section_named(m, local->file, local->index)))
+        return;
     input = m->cubins[local->file]->symbols[local->index].section;
     add_section(builder, section_named(m, local->file, local->index));
     if (cubin_is_text(&m->cubins[local->file]->sections[input]))
@@ -113,13 +131,22 @@ static void add_linker_sections(struct builder *builder)
         const struct merged_section *section = &m->sections[m->order[i]];
 
         if (section->class >= CLASS_SHARED && section->size &&
-            (section->class != CLASS_DEBUG_SHARED || m->request->debug))
+            (section->class != CLASS_DEBUG_SHARED || m->request->debug) &&
+            (section->class != CLASS_SHARED || is_shared_named(m, section->function, m->order[i])))
             add_section(builder, m->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         for (size_t i = 0; i < m->order_count; i++)
             if (m->sections[m->order[i]].class == classes[c])
                 add_section(builder, m->order[i]);
+}
+
+static void add_last(struct builder *builder, const struct merged_local *local)
+{
+    uint32_t section = section_named(builder->m, local->file, local->index);
+
+    if (stands_last(builder->m, section))
+        add_section(builder, section);
 }
 
 void symtab_assign(struct merging *m)
@@ -136,6 +163,10 @@ void symtab_assign(struct merging *m)
     m->first_global_row = m->row_count;
     for (size_t i = 0; i < m->global_count; i++)
         add_symbol(&builder, m->globals[i]);
+    m->twin_row_count = m->row_count;
+    for (size_t i = 0; i < m->local_count; i++)
+        if (m->locals[i].is_section)
+            add_last(&builder, &m->locals[i]);
 }
 
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)

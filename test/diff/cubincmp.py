@@ -14,6 +14,11 @@ NOTE = 7
 INFO = 0x70000000
 CALLGRAPH = 0x70000001
 PROTOTYPE = 0x70000002
+# Mercury's twins, from sm_100 on; their symbols are .symtab's, with twins as sections.
+MERCURY_CODE = 0x70000016
+MERCURY_RELA = 0x70000082
+MERCURY_INFO = 0x70000083
+MERCURY_SYMTAB = 0x70000085
 INFO_LINK = 0x40
 DERIVED = {".shstrtab", ".strtab", ".symtab"}
 # Records of .nv.info whose payload begins with symbols: how many of its words (None: all).
@@ -80,6 +85,17 @@ class Cubin:
             else:
                 symbol["label"] = symbol["name"]
 
+    def twin_symbols(self, section):
+        for name, info, other, index, value, size in struct.iter_unpack("<IBBHQQ",
+                                                                        section["data"]):
+            yield "%s type %#x other %#x in %s, %#x, %d bytes" % (
+                text(self.strings, name), info, other, self.section_name(index), value, size)
+
+    def twin_code(self, section):
+        """The section of the target's code, and all bytes behind its number."""
+        word, = struct.unpack_from("<I", section["data"])
+        return [self.section_name(word), section["data"][4:].hex()]
+
     def label(self, index):
         return self.symbols[index]["label"]
 
@@ -118,21 +134,29 @@ class Cubin:
 
     def contents(self, section):
         """The section's meaning as a list of lines, or its bytes."""
-        if section["type"] == INFO:
+        if section["type"] == MERCURY_SYMTAB:
+            return list(self.twin_symbols(section))
+        if section["type"] == MERCURY_CODE:
+            return self.twin_code(section)
+        if section["type"] in (INFO, MERCURY_INFO):
             return list(self.records(section["data"]))
         if section["type"] == CALLGRAPH:
             return list(self.calls(section))
         if section["type"] == PROTOTYPE:
             return ["%s: %s" % (self.label(a), text(self.strings, b))
                     for a, b in struct.iter_unpack("<II", section["data"])]
-        if section["type"] in (4, 9):
+        if section["type"] in (4, 9, MERCURY_RELA):
             return list(self.relocations(section))
         return section["data"]
 
     def info(self, section):
         if section["name"].startswith(".text."):
             return "%s, %#x" % (self.label(section["info"] & 0xFFFFFF), section["info"] >> 24)
-        if section["type"] in (4, 9) or section["flags"] & INFO_LINK:
+        if section["type"] == MERCURY_CODE:
+            return self.label(section["info"])
+        if section["type"] in (2, MERCURY_SYMTAB):
+            return None
+        if section["type"] in (4, 9, MERCURY_RELA) or section["flags"] & INFO_LINK:
             return self.section_name(section["info"])
         return section["info"]
 

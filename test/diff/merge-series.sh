@@ -81,8 +81,9 @@ for kind in $kinds; do
         passed*) passed=$((passed + 1)) ;;
         skipped*) skipped=$((skipped + 1)) ;;
         *)
-            if grep -q "^$test	" test/diff/known-differences; then
-                line="skipped ${line#failed } (known: $(grep "^$test	" test/diff/known-differences | cut -f2))"
+            known=$(grep -m 1 -E "^($target )?$test	" test/diff/known-differences | cut -f2)
+            if [ -n "$known" ]; then
+                line="skipped ${line#failed } (known: $known)"
                 skipped=$((skipped + 1))
             else
                 failed=$((failed + 1))
