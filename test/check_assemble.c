@@ -330,6 +330,36 @@ START_TEST(what_workers_report_is_counted_once_and_in_chunk_order)
 }
 END_TEST
 
+START_TEST(what_the_user_does_not_want_to_hear_workers_do_not_say)
+{
+    struct context *context = context_get();
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(3);
+    deeds[0] = deeds[2] = REPORT;
+    logs[1] = "ptxas info    : Used 8 registers\n";
+    context->suppress_warnings = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said, "minilink info    : Used 8 registers\n");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_infos = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said ? said : "", "");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_warnings = false;
+    context->annotate = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said, "@W@minilink warning : from within chunk 0\n"
+                           "@W@minilink warning : from within chunk 2\n");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_infos = context->annotate = false;
+}
+END_TEST
+
 static const struct {
     const char *line;
     bool known;
@@ -542,6 +572,7 @@ static Suite *assemble_suite(void)
     tcase_add_loop_test(cases, memory_that_runs_out_in_a_worker_is_that_chunks_result, 0, counts);
     tcase_add_test(cases, success_without_a_cubin_is_an_internal_error);
     tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
+    tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
     tcase_add_loop_test(cases, log_lines_are_understood, 0,
                         sizeof parse_rows / sizeof parse_rows[0]);
     tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0,

@@ -296,7 +296,7 @@ static void *cancel_later(void *argument)
 {
     (void)argument;
     usleep(100000);
-    __atomic_store_n(&cancelled, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&cancelled, 1, __ATOMIC_SEQ_CST);
     return NULL;
 }
 

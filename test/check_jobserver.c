@@ -176,6 +176,37 @@ START_TEST(releasing_what_is_not_held_is_an_error)
 }
 END_TEST
 
+START_TEST(a_token_that_cannot_be_written_back_is_an_error)
+{
+    struct jobserver_auth auth = make_pipe("a");
+    struct jobserver *jobserver = jobserver_open(&auth);
+    int wake = new_wake(0), flags = fcntl(make_fds[1], F_GETFL);
+
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    fcntl(make_fds[1], F_SETFL, flags | O_NONBLOCK);
+    while (write(make_fds[1], "x", 1) == 1)
+        ; /* somebody fills the pipe */
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_IO_ERROR);
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_IO_ERROR); /* the first one sticks */
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_IO_ERROR);
+    close(wake);
+}
+END_TEST
+
+START_TEST(each_state_has_words_of_its_own)
+{
+    static const enum jobserver_state states[] = {
+        JOBSERVER_OK,       JOBSERVER_SHORT_IO, JOBSERVER_NO_MAKEFLAGS, JOBSERVER_NO_AUTH,
+        JOBSERVER_NOT_OPEN, JOBSERVER_IO_ERROR, JOBSERVER_BAD_RELEASE};
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        for (size_t j = 0; j < i; j++)
+            ck_assert_str_ne(jobserver_state_text(states[i]), jobserver_state_text(states[j]));
+}
+END_TEST
+
 START_TEST(waiting_ends_when_a_token_comes)
 {
     struct jobserver_auth auth = make_pipe("");
@@ -354,6 +385,8 @@ static Suite *jobserver_suite(void)
     tcase_add_test(cases, close_returns_everything);
     tcase_add_test(cases, only_one_client_at_a_time);
     tcase_add_test(cases, releasing_what_is_not_held_is_an_error);
+    tcase_add_test(cases, a_token_that_cannot_be_written_back_is_an_error);
+    tcase_add_test(cases, each_state_has_words_of_its_own);
     tcase_add_test(cases, waiting_ends_when_a_token_comes);
     tcase_add_test(cases, descriptors_that_make_did_not_hand_down_are_refused);
     tcase_add_test(cases, a_fifo_serves_both_ways);

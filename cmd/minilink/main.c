@@ -1,7 +1,9 @@
 /* main.c: command line -> link request -> exit status. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +89,16 @@ static void print_version(void)
     puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
 }
 
+/* Whoever reads no further, like head, need not be told. */
+static enum link_status end_printing(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return LINK_STATUS_OK;
+    if (errno != EPIPE)
+        diag_error("cannot write to standard output: %s", strerror(errno));
+    return LINK_STATUS_ENVIRONMENT;
+}
+
 static enum link_code run(void *argument)
 {
     struct options *options = argument;
@@ -101,7 +113,7 @@ static enum link_code run(void *argument)
     else if (action == OPTIONS_VERSION)
         print_version();
     if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
-        status = fflush(stdout) ? LINK_STATUS_ENVIRONMENT : LINK_STATUS_OK;
+        status = end_printing();
     options->status = status;
     return LINK_OK;
 }

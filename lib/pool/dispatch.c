@@ -16,20 +16,43 @@ struct counted_task {
     int ended_fd; /* eventfd that is added to when the task has ended */
 };
 
+/* The order in which tasks are started. */
+static int compare(const struct dispatch_task *first, const struct dispatch_task *second)
+{
+    if (first->priority != second->priority)
+        return first->priority > second->priority ? -1 : 1;
+    return (first > second) - (first < second);
+}
+
+static int compare_pointers(const void *a, const void *b)
+{
+    return compare(*(const struct dispatch_task *const *)a,
+                   *(const struct dispatch_task *const *)b);
+}
+
 static void run_here(const struct dispatch_request *request)
 {
     for (size_t i = 0; i < request->count; i++)
         request->tasks[i].run(request->tasks[i].argument);
 }
 
+/* The pool has an order, but workers take what is there: the costliest must be there first. Without
+ * memory for that, they begin with what comes. */
 static void run_on_pool(const struct dispatch_request *request, struct pool *pool)
 {
+    const struct dispatch_task **order = malloc(request->count * sizeof *order);
+
+    for (size_t i = 0; order && i < request->count; i++)
+        order[i] = &request->tasks[i];
+    if (order)
+        qsort(order, request->count, sizeof *order, compare_pointers);
     for (size_t i = 0; i < request->count; i++) {
-        const struct dispatch_task *task = &request->tasks[i];
+        const struct dispatch_task *task = order ? order[i] : &request->tasks[i];
 
         if (!pool_submit(pool, task->run, task->argument, task->priority))
             task->run(task->argument);
     }
+    free(order);
     pool_wait(pool);
 }
 
@@ -62,14 +85,9 @@ static uint64_t wait_ended(int ended_fd)
     return got == (ssize_t)sizeof count ? count : 1;
 }
 
-static int compare_priorities(const void *a, const void *b)
+static int compare_counted(const void *a, const void *b)
 {
-    const struct dispatch_task *first = ((const struct counted_task *)a)->task;
-    const struct dispatch_task *second = ((const struct counted_task *)b)->task;
-
-    if (first->priority != second->priority)
-        return first->priority > second->priority ? -1 : 1;
-    return (first > second) - (first < second);
+    return compare(((const struct counted_task *)a)->task, ((const struct counted_task *)b)->task);
 }
 
 /* Starts tasks as tokens come, and gives tokens back as tasks end. There is always a way on: with
@@ -113,7 +131,7 @@ static bool run_as_client(const struct dispatch_request *request, struct pool *p
     if (ended_fd >= 0) {
         for (size_t i = 0; i < request->count; i++)
             counted[i] = (struct counted_task){&request->tasks[i], ended_fd};
-        qsort(counted, request->count, sizeof *counted, compare_priorities);
+        qsort(counted, request->count, sizeof *counted, compare_counted);
         run_with_tokens(request, pool, jobserver, counted);
         close(ended_fd);
     }
@@ -132,6 +150,7 @@ uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
     struct jobserver *jobserver = NULL;
+    enum jobserver_state state;
     struct pool *pool = NULL;
     bool has_run = false;
 
@@ -148,9 +167,9 @@ uint32_t dispatch_run(const struct dispatch_request *request)
         has_run = true;
     }
     pool_destroy(pool);
-    if (jobserver_close(jobserver) != JOBSERVER_OK)
-        diag_warning("Jobserver requested, but an error occurred: a token could not be %s",
-                     "taken or given back");
+    state = jobserver_close(jobserver);
+    if (state != JOBSERVER_OK)
+        diag_warning("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
     if (!has_run)
         run_here(request);
     return has_run ? threads : 1;

@@ -380,6 +380,27 @@ enum jobserver_state jobserver_state(const struct jobserver *jobserver)
     return (enum jobserver_state)jobserver->state;
 }
 
+const char *jobserver_state_text(enum jobserver_state state)
+{
+    switch (state) {
+    case JOBSERVER_OK:
+        return "it works";
+    case JOBSERVER_SHORT_IO:
+        return "its pipe has ended";
+    case JOBSERVER_NO_MAKEFLAGS:
+        return "MAKEFLAGS is not set";
+    case JOBSERVER_NO_AUTH:
+        return "MAKEFLAGS names none";
+    case JOBSERVER_NOT_OPEN:
+        return "it cannot be opened";
+    case JOBSERVER_IO_ERROR:
+        return "a token could not be taken or given back";
+    case JOBSERVER_BAD_RELEASE:
+        return "a token was given back that was not held";
+    }
+    return "its state is unknown";
+}
+
 enum jobserver_state jobserver_close(struct jobserver *jobserver)
 {
     enum jobserver_state state;

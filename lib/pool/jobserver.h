@@ -6,7 +6,14 @@
  * started us, it is taken first and given back last. Layout of a client and state codes: spec:
  * ptxas-threading, Jobserver Object; spec: nvlink-thread-pool, Status Codes.
  *
- * Operation. join, then acquire before and release after each chunk, then close.
+ * Operation. join, then acquire before and release after each chunk, then close. The description
+ * has a reader thread that fills a buffer for waiting workers, woken by a pipe of its own. Here the
+ * link thread hands out all chunks, so that it does all of that in one poll for a token, or for a
+ * chunk that has ended: no token can be read that nobody waits for, none has to be handed from
+ * thread to thread, and nothing must be woken to shut down. That leaves two of the description's
+ * three ways to release: a byte goes back to make while there is one, then the implicit token
+ * becomes free (the next acquire takes it at once, which is what handing it to a waiter did). close
+ * drains the buffer.
  *
  * Safety. A client is used by the link thread only, hence it has no locks, and there is one per
  * process at a time. The inherited descriptors are never changed: they are shared with make, which
@@ -86,6 +93,9 @@ enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd
 enum jobserver_state jobserver_release(struct jobserver *jobserver);
 
 enum jobserver_state jobserver_state(const struct jobserver *jobserver);
+
+/* What a state means, in words for a message. */
+const char *jobserver_state_text(enum jobserver_state state);
 
 /* Gives every token back and frees the client. Returns the state in which it ended; accepts NULL.
  */

@@ -25,7 +25,7 @@ static enum link_code run_assembler(void *argument)
 
 /* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
  * up to `before`: those behind it are flagged already, so that all failures together cost one pass.
- */
+ * Relaxed stores would do, but helgrind and drd take those for a race. */
 static void mark_failed(struct assemble_options *options, size_t index)
 {
     size_t before = atomic_load(&options->first_failed);
@@ -34,7 +34,7 @@ static void mark_failed(struct assemble_options *options, size_t index)
         if (!atomic_compare_exchange_weak(&options->first_failed, &before, index))
             continue;
         for (size_t i = index + 1; i < options->count && i <= before && !options->keep_going; i++)
-            __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
         return;
     }
 }

@@ -102,5 +102,41 @@ if command -v ptxas > /dev/null; then
 else
     echo "signals.sh: ptxas is not installed: links by it SKIPPED"
 fi
+
+# Nothing on the way out waits: not for a slow assembler, nor for one that ignores signals. The machine
+# may be busy, so that the best of some runs counts.
+cat > deaf << 'END'
+#!/bin/bash
+trap '' INT TERM HUP
+[ "$1" = --version ] && { printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit; }
+echo > started
+while :; do sleep 30; done
+END
+chmod +x deaf
+for name in INT TERM HUP; do
+    best=1000
+    for _ in 1 2 3 4 5; do
+        rm -rf out/* started
+        env --default-signal=INT,TERM,HUP "${split[@]}" --assembler=ptxas --ptxas="$work/deaf" "${abc[@]}" > /dev/null 2> messages &
+        pid=$!
+        for _ in $(seq 500); do
+            [ -e started ] && break
+            sleep 0.01
+        done
+        begin=$(date +%s%N)
+        kill -s $name $pid
+        wait $pid 2> /dev/null
+        status=$?
+        took=$((($(date +%s%N) - begin) / 1000000))
+        [ $took -lt $best ] && best=$took
+        { [ -e started ] && [ $status = $((128 + $(kill -l $name))) ] && [ -z "$(ls -A out)" ] && no_children; } || best=never
+        [ $best = never ] && break
+    done
+    if [ $best != never ] && [ $best -lt 100 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)); echo "failed: SIG$name with an assembler that ignores it: $best ms, status $status, left '$(ls -A out)'"
+    fi
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

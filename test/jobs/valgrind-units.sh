@@ -1,0 +1,33 @@
+#!/bin/bash
+# valgrind-units.sh: helgrind and drd find no race in what the unit tests do with threads: pools,
+# contexts, tokens, chunks on 1, 2, 8 and 64 threads, functions of a chunk.
+#
+# With THREADS set, as in .ci/run, the slower ones too.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+cd "$ROOT" || exit 1
+if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
+    echo "valgrind-units.sh: valgrind is not installed, or a sanitizer is in the programs: SKIPPED"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+units=(check_pool check_context check_jobserver)
+[ -n "${THREADS:-}" ] && units+=(check_assemble check_builtin)
+for tool in helgrind drd; do
+    for unit in "${units[@]}"; do
+        # A process of the test that has a race ends with 9, which the test reports as a failure.
+        if timeout 600 valgrind --tool=$tool -q --error-exitcode=9 "$BUILD/$unit" > "$log" 2>&1; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "failed: $tool, $unit"
+            tail -n 60 "$log" | sed 's/^/    /'
+        fi
+    done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
