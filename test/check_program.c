@@ -154,6 +154,30 @@ START_TEST(all_errors_are_reported)
 }
 END_TEST
 
+/* Sizes, aliases, prototypes and undefined symbols are found by different steps. */
+START_TEST(errors_of_all_steps_are_reported_together)
+{
+    const char *const texts[] = {
+        ".visible .func f(.param .b32 a) {} .visible .global .u32 v; .alias lost, f;",
+        ".extern .func f(.param .b64 a); .extern .global .u64 v; .extern .func x();"
+        ".visible .func g(); .alias g, x; .func d() {} .func d() {}"
+        ".visible .entry k() { call.uni f; call.uni x; ld.global.u64 %r, [v]; }"};
+    static const char *const expected[] = {
+        "Alias 'lost' in 'a' is not declared as a function",
+        "Size doesn't match for 'v' in 'b', first specified in 'a'",
+        "duplicate definition of 'd'",
+        "Alias 'g' in 'b' is of 'x', which is no function defined there",
+        "Prototype doesn't match for 'f' in 'b', first defined in 'a'",
+        "Undefined reference to 'x' in 'b'",
+    };
+
+    ck_assert(!link_texts(texts, 2));
+    ck_assert_uint_eq(sink.errors, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_msg(strstr(messages(), expected[i]) != NULL, "%s: %s", expected[i], messages());
+}
+END_TEST
+
 START_TEST(undefined_symbols_may_be_allowed)
 {
     const char *const texts[] = {".extern .func f();" USE_F ".visible .func lib() {}"
@@ -380,6 +404,7 @@ static Suite *suite(void)
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_loop_test(cases, modules_link_by_nvlinks_rules, 0, COUNT(link_cases));
     tcase_add_test(cases, all_errors_are_reported);
+    tcase_add_test(cases, errors_of_all_steps_are_reported_together);
     tcase_add_test(cases, undefined_symbols_may_be_allowed);
     tcase_add_test(cases, winners_are_the_first_weak_the_strong_and_the_largest_common);
     tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);

@@ -7,7 +7,8 @@
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 
-/* symbols.c: makes every module's entries and the program's symbols from its items. */
+/* symbols.c: makes every module's entries and the program's symbols from its items. When it fails,
+ * they are made as well, so that the next steps can find more errors. */
 bool symbols_resolve(struct program *program);
 
 /* check.c: after liveness: prototypes of what is used, and undefined references. */

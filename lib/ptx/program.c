@@ -127,12 +127,16 @@ static bool check_modules(struct program *program, struct arch arch)
 bool program_link(struct program *program, const struct program_source *sources, size_t count,
                   const struct program_request *request)
 {
-    if (!parse_sources(program, sources, count) || !check_modules(program, request->arch) ||
-        !symbols_resolve(program))
+    bool is_good;
+
+    if (!parse_sources(program, sources, count))
         return false;
+    /* All modules could be read: whatever is wrong between them is found in one run. */
+    is_good = check_modules(program, request->arch);
+    is_good &= symbols_resolve(program);
     names_make_unique(program);
     live_mark(program, request);
-    return check_program(program, request);
+    return check_program(program, request) && is_good;
 }
 
 void program_free(struct program *program)

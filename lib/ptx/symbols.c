@@ -374,8 +374,7 @@ bool symbols_resolve(struct program *program)
     for (size_t i = 0; i < program->module_count; i++)
         resolve_module(&resolver, (uint32_t)i);
     order_symbols(&resolver);
-    if (!resolver.failed)
-        resolver.failed = !connect_aliases(program);
+    resolver.failed |= !connect_aliases(program);
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
     return !resolver.failed;

@@ -103,8 +103,8 @@ else
     echo "signals.sh: ptxas is not installed: links by it SKIPPED"
 fi
 
-# Nothing on the way out waits: not for a slow assembler, nor for one that ignores signals. The machine
-# may be busy, so that the best of some runs counts.
+# Nothing on the way out waits: not for a slow assembler, nor for one that ignores signals. It takes some
+# 10 ms; the machine may be busy, so that the limit is wide and the best of some runs counts.
 cat > deaf << 'END'
 #!/bin/bash
 trap '' INT TERM HUP
@@ -114,7 +114,7 @@ while :; do sleep 30; done
 END
 chmod +x deaf
 for name in INT TERM HUP; do
-    best=1000
+    best=100000
     for _ in 1 2 3 4 5; do
         rm -rf out/* started
         env --default-signal=INT,TERM,HUP "${split[@]}" --assembler=ptxas --ptxas="$work/deaf" "${abc[@]}" > /dev/null 2> messages &
@@ -132,7 +132,7 @@ for name in INT TERM HUP; do
         { [ -e started ] && [ $status = $((128 + $(kill -l $name))) ] && [ -z "$(ls -A out)" ] && no_children; } || best=never
         [ $best = never ] && break
     done
-    if [ $best != never ] && [ $best -lt 100 ]; then
+    if [ $best != never ] && [ $best -lt 1000 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1)); echo "failed: SIG$name with an assembler that ignores it: $best ms, status $status, left '$(ls -A out)'"
