@@ -225,6 +225,11 @@ static void drop_system(struct link *link)
     link->is_system_unused = true;
 }
 
+static void release_inputs(const void *inputs)
+{
+    inputs_release(inputs);
+}
+
 static bool split(struct link *link)
 {
     const char *keep = link->request->keep;
@@ -232,6 +237,8 @@ static bool split(struct link *link)
         .wanted = is_split(link) && !link->request->emit_ptx ? MOST_CHUNKS : 1,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,
+        .release = release_inputs,
+        .release_argument = &link->inputs,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)

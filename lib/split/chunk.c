@@ -389,6 +389,8 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
 
     context->plan = plan;
     context->writer.arena = &chunks->arena;
+    context->writer.release = plan->request->release;
+    context->writer.release_argument = plan->request->release_argument;
     context->needed = closure_new(plan);
     context->declared = closure_new(plan);
     context->replicas = closure_new(plan);

@@ -57,6 +57,10 @@ struct split_request {
     uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = the default, 64 KiB */
     struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
                                not know this one */
+    /* Called each time that many bytes of the modules' texts have been copied to chunks, which may
+     * let go of their pages until they are read again; or NULL. */
+    void (*release)(const void *argument);
+    const void *release_argument;
 };
 
 /* Never fails on a linked program: what cannot be split comes out as one chunk. A module with full

@@ -9,6 +9,10 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 
+/* So many bytes of the sources stay in memory beside the chunks. More would cost memory, less the time
+ * to map pages again that several chunks need. */
+#define KEPT_BYTES (32u << 20)
+
 void writer_text(struct writer *writer, struct text text)
 {
     if (text.size == 0)
@@ -70,6 +74,11 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     for (size_t i = 0; i < writer->count; i++) {
         memcpy(data + size, writer->pieces[i].data, writer->pieces[i].size);
         size += writer->pieces[i].size;
+        writer->unreleased += writer->pieces[i].size;
+        if (writer->release && writer->unreleased >= KEPT_BYTES) {
+            writer->release(writer->release_argument);
+            writer->unreleased = 0;
+        }
     }
     data[size] = '\0';
     origins->count = writer->range_count;

@@ -33,6 +33,9 @@ struct writer {
     struct line_range *ranges; /* malloc'ed */
     size_t range_count;
     size_t range_capacity;
+    void (*release)(const void *argument); /* see split_request; may be NULL */
+    const void *release_argument;
+    size_t unreleased; /* bytes copied since */
 };
 
 void writer_text(struct writer *writer, struct text text);
