@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 
-/* So many bytes of the sources stay in memory beside the chunks. More would cost memory, less the time
- * to map pages again that several chunks need. */
+/* So many bytes of the sources stay in memory beside the chunks. More would cost memory, less the
+ * time to map pages again that several chunks need. */
 #define KEPT_BYTES (32u << 20)
 
 void writer_text(struct writer *writer, struct text text)
