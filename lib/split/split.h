@@ -18,7 +18,8 @@
 struct chunk {
     uint32_t index;
     struct text text;           /* PTX, followed by a NUL that is not counted; malloc'ed */
-    uint64_t weight;            /* bytes of function text: the estimate of its cost */
+    uint64_t weight;            /* bytes of function text: the estimate of its cost, as measured
+                                   (test/bench/cost.sh) */
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of those, copies that other chunks have too */
     const char *first_function; /* name of its costliest function, for messages and -v */
