@@ -1,0 +1,92 @@
+#!/bin/bash
+# split-table.sh: what splitting costs in the code: nothing.
+#
+# Links programs with ptxas, in 2, 4 and 16 chunks, and compares each kernel's registers, stack, shared and
+# constant bytes with those of the unsplit link, in which nvlink links what `ptxas -c` makes of each module:
+# split, none may be more. Up to 24 registers, which ptxas gives any kernel that names a function of another
+# module, are shown, but are no loss: a multiprocessor holds its full number of threads with 32. Programs: the fixtures, and kernels of the toolkit's own libraries.
+# Prints a line for each program, and each kernel that differs.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+ROOT=$PWD
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+for tool in nvcc nvlink ptxas; do
+    if ! command -v $tool > /dev/null; then
+        echo "split-table: $tool is not installed: SKIPPED"
+        echo "0 passed, 0 failed, 135 skipped"
+        exit 0
+    fi
+done
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+# properties < LOG: kernel, registers, stack, shared, constants; for what the linkers say under -v.
+properties() {
+    sed -n "s/^.*Function properties for '\(.*\)':$/\1/p; s/^.*used \([0-9]*\) registers, used [0-9]* barriers, \([0-9]*\) stack, \([0-9]*\) bytes smem, \([0-9]*\) bytes cmem.*/\1 \2 \3 \4/p" |
+        paste -d ' ' - - | sort
+}
+
+# compare NAME MODULE...: one program.
+compare() {
+    local name=$1 chunks
+    shift
+    rm -f part.*
+    for module in "$@"; do
+        ptxas -c -arch=sm_90 "$module" -o "part.$(basename "$module" .ptx).cubin" > log 2>&1 || return 0
+    done
+    nvlink -w -v -arch=sm_90 part.*.cubin -o whole.cubin 2> log > out || { echo "split-table: $name: nvlink does not link it"; return 0; }
+    cat log out | properties > whole
+    for chunks in 2 4 16; do
+        if ! "$BUILD/minilink" -w -v -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks=$chunks --minimum-chunk=1 "$@" -o split.cubin 2> log; then
+            failed=$((failed + 1)); echo "failed: $name in $chunks chunks"; tail -n 5 log
+            continue
+        fi
+        properties < log > split
+        join whole split | awk -v name="$name" -v chunks=$chunks -v made="$(grep -c ': chunk [0-9]' log)" -v kernels="$(wc -l < whole)" '
+            {
+                for (i = 2; i <= 5; i++) {
+                    before[i] += $i; after[i] += $(i + 4)
+                    if ($(i + 4) > $i) (i == 2 && $(i + 4) <= 24) ? few++ : worse++
+                    if ($(i + 4) < $i) better++
+                }
+                if ($2 " " $3 " " $4 " " $5 != $6 " " $7 " " $8 " " $9)
+                    line[++lines] = sprintf("    %s: %d registers, %d stack, %d shared, %d constant; split %d, %d, %d, %d", $1, $2, $3, $4, $5, $6, $7, $8, $9)
+            }
+            END {
+                printf "%-16s %2d kernels in %2d chunks (of %2d): registers %d -> %d, stack %d -> %d, shared %d -> %d, constants %d -> %d%s%s%s\n",
+                    name, NR, made, chunks, before[2], after[2], before[3], after[3], before[4], after[4], before[5], after[5],
+                    better ? ", better: " better : "", few ? ", more, but 24: " few : "", worse ? ", WORSE: " worse : ""
+                for (i = 1; i <= lines; i++) print line[i]
+                if (NR != kernels) print "    kernels are missing: " NR " of " kernels
+                exit worse > 0 || NR != kernels
+            }' && passed=$((passed + 1)) || failed=$((failed + 1))
+    done
+}
+
+cat > reduce.cu << 'END_OF_SOURCE'
+#include <cub/cub.cuh>
+void run(void *t, size_t &n, int *a, float *c, double *d, int m) {
+    cub::DeviceReduce::Sum(t, n, a, a, m), cub::DeviceReduce::Max(t, n, c, c, m), cub::DeviceReduce::Sum(t, n, d, d, m);
+    cub::DeviceScan::InclusiveSum(t, n, a, a, m), cub::DeviceScan::ExclusiveSum(t, n, c, c, m);
+}
+END_OF_SOURCE
+cat > sort.cu << 'END_OF_SOURCE'
+#include <thrust/device_ptr.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+void run(thrust::device_ptr<float> a, thrust::device_ptr<float> b) {
+    thrust::sort(a, b), thrust::reduce_by_key(a, b, a, a, a);
+}
+END_OF_SOURCE
+for source in reduce sort; do
+    nvcc -std=c++17 -arch=sm_90 -rdc=true -ptx $source.cu -o $source.ptx > log 2>&1 && compare $source $source.ptx
+done
+[ -e reduce.ptx ] && [ -e sort.ptx ] && compare reduce+sort reduce.ptx sort.ptx
+for program in "$ROOT"/fixtures/programs/*/; do
+    compare "$(basename "$program")" "$program"/*.ptx
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
