@@ -46,6 +46,7 @@ struct link {
     struct arena sources_arena;
     struct program program;
     struct chunks chunks;
+    struct buffer explanation; /* of the chunks */
     struct assembler assembler;
     struct cubins cubins;
     struct arena cubin_arena;
@@ -239,6 +240,7 @@ static bool split(struct link *link)
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
+        .explanation = link->request->explain_split ? &link->explanation : NULL,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)
@@ -493,6 +495,7 @@ static enum link_code run(void *argument)
 
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
+    report_explanation(buffer_view(&link->explanation));
     timing_end(&link->timing, "split");
     inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
@@ -535,6 +538,7 @@ static void free_all(struct link *link)
     cubins_free(&link->cubins);
     assembler_close(&link->assembler);
     chunks_free(&link->chunks);
+    buffer_free(&link->explanation);
     table_free(&link->system_names);
     program_free(&link->program);
     arena_free(&link->sources_arena);

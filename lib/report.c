@@ -92,6 +92,11 @@ void report_chunks(const struct chunks *chunks, const struct program *program)
     }
 }
 
+void report_explanation(struct text explanation)
+{
+    fwrite(explanation.data, 1, explanation.size, stdout);
+}
+
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler)
 {
     if (cubins->count == 0)

@@ -20,14 +20,17 @@ void report_agreement(const struct agreement *agreement);
 /* Phase I and the chunks. Nothing when there are none. */
 void report_chunks(const struct chunks *chunks, const struct program *program);
 
+/* What is in each chunk, and why, on standard output. */
+void report_explanation(struct text explanation);
+
 /* Phase II: assembler, threads, time per chunk. */
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
 
-/* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
 /* The call graph: where nvlink prints its text, or for a program that draws it on standard output.
  */
 void report_callgraph(const struct merge_report *report, enum callgraph_form form);
 
+/* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
 void report_image(const struct merge_report *report);
 
 #endif

@@ -242,6 +242,9 @@ static bool take_own(struct options *options, const struct option_row *row, cons
             return false;
         options->gnu_format = choice == 1;
         return true;
+    case OPTION_EXPLAIN_SPLIT:
+        link->explain_split = true;
+        return true;
     case OPTION_DRY_RUN:
         link->dry_run = true;
         return true;

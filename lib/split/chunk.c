@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "split/plan.h"
+#include "split/explain.h"
 #include "split/writer.h"
 
 /* A pragma or string section, which every chunk with functions of its module repeats. */
@@ -33,6 +34,7 @@ struct chunk_context {
     size_t extra_count;
     uint32_t *module_stamps; /* chunk + 1 where a module has functions in it */
     uint32_t *file_stamps;   /* chunk + 1 where such a module has the file */
+    uint32_t origin;         /* module + 1 that a comment names for what is written */
 };
 
 static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
@@ -171,11 +173,31 @@ static void write_declarations(struct chunk_context *context)
     }
 }
 
+/* Says in a comment which member what follows is from. Without line numbers: an edit in front of it
+ * would change the chunk. */
+static void write_origin(struct chunk_context *context, uint32_t module)
+{
+    const char *file = context->plan->program->modules[module]->file;
+    char *comment;
+
+    if (context->origin == module + 1)
+        return;
+    context->origin = module + 1;
+    comment = arena_string(context->writer.arena, text_of(file));
+    for (char *c = comment; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = '?';
+    writer_text(&context->writer, TEXT("// from "));
+    writer_text(&context->writer, text_of(comment));
+    writer_text(&context->writer, TEXT("\n"));
+}
+
 static void write_variable(struct chunk_context *context, uint32_t symbol)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
     struct text initialiser = entry->item->variable.initialiser;
 
+    write_origin(context, entry->module);
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
                        entry->item->line);
     write_variable_head(context, symbol, linkage_here(context->plan, symbol));
@@ -193,6 +215,7 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
     struct text text = entry->item->text;
     size_t head = (size_t)(entry->item->function.head.data - text.data);
 
+    write_origin(context, entry->module);
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
                        entry->item->line + lexer_count_lines(text, 0, head));
     writer_text(&context->writer, text_of(linkage_here(context->plan, symbol)));
@@ -306,7 +329,9 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
 static void write_ordinary(struct chunk_context *context, struct chunk_origins *origins,
                            const uint32_t *members, size_t count)
 {
+    context->origin = 0;
     collect(context, members, count);
+    explain_chunk(context->plan, context->chunk, &context->needed);
     write_header(context);
     write_files(context);
     write_extras(context, PTX_PRAGMA);
@@ -332,6 +357,7 @@ static void write_whole(struct chunk_context *context, struct chunk_origins *ori
             details->entries[i].item->is_definition)
             count_function(context, symbol, &heaviest);
     }
+    explain_whole(context->plan, context->chunk, index);
     writer_begin_range(&context->writer, module->file,
                        1 + lexer_count_lines(module->whole, 0, start));
     writer_edited(&context->writer, module->text, details->edits, details->edit_count);
@@ -360,6 +386,7 @@ static void write_unchanged(struct chunk_context *context, struct chunk_origins 
     struct text text = module->whole;
 
     collect(context, members, count);
+    explain_chunk(context->plan, context->chunk, &context->needed);
     while (text.size > 0 && text.data[text.size - 1] == '\0')
         text.size--;
     writer_begin_range(&context->writer, module->file, 1);

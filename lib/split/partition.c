@@ -203,10 +203,12 @@ static void bound_growth(struct dealer *dealer)
 static uint32_t choose_count(struct plan *plan, size_t units)
 {
     const struct split_request *request = plan->request;
-    uint64_t minimum = request->minimum_bytes ? request->minimum_bytes : DEFAULT_MINIMUM;
     uint64_t most = request->wanted < SPLIT_MOST_CHUNKS ? request->wanted : SPLIT_MOST_CHUNKS;
-    uint64_t by_size = plan->total_weight / minimum;
+    uint64_t by_size;
 
+    plan->minimum_bytes = request->minimum_bytes ? request->minimum_bytes : DEFAULT_MINIMUM;
+    plan->unit_count = units;
+    by_size = plan->total_weight / plan->minimum_bytes;
     if (most <= 1)
         plan->single_reason = "one chunk was asked for";
     else if (plan->function_count <= 1)

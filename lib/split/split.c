@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "split/explain.h"
 #include "split/plan.h"
 #include "split/writer.h"
 
@@ -85,6 +86,7 @@ bool split_program(struct chunks *chunks, const struct program *program,
     chunks->list = arena_zalloc(&chunks->arena, count, sizeof *chunks->list);
     chunks->count = count;
     chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
+    explain_plan(&plan, chunks);
     chunk_write_all(chunks, &plan);
     list_symbols(chunks, program);
     context_clean(&cleanup);

@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "ptx/program.h"
 
+struct buffer; /* base/buffer.h */
+
 struct chunk {
     uint32_t index;
     struct text text;           /* PTX, followed by a NUL that is not counted; malloc'ed */
@@ -62,6 +64,7 @@ struct split_request {
      * let go of their pages until they are read again; or NULL. */
     void (*release)(const void *argument);
     const void *release_argument;
+    struct buffer *explanation; /* takes a table of what was done, and why; or NULL */
 };
 
 /* Never fails on a linked program: what cannot be split comes out as one chunk. A module with full

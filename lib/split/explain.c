@@ -1,0 +1,157 @@
+/* explain.c: a heading, then for each chunk its items, those that it defines before those that it
+ * only names. */
+#include "split/explain.h"
+
+#include <inttypes.h>
+
+#include "base/buffer.h"
+
+static bool is_here(const struct plan *plan, uint32_t symbol, uint32_t chunk)
+{
+    return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
+}
+
+static const char *space_name(const struct program_symbol *symbol)
+{
+    switch (symbol->item->variable.space) {
+    case PTX_SPACE_SHARED:
+        return "shared";
+    case PTX_SPACE_CONST:
+        return "constant";
+    default:
+        return "variable";
+    }
+}
+
+static const char *role_of(const struct plan *plan, uint32_t symbol, uint32_t chunk)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+    const struct placement *placement = &plan->placements[symbol];
+
+    if (!is_here(plan, symbol, chunk))
+        return "extern";
+    if (!entry->is_function)
+        return space_name(entry);
+    if (entry->alias_target != NO_SYMBOL)
+        return "alias";
+    if (entry->is_entry)
+        return "kernel";
+    return placement->is_replicated && placement->copies > 1 ? "replica" : "function";
+}
+
+/* What the plan did with it, beyond its role. */
+static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk,
+                        struct buffer *out)
+{
+    const struct program_symbol *symbols = plan->program->symbols;
+    const struct placement *placement = &plan->placements[symbol];
+
+    if (!is_here(plan, symbol, chunk)) {
+        if (placement->chunk == NO_CHUNK)
+            buffer_string(out, "; no chunk defines it");
+        else
+            buffer_printf(out, "; in chunk %" PRIu32, placement->chunk);
+        return;
+    }
+    if (placement->is_promoted)
+        buffer_string(out, "; promoted, as other chunks need it");
+    if (placement->is_replicated && symbols[symbol].is_function && placement->copies > 1)
+        buffer_printf(out, "; small and only called: a copy in each of %" PRIu32 " chunks",
+                      placement->copies);
+    else if (placement->is_replicated && placement->has_users)
+        buffer_string(out, "; in every chunk that uses it, merged again");
+    if (symbols[symbol].is_function && placement->unit != symbol && plan_is_unit(plan, symbol) &&
+        !placement->is_replicated) {
+        buffer_string(out, "; stays with its only user, ");
+        buffer_text(out, symbols[placement->unit].own_name);
+    }
+}
+
+static void put_symbol(const struct plan *plan, uint32_t symbol, uint32_t chunk, struct buffer *out)
+{
+    const struct program_symbol *entry = &plan->program->symbols[symbol];
+    bool has_text = entry->is_function && is_here(plan, symbol, chunk) && entry->is_defined &&
+                    entry->alias_target == NO_SYMBOL;
+
+    buffer_printf(out, "  %-8s ", role_of(plan, symbol, chunk));
+    if (has_text)
+        buffer_printf(out, "%9zu  ", entry->item->text.size);
+    else
+        buffer_printf(out, "%9s  ", "");
+    buffer_text(out, entry->own_name);
+    buffer_printf(out, " (%s:%" PRIu32 ")", plan->program->modules[entry->module]->file,
+                  entry->item->line);
+    put_remarks(plan, symbol, chunk, out);
+    buffer_char(out, '\n');
+}
+
+static void put_heading(const struct plan *plan, const struct chunk *chunk, struct buffer *out)
+{
+    uint64_t total = plan->total_weight ? plan->total_weight : 1;
+
+    buffer_printf(out,
+                  "chunk %" PRIu32 ": %" PRIu64 " bytes of functions (%.1f %% of the program)\n",
+                  chunk->index, chunk->weight, 100.0 * (double)chunk->weight / (double)total);
+}
+
+void explain_chunk(const struct plan *plan, const struct chunk *chunk, const struct closure *needed)
+{
+    struct buffer *out = plan->request->explanation;
+
+    if (!out)
+        return;
+    put_heading(plan, chunk, out);
+    for (int names_only = 0; names_only <= 1; names_only++)
+        for (size_t i = 0; i < needed->count; i++)
+            if (is_here(plan, needed->list[i], chunk->index) == !names_only)
+                put_symbol(plan, needed->list[i], chunk->index, out);
+}
+
+void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module)
+{
+    struct buffer *out = plan->request->explanation;
+
+    if (!out)
+        return;
+    put_heading(plan, chunk, out);
+    buffer_printf(out, "  all of %s, whose debug sections describe all of its text\n",
+                  plan->program->modules[module]->file);
+}
+
+/* The bounds on the number of chunks; the least of them is the number. */
+static void put_bounds(const struct plan *plan, struct buffer *out)
+{
+    buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
+    buffer_printf(out,
+                  "  at most %" PRIu64 ", so that each has %" PRIu64
+                  " bytes, which are worth an assembler's start\n",
+                  plan->total_weight / plan->minimum_bytes, plan->minimum_bytes);
+    buffer_printf(out, "  at most %zu, as so many units of functions can be apart\n",
+                  plan->unit_count);
+}
+
+void explain_plan(const struct plan *plan, const struct chunks *chunks)
+{
+    struct buffer *out = plan->request->explanation;
+    uint64_t written = 0;
+
+    if (!out)
+        return;
+    buffer_printf(out, "%zu modules, %" PRIu32 " functions, %" PRIu64 " bytes of them, in %zu %s",
+                  plan->program->module_count, plan->function_count, plan->total_weight,
+                  chunks->count, chunks->count == 1 ? "chunk" : "chunks");
+    if (chunks->single_reason)
+        buffer_printf(out, ": %s", chunks->single_reason);
+    buffer_char(out, '\n');
+    if (plan->minimum_bytes)
+        put_bounds(plan, out);
+    if (plan->whole_count)
+        buffer_printf(out, "  %" PRIu32 " modules with debug sections stay whole\n",
+                      plan->whole_count);
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan->placements[i].is_replicated && plan->placements[i].copies > 1 &&
+            plan->program->symbols[i].is_function)
+            written += (plan->placements[i].copies - 1) * plan->placements[i].weight;
+    if (written)
+        buffer_printf(out, "  copies of small functions add %" PRIu64 " bytes\n", written);
+}
