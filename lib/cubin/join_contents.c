@@ -22,16 +22,6 @@ static void set_data(struct join *join, uint32_t section)
     buffer->size = 0;
 }
 
-/* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
- * stay in it wherever they are defined. */
-static bool is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
-{
-    uint32_t entity = join_entity_of(join, cubin, symbol);
-
-    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
-           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
-}
-
 /* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
  * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
 static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
@@ -52,7 +42,7 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
         uint32_t joined = join_symbol(join, cubin, symbol);
 
         is_lost = is_lost || joined == 0;
-        if (record->attribute != EIATTR_EXTERNS || !is_bound(join, cubin, symbol))
+        if (record->attribute != EIATTR_EXTERNS || !join_is_bound(join, cubin, symbol))
             buffer_u32(to, joined);
     }
     buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);

@@ -91,6 +91,26 @@ static bool objects_equal(const struct fold *fold, const struct copy *a, uint32_
            memcmp(u->data.data + s->value, v->data.data + t->value, s->size) == 0;
 }
 
+/* What a function's name stands for: of an alias, the function behind it. Code says that name where
+ * the alias is defined in its chunk, and the alias's elsewhere. */
+static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    uint32_t entity = join->inputs[cubin].entities[symbol];
+    const struct cubin *defining;
+    const struct cubin_symbol *definition;
+    uint32_t function;
+
+    if (entity == JOIN_NONE)
+        return JOIN_NONE;
+    defining = join->inputs[join->entities[entity].cubin].cubin;
+    definition = join_definition(join, entity);
+    if (definition->type != STT_FUNC || definition->section == SHN_UNDEF ||
+        definition->section >= defining->section_count)
+        return entity;
+    function = cubin_section_function(defining, definition->section);
+    return function ? join->inputs[join->entities[entity].cubin].entities[function] : entity;
+}
+
 /* True when symbol x of one copy stands for the same as symbol y of the other. */
 static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, const struct copy *b,
                           uint32_t y)
@@ -98,8 +118,8 @@ static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, c
     const struct join *join = fold->join;
     const struct cubin_symbol *s = &cubin_of(fold, a)->symbols[x];
     const struct cubin_symbol *t = &cubin_of(fold, b)->symbols[y];
-    uint32_t e = join->inputs[a->cubin].entities[x];
-    uint32_t f = join->inputs[b->cubin].entities[y];
+    uint32_t e = entity_behind(join, a->cubin, x);
+    uint32_t f = entity_behind(join, b->cubin, y);
 
     if (e != f && (e == JOIN_NONE || f == JOIN_NONE))
         return false;
@@ -120,27 +140,69 @@ static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, c
     return true;
 }
 
+/* The records of one copy, without the words of EXTERNS that mean nothing any more: what is defined
+ * in the one chunk may be extern in the other. */
+struct record_walk {
+    const struct copy *copy;
+    struct bytes rest;
+    struct info_record record;
+    size_t words; /* that are symbols */
+    size_t word;  /* the next of them */
+};
+
+static bool next_record(const struct fold *fold, struct record_walk *walk)
+{
+    while (info_next(&walk->rest, &walk->record)) {
+        walk->words = info_symbol_words(&walk->record);
+        walk->word = 0;
+        if (walk->record.attribute != EIATTR_EXTERNS)
+            return true;
+        for (size_t i = 0; i < walk->words; i++)
+            if (!join_is_bound(fold->join, walk->copy->cubin, info_word(walk->record.payload, i)))
+                return true;
+    }
+    return false;
+}
+
+static bool next_symbol(const struct fold *fold, struct record_walk *walk, uint32_t *symbol)
+{
+    while (walk->word < walk->words) {
+        *symbol = info_word(walk->record.payload, walk->word++);
+        if (walk->record.attribute != EIATTR_EXTERNS ||
+            !join_is_bound(fold->join, walk->copy->cubin, *symbol))
+            return true;
+    }
+    return false;
+}
+
+static bool record_equal(struct fold *fold, struct record_walk *x, struct record_walk *y)
+{
+    const struct info_record *r = &x->record, *s = &y->record;
+    uint32_t symbol, other;
+    size_t start = x->words * 4;
+
+    if (r->format != s->format || r->attribute != s->attribute)
+        return false;
+    if (r->attribute != EIATTR_EXTERNS &&
+        (r->value != s->value || r->payload.size != s->payload.size || x->words != y->words ||
+         (r->payload.size > start &&
+          memcmp(r->payload.data + start, s->payload.data + start, r->payload.size - start))))
+        return false;
+    while (next_symbol(fold, x, &symbol))
+        if (!next_symbol(fold, y, &other) || !symbols_equal(fold, x->copy, symbol, y->copy, other))
+            return false;
+    return !next_symbol(fold, y, &other);
+}
+
 static bool records_equal(struct fold *fold, const struct copy *a, struct bytes x,
                           const struct copy *b, struct bytes y)
 {
-    struct info_record r, s;
+    struct record_walk first = {.copy = a, .rest = x}, second = {.copy = b, .rest = y};
 
-    while (x.size || y.size) {
-        size_t words;
-
-        if (!info_next(&x, &r) || !info_next(&y, &s) || r.format != s.format ||
-            r.attribute != s.attribute || r.value != s.value || r.payload.size != s.payload.size)
+    while (next_record(fold, &first))
+        if (!next_record(fold, &second) || !record_equal(fold, &first, &second))
             return false;
-        words = info_symbol_words(&r);
-        for (size_t i = 0; i < words; i++)
-            if (!symbols_equal(fold, a, info_word(r.payload, i), b, info_word(s.payload, i)))
-                return false;
-        if (r.payload.size > words * 4 &&
-            memcmp(r.payload.data + words * 4, s.payload.data + words * 4,
-                   r.payload.size - words * 4))
-            return false;
-    }
-    return true;
+    return !next_record(fold, &second) && first.rest.size == 0 && second.rest.size == 0;
 }
 
 static bool relocations_equal(struct fold *fold, const struct copy *a,

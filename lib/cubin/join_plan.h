@@ -190,6 +190,10 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
  * which function. False, and errors, when two chunks define the same. */
 bool join_resolve(struct join *join);
 
+/* join_resolve.c: true when a word of an EXTERNS record names a function that is now defined.
+ * Measured: kernels stay in it wherever they are defined. After join_resolve. */
+bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
+
 /* join_fold.c: copies of a local function that came out identical become one. */
 void join_fold(struct join *join);
 

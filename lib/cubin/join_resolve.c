@@ -254,3 +254,11 @@ bool join_resolve(struct join *join)
     context_clean(&cleanup);
     return ok;
 }
+
+bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    uint32_t entity = join_entity_of(join, cubin, symbol);
+
+    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
+           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
+}
