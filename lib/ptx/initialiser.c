@@ -190,13 +190,15 @@ static bool add_reference(struct decoder *decoder, uint64_t mask)
 {
     struct initialiser_reference reference = {
         .offset = place_of(decoder), .mask = mask, .width = decoder->element};
+    uint8_t type = decoder->item->variable.type;
 
     if (mask != UINT64_MAX && !is_byte_mask(mask))
         return fail(decoder, "a mask that is not one byte of an address");
-    if (mask == UINT64_MAX && decoder->element != 4 && decoder->element != 8)
-        return fail(decoder, "an address in an element that is too small");
-    if (is_float(decoder->item->variable.type))
-        return fail(decoder, "an address in a floating-point element");
+    /* Measured on ptxas 13.0: signed and untyped elements take no address. */
+    if (type != PTX_U32 && type != PTX_U64 && (mask == UINT64_MAX || type != PTX_U8))
+        return fail(decoder, mask == UINT64_MAX
+                                 ? "an address in an element that is neither .u64 nor .u32"
+                                 : "a byte of an address in an element that is not .u8");
     if (mask != UINT64_MAX) {
         next(decoder);
         if (!read_address(decoder, &reference) || !take_mark(decoder, ')'))
