@@ -235,7 +235,10 @@ static bool split(struct link *link)
 {
     const char *keep = link->request->keep;
     struct split_request wanted = {
-        .wanted = is_split(link) && !link->request->emit_ptx ? MOST_CHUNKS : 1,
+        .wanted = !is_split(link) || link->request->emit_ptx    ? 1
+                  : link->request->split_policy == SPLIT_KERNEL ? SPLIT_MOST_CHUNKS
+                                                                : MOST_CHUNKS,
+        .policy = link->request->split_policy,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,
         .release = release_inputs,

@@ -13,6 +13,7 @@
 #include "lto/lto.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
+#include "split/split.h"
 
 #define MINILINK_VERSION "0.1.0"
 
@@ -40,13 +41,14 @@ struct link_request {
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
-    bool keep_going;            /* --keep-going: report every chunk that cannot be assembled */
-    bool explain_split;         /* --explain-split: print what is in each chunk, and why */
-    bool emit_ptx;              /* -emit-ptx: the output is the linked program's PTX */
-    bool relocatable;           /* -r */
-    bool dry_run;               /* --dry-run: stop before assembling, say what would be done */
-    bool ignore_host_info;      /* -ignore-host-info */
-    bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
+    bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
+    enum split_policy split_policy; /* --split-policy */
+    bool explain_split;             /* --explain-split: print what is in each chunk, and why */
+    bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
+    bool relocatable;               /* -r */
+    bool dry_run;                   /* --dry-run: stop before assembling, say what would be done */
+    bool ignore_host_info;          /* -ignore-host-info */
+    bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
 };

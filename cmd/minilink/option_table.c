@@ -95,6 +95,8 @@ const struct option_row option_table[] = {
      "Take part in GNU make's jobserver; auto = when there is one"},
     {"consensus", NULL, "strict|lenient", OPTION_CONSENSUS, GROUP_MINILINK,
      "strict: different -split-compile values of members end the link, as with nvlink"},
+    {"split-policy", NULL, "POLICY", OPTION_SPLIT_POLICY, GROUP_MINILINK,
+     "balanced (the default), kernel (a chunk for each), stable (an edit changes one chunk)"},
     {"explain-split", NULL, NULL, OPTION_EXPLAIN_SPLIT, GROUP_MINILINK,
      "Print what is in each chunk, and why there are as many"},
     {"dry-run", NULL, NULL, OPTION_DRY_RUN, GROUP_MINILINK,

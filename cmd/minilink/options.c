@@ -190,6 +190,7 @@ static bool take_own(struct options *options, const struct option_row *row, cons
 {
     static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
     static const char *const consensus_words[] = {"lenient", "strict", NULL};
+    static const char *const policy_words[] = {"balanced", "kernel", "stable", NULL};
     static const char *const format_words[] = {"nvlink", "gnu", NULL};
     struct link_request *link = &options->link;
     int32_t number = 0;
@@ -241,6 +242,13 @@ static bool take_own(struct options *options, const struct option_row *row, cons
         if (!read_choice(row, value, format_words, &choice))
             return false;
         options->gnu_format = choice == 1;
+        return true;
+    case OPTION_SPLIT_POLICY:
+        if (!read_choice(row, value, policy_words, &choice))
+            return false;
+        link->split_policy = choice == 0   ? SPLIT_BALANCED
+                             : choice == 1 ? SPLIT_KERNEL
+                                           : SPLIT_STABLE;
         return true;
     case OPTION_EXPLAIN_SPLIT:
         link->explain_split = true;

@@ -122,12 +122,15 @@ void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t 
 static void put_bounds(const struct plan *plan, struct buffer *out)
 {
     buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
-    buffer_printf(out,
-                  "  at most %" PRIu64 ", so that each has %" PRIu64
-                  " bytes, which are worth an assembler's start\n",
-                  plan->total_weight / plan->minimum_bytes, plan->minimum_bytes);
+    if (plan->request->policy != SPLIT_KERNEL)
+        buffer_printf(out,
+                      "  at most %" PRIu64 ", so that each has %" PRIu64
+                      " bytes, which are worth an assembler's start\n",
+                      plan->total_weight / plan->minimum_bytes, plan->minimum_bytes);
     buffer_printf(out, "  at most %zu, as so many units of functions can be apart\n",
                   plan->unit_count);
+    if (plan->request->policy == SPLIT_STABLE)
+        buffer_string(out, "  a power of two, so that few edits change the number\n");
 }
 
 void explain_plan(const struct plan *plan, const struct chunks *chunks)

@@ -1,8 +1,9 @@
 /* home.c: where variables and aliases are defined, and which internal symbols other chunks need.
  *
- * A variable has one home, the lowest chunk that uses it; elsewhere it is extern. Shared variables
- * of a fixed size are laid out for each kernel anew and therefore weak in every chunk that uses
- * them, as NVIDIA's own splitter has them; common ones and dynamic shared memory merge by
+ * A variable has one home, the lowest chunk that uses it (where chunks are to be stable, one that
+ * does not depend on its users, as its linkage then does not); elsewhere it is extern. Shared
+ * variables of a fixed size are laid out for each kernel anew and therefore weak in every chunk
+ * that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory merge by
  * themselves. */
 #include "split/plan.h"
 
@@ -95,7 +96,11 @@ static void place_variables(struct plan *plan)
 
         if (!is_ordinary_variable(plan, i) || placement->first_user == NO_CHUNK)
             continue;
-        placement->chunk = placement->first_user < plan->chunk_count ? placement->first_user : 0;
+        if (plan->request->policy == SPLIT_STABLE)
+            placement->chunk = partition_stable(plan, i);
+        else
+            placement->chunk =
+                placement->first_user < plan->chunk_count ? placement->first_user : 0;
         queue[queued++] = i;
     }
     for (uint32_t i = 0; next < queued || i < count;) {
@@ -162,7 +167,9 @@ static void promote(struct plan *plan)
 
         if (placement->chunk == NO_CHUNK || symbol->linkage != PTX_INTERNAL)
             continue;
-        if (placement->has_users ||
+        if ((plan->request->policy == SPLIT_STABLE && !symbol->is_function &&
+             plan->chunk_count > 1) ||
+            placement->has_users ||
             (placement->first_user != NO_CHUNK && placement->first_user != placement->chunk))
             placement->is_promoted = true;
     }

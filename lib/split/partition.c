@@ -3,6 +3,7 @@
  * Longest processing time first: the heaviest unit goes to the lightest chunk. Ties go by program
  * order and chunk number, so that the result depends on nothing but the program. */
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "split/plan.h"
 
@@ -79,7 +80,14 @@ static void sink(struct load *heap, size_t count)
     }
 }
 
-static void deal(struct dealer *dealer)
+uint32_t partition_stable(const struct plan *plan, uint32_t symbol)
+{
+    struct text name = plan->program->symbols[symbol].own_name;
+
+    return (uint32_t)(XXH3_64bits(name.data, name.size) % plan->chunk_count);
+}
+
+static void deal_by_weight(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     struct weighed *order = arena_alloc(plan->arena, dealer->unit_count, sizeof *order);
@@ -96,6 +104,28 @@ static void deal(struct dealer *dealer)
         dealer->loads[dealer->heap[0].chunk] = dealer->heap[0].weight;
         sink(dealer->heap, plan->chunk_count);
     }
+}
+
+static void deal_by_name(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+
+    for (size_t i = 0; i < dealer->unit_count; i++) {
+        struct placement *placement = &plan->placements[dealer->units[i]];
+
+        placement->chunk = partition_stable(plan, dealer->units[i]);
+        dealer->loads[placement->chunk] += placement->weight;
+    }
+}
+
+static void deal(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+
+    if (plan->request->policy == SPLIT_STABLE)
+        deal_by_name(dealer);
+    else
+        deal_by_weight(dealer);
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
@@ -213,15 +243,20 @@ static uint32_t choose_count(struct plan *plan, size_t units)
         plan->single_reason = "one chunk was asked for";
     else if (plan->function_count <= 1)
         plan->single_reason = "it has only one function";
-    else if (by_size <= 1)
+    else if (by_size <= 1 && request->policy != SPLIT_KERNEL)
         plan->single_reason = "it is too small to be worth splitting";
     else if (units <= 1)
         plan->single_reason = "its functions belong together";
     if (plan->single_reason)
         return 1;
-    if (most > by_size)
+    if (most > by_size && request->policy != SPLIT_KERNEL)
         most = by_size;
-    return (uint32_t)(most < units ? most : units);
+    if (most > units)
+        most = units;
+    /* Few edits change the power of two below the bound. */
+    while (request->policy == SPLIT_STABLE && (most & (most - 1)))
+        most &= most - 1;
+    return (uint32_t)most;
 }
 
 void partition_make(struct plan *plan)

@@ -65,6 +65,9 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
 /* partition.c: decides the number of chunks and deals out the units. */
 void partition_make(struct plan *plan);
 
+/* partition.c: the chunk that a symbol has under SPLIT_STABLE, whatever else is in the program. */
+uint32_t partition_stable(const struct plan *plan, uint32_t symbol);
+
 /* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
  * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's
  * arena. */

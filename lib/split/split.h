@@ -55,7 +55,16 @@ struct chunks {
 
 #define SPLIT_MOST_CHUNKS 1024u
 
+/* How units of functions are dealt out to chunks. */
+enum split_policy {
+    SPLIT_BALANCED, /* the heaviest first to the lightest chunk: all end at the same time */
+    SPLIT_KERNEL,   /* each unit is a chunk, as far as there may be so many */
+    SPLIT_STABLE,   /* by a hash of their names: an edit stays in its chunk, for builds that keep
+                       assembled chunks; chunks differ in weight */
+};
+
 struct split_request {
+    enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = the default, 64 KiB */
     struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may

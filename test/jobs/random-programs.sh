@@ -31,6 +31,8 @@ for ((seed = ${SEED:-1}; seed < ${SEED:-1} + ${COUNT:-25}; seed++)); do
     for ((n = 2; n <= 16; n++)); do
         rm -rf kept split.cubin
         link=(minilink -w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1 --chunks=$n)
+        policies=(balanced balanced stable kernel)
+        link+=(--split-policy="${policies[n % 4]}")
         # Looking at each text is slow: at three of them.
         [ $((n % 6)) = 4 ] && link+=(--keep=kept)
         if ! "${link[@]}" program/*.ptx -o split.cubin > messages 2>&1; then
