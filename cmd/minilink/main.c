@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
+#include "hostscript.h"
 #include "options.h"
 #include "pool/jobserver.h"
 
@@ -114,6 +115,10 @@ static enum link_code run(void *argument)
         print_version();
     if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
         status = end_printing();
+    if (action == OPTIONS_HOST_SCRIPT)
+        status = host_script_write(options->host_script, options->link.output)
+                     ? end_printing()
+                     : LINK_STATUS_ENVIRONMENT;
     options->status = status;
     return LINK_OK;
 }

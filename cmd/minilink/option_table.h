@@ -46,12 +46,12 @@ enum option_id {
     OPTION_CALLGRAPH,
     OPTION_CALLGRAPH_MANGLED,
     OPTION_EMIT_PTX,
+    OPTION_HOST_SCRIPT,
     OPTION_KEEP_SYSTEM,
     OPTION_MODULES_FILE,
     OPTION_KERNELS_USED,
     OPTION_VARIABLES_USED,
     OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
-    OPTION_REFUSED,  /* asks for a result that minilink does not make: saying nothing would lie */
     OPTION_ASSEMBLER,
     OPTION_PTXAS,
     OPTION_CUDA_PATH,

@@ -266,6 +266,7 @@ static bool take_own(struct options *options, const struct option_row *row, cons
 static bool take_valued(struct options *options, const struct option_row *row, const char *value)
 {
     static const char *const ofast_words[] = {"0", "min", "mid", "max", NULL};
+    static const char *const script_words[] = {"lcs-abs", "lcs-aug", NULL};
     static const char *const callgraph_words[] = {"text", "dot", NULL};
     struct option_request *request = &options->link.options;
     int choice;
@@ -292,6 +293,11 @@ static bool take_valued(struct options *options, const struct option_row *row, c
     case OPTION_XNVVM:
         request->has_xnvvm = true;
         add_options(options, row->id, value);
+        return true;
+    case OPTION_HOST_SCRIPT:
+        if (!read_choice(row, value, script_words, &choice))
+            return false;
+        options->host_script = choice == 0 ? HOST_SCRIPT_ABSOLUTE : HOST_SCRIPT_AUGMENTING;
         return true;
     case OPTION_CALLGRAPH:
         if (!read_choice(row, value, callgraph_words, &choice))
@@ -386,8 +392,6 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_ACCEPTED:
         ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;
         return true;
-    case OPTION_REFUSED:
-        return USAGE("Option '%s' asks for a file that this version does not make", row->name);
     default:
         return take_valued(options, row, value);
     }
@@ -460,7 +464,12 @@ static enum options_action finish(struct options *options)
         return OPTIONS_HELP;
     if (options->show_version)
         return OPTIONS_VERSION;
-    if (link->operand_count == 0)
+    if (options->host_script && link->operand_count)
+        diag_fatal("Input files are not allowed with -ghls option; use --help for more "
+                   "information");
+    else if (options->host_script)
+        return OPTIONS_HOST_SCRIPT;
+    else if (link->operand_count == 0)
         diag_fatal("No input files specified; use option --help for more information");
     else if (!link->output && !link->dry_run)
         diag_fatal("Must specify output file with -o option");

@@ -6,13 +6,15 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "hostscript.h"
 #include "link.h"
 
 enum options_action {
-    OPTIONS_LINK,    /* go on and link */
-    OPTIONS_HELP,    /* print the help and end */
-    OPTIONS_VERSION, /* print the version and end */
-    OPTIONS_WRONG,   /* a usage error has been reported */
+    OPTIONS_LINK,        /* go on and link */
+    OPTIONS_HELP,        /* print the help and end */
+    OPTIONS_VERSION,     /* print the version and end */
+    OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
+    OPTIONS_WRONG,       /* a usage error has been reported */
 };
 
 /* Everything that the command line says. Start with {0}; free with options_free. */
@@ -22,6 +24,7 @@ struct options {
     char **argv;
     enum link_status status; /* what the program will exit with */
     struct link_request link;
+    enum host_script host_script;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
     const char **library_paths;

@@ -1,0 +1,17 @@
+/* hostscript.h: a script for the host's linker that keeps the sections with device code.
+ *
+ * What nvlink 13.0 writes for -gen-host-linker-script (measured): for lcs-aug the three sections
+ * alone, to add to another script; for lcs-abs behind what `ld -pie --verbose` shows of the host.
+ */
+#ifndef MINILINK_HOSTSCRIPT_H
+#define MINILINK_HOSTSCRIPT_H
+
+#include <stdbool.h>
+
+enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTING };
+
+/* Writes the script to the file, or for NULL to standard output. False, reported, when it cannot be
+ * written, or the host has no ld that tells its script. */
+bool host_script_write(enum host_script kind, const char *path);
+
+#endif
