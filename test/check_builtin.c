@@ -184,6 +184,7 @@ static const struct {
     {"34_multi_decl_line.ptx", NULL},
     {"35_two_modules.ptx", "chunk:21:1: error: Duplicate .version directive"},
     {"36_proto_mismatch_guard.ptx", NULL},
+    {"37_alias_address.ptx", NULL},
 };
 
 START_TEST(every_split_case_gives_a_readable_cubin)

@@ -248,6 +248,7 @@ static const struct {
     {"34_multi_decl_line", 2, 2, "v:k0 v:k1"},
     {"35_two_modules", 2, 4, "v:s v:a0 v:a1 v:b0 v:b1"},
     {"36_proto_mismatch_guard", 2, 3, "v:st"},
+    {"37_alias_address", 2, 2, "v:foo i:table"},
 };
 
 /* Compares one "LINKAGE[COUNT]:NAME" with the chunks. */

@@ -219,6 +219,22 @@ static void complete_calls(struct join *join)
     }
 }
 
+/* Who takes the address of an alias takes that of its function. */
+static void complete_addresses(struct join *join)
+{
+    size_t count = join->addresses.count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct join_pair pair = join->addresses.list[i];
+        uint32_t function = aliased(join, pair.first);
+
+        if (function == JOIN_NONE || function == pair.first)
+            continue;
+        pair.first = function;
+        add(&join->addresses, &pair);
+    }
+}
+
 void join_gather(struct join *join)
 {
     for (uint32_t c = 0; c < join->count; c++) {
@@ -231,6 +247,7 @@ void join_gather(struct join *join)
                 gather_prototypes(join, c, cubin->sections[i].data);
         }
     }
+    complete_addresses(join);
     sort_functions(join, &join->addresses);
     if (join->indirect.count)
         qsort(join->indirect.list, join->indirect.count, sizeof *join->indirect.list, by_caller);
