@@ -1,303 +1,417 @@
-/* tool_program.c: a random program of several PTX modules, for tests of splitting and linking.
+/* tool_program.c: writes a random PTX program of several modules, for test/jobs/random-programs.sh.
  *
- *     tool_program SEED FOLDER     writes FOLDER/0.ptx, FOLDER/1.ptx, ...; prints nothing
+ *     tool_program SEED FOLDER     writes FOLDER/0.ptx, FOLDER/1.ptx ...
  *
- * It has kernels and functions (internal ones with the same names in several modules, visible, weak
- * in several modules, recursive ones, aliases), calls across modules, tables of functions that are
- * called through, and shared, constant and global variables, some of which point to others. All
- * functions take and give one number, so that any may call any. */
+ * All that the splitter must get right is in some of them: internal, visible, weak and common
+ * symbols, internals of one name in several modules, a weak symbol that another module defines for
+ * good, calls across modules, recursion, aliases, addresses of functions in code and in tables,
+ * variables that point to each other, shared and constant variables, variables in bodies, lines of
+ * source. The same seed gives the same program on any machine. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define MOST_MODULES   4
-#define MOST_FUNCTIONS 24
-#define MOST_VARIABLES 12
+#define MOST_ITEMS 96u
+#define NO_ITEM    MOST_ITEMS
 
-enum linkage { INTERNAL, VISIBLE, WEAK };
+enum kind { FUNCTION, KERNEL, ALIAS, GLOBAL, CONSTANT, SHARED, TABLE };
+enum linkage { INTERNAL, VISIBLE, WEAK, COMMON };
 
-struct function {
-    char name[24];
+static const char *const linkage_words[] = {"", ".visible ", ".weak ", ".common "};
+
+struct item {
+    enum kind kind;
     enum linkage linkage;
-    int module; /* its only one, unless weak */
-    int length; /* of its body, in steps */
-    int calls[3];
-    int call_count;
-    int alias; /* number of its alias, or -1 */
-};
-
-struct variable {
+    unsigned module;
+    unsigned target; /* of an alias */
+    unsigned words;  /* of a variable: its size, which all its definitions share */
     char name[24];
-    const char *space;
-    enum linkage linkage;
-    int module;
-    int points_to; /* a function whose address is its value, or -1 */
 };
 
-struct program {
-    struct function functions[MOST_FUNCTIONS];
-    struct variable variables[MOST_VARIABLES];
-    int module_count, function_count, variable_count;
-};
+static struct item items[MOST_ITEMS];
+static unsigned item_count, module_count;
+
+/* Of the module that is being written. */
+static unsigned current;
+static bool is_used[MOST_ITEMS];  /* it names the item */
+static bool is_early[MOST_ITEMS]; /* it names the table before it defines it */
+static unsigned label_count;
+static bool has_lines;
 
 static uint64_t state;
 
-static int below(int limit)
+/* A number below `bound` (splitmix64). */
+static unsigned below(unsigned bound)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((state >> 33) % (uint64_t)limit);
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (unsigned)((z ^ z >> 31) % bound);
 }
 
-static bool one_in(int n)
+static bool is_function(const struct item *item)
 {
-    return below(n) == 0;
+    return item->kind == FUNCTION || item->kind == ALIAS;
 }
 
-/* True when code in `module` may name it. */
-static bool function_is_seen(const struct function *function, int module)
+static bool is_variable(const struct item *item)
 {
-    return function->linkage != INTERNAL || function->module == module;
+    return item->kind >= GLOBAL;
 }
 
-static bool variable_is_seen(const struct variable *variable, int module)
+/* What the current module means by an item's name, or NO_ITEM when that is another symbol. */
+static unsigned seen_here(unsigned wanted)
 {
-    return variable->linkage != INTERNAL || variable->module == module;
+    for (unsigned i = 0; i < item_count; i++)
+        if (items[i].module == current && strcmp(items[i].name, items[wanted].name) == 0)
+            return items[i].linkage == INTERNAL && items[wanted].module != current ? NO_ITEM : i;
+    return items[wanted].linkage == INTERNAL ? NO_ITEM : wanted;
 }
 
-static void choose_functions(struct program *program)
+/* An item that the current module may name, of functions or of variables, marked as used. */
+static unsigned pick(bool function)
 {
-    program->function_count = 2 + below(MOST_FUNCTIONS - 2);
-    for (int i = 0; i < program->function_count; i++) {
-        struct function *function = &program->functions[i];
+    for (unsigned attempt = 0; attempt < 40; attempt++) {
+        unsigned found = seen_here(below(item_count));
 
-        function->linkage = one_in(2) ? INTERNAL : one_in(4) ? WEAK : VISIBLE;
-        function->module = below(program->module_count);
-        function->length = one_in(6) ? 200 : 1 + below(20);
-        /* A module's n-th internal function has the name of every other's. */
-        snprintf(function->name, sizeof function->name,
-                 function->linkage == INTERNAL ? "own%d" : "f%d",
-                 function->linkage == INTERNAL ? i / program->module_count : i);
-        function->alias = function->linkage == VISIBLE && one_in(4) ? i : -1;
-        for (int k = 0; k < i; k++)
-            if (function->linkage == INTERNAL && program->functions[k].linkage == INTERNAL &&
-                program->functions[k].module == function->module)
-                snprintf(function->name, sizeof function->name, "other%d", i);
+        if (found == NO_ITEM)
+            continue;
+        if (function ? !is_function(&items[found]) : !is_variable(&items[found]))
+            continue;
+        is_used[found] = true;
+        return found;
+    }
+    return NO_ITEM;
+}
+
+static bool is_defined(unsigned module, const char *name)
+{
+    for (unsigned i = 0; i < item_count; i++)
+        if (items[i].module == module && strcmp(items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_strong(const char *name)
+{
+    for (unsigned i = 0; i < item_count; i++)
+        if (items[i].linkage == VISIBLE && strcmp(items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Adds a function or variable. Its name says its kind, and so its size; names of internal and weak
+ * ones are few, so that modules share them. */
+static void add_item(enum kind kind)
+{
+    static const char letters[] = {'f', 'k', 'a', 'g', 'c', 's', 't'};
+    struct item item = {.kind = kind, .module = below(module_count), .target = NO_ITEM};
+    unsigned choice = below(8);
+    unsigned number = item_count;
+
+    item.linkage = choice < 3 ? INTERNAL : choice < 6 ? VISIBLE : WEAK;
+    if (kind == KERNEL)
+        item.linkage = VISIBLE;
+    else if (kind == GLOBAL && below(10) == 0)
+        item.linkage = COMMON;
+    if (item.linkage == INTERNAL)
+        snprintf(item.name, sizeof item.name, "%c_own%u", letters[kind], number = below(4));
+    else if (item.linkage == WEAK || item.linkage == COMMON)
+        snprintf(item.name, sizeof item.name, "%c_%s%u", letters[kind],
+                 item.linkage == WEAK ? "weak" : "common", number = below(5));
+    else
+        snprintf(item.name, sizeof item.name, "%c_%u", letters[kind], number);
+    /* A module's own symbol may hide another's; a strong definition may win over weak ones. */
+    if (item.linkage == VISIBLE && kind != KERNEL && below(8) == 0)
+        snprintf(item.name, sizeof item.name, "%c_%s%u", letters[kind], below(2) ? "own" : "weak",
+                 number = below(4));
+    item.words = 1 + number % 5;
+    if (item_count == MOST_ITEMS || is_defined(item.module, item.name) ||
+        (item.linkage == VISIBLE && has_strong(item.name)))
+        return;
+    items[item_count++] = item;
+}
+
+/* Gives a function that is not weak a second name. */
+static void add_alias(void)
+{
+    unsigned target = below(item_count);
+    struct item item = items[target];
+
+    if (item.kind != FUNCTION || item.linkage != VISIBLE || item_count == MOST_ITEMS)
+        return;
+    item.kind = ALIAS;
+    item.target = target;
+    snprintf(item.name, sizeof item.name, "a_%u", item_count);
+    items[item_count++] = item;
+}
+
+static void make_program(void)
+{
+    unsigned kernels = 1 + below(5);
+    unsigned functions = below(25);
+    unsigned variables = below(20);
+
+    module_count = 1 + below(5);
+    for (unsigned i = 0; i < kernels; i++)
+        add_item(KERNEL);
+    for (unsigned i = 0; i < functions; i++)
+        add_item(FUNCTION);
+    for (unsigned i = 0; i < variables; i++)
+        add_item((enum kind)(GLOBAL + below(4)));
+    for (unsigned i = below(8); i > 0; i--)
+        add_alias();
+}
+
+static void put_signature(FILE *out, const struct item *item)
+{
+    if (item->kind == KERNEL)
+        fprintf(out, ".entry %s(.param .u64 p)", item->name);
+    else
+        fprintf(out, ".func (.param .b32 r) %s(.param .b32 p)", item->name);
+}
+
+static void put_call(FILE *out, const char *callee, const char *prototype)
+{
+    fprintf(out,
+            "\t{ .param .b32 in; .param .b32 out; st.param.b32 [in], %%r1;\n"
+            "\tcall (out), %s, (in)%s; ld.param.b32 %%r2, [out]; }\n"
+            "\txor.b32 %%r1, %%r1, %%r2;\n",
+            callee, prototype);
+}
+
+/* A call through the pointer in %rd2, which may be to any function or to those of a list. */
+static void put_indirect_call(FILE *out, unsigned target)
+{
+    char rest[32];
+    unsigned label = label_count++;
+
+    if (target != NO_ITEM && below(3) == 0)
+        fprintf(out, "\tTo%u: .calltargets %s;\n", label, items[target].name);
+    else
+        fprintf(out, "\tTo%u: .callprototype (.param .b32 _) _ (.param .b32 _);\n", label);
+    snprintf(rest, sizeof rest, ", To%u", label);
+    put_call(out, "%rd2", rest);
+}
+
+static void put_access(FILE *out, const struct item *item)
+{
+    unsigned offset = 4 * below(item->kind == TABLE ? 2 : item->words);
+
+    switch (item->kind) {
+    case TABLE:
+        fprintf(out, "\tld.global.u64 %%rd2, [%s];\n", item->name);
+        put_indirect_call(out, NO_ITEM);
+        break;
+    case CONSTANT:
+        fprintf(out, "\tld.const.u32 %%r2, [%s+%u]; add.u32 %%r1, %%r1, %%r2;\n", item->name,
+                offset);
+        break;
+    case SHARED:
+        fprintf(out, "\tst.shared.u32 [%s+%u], %%r1; ld.shared.u32 %%r1, [%s];\n", item->name,
+                offset, item->name);
+        break;
+    default:
+        if (below(2))
+            fprintf(out, "\tatom.global.add.u32 %%r1, [%s+%u], %%r1;\n", item->name, offset);
+        else
+            fprintf(out,
+                    "\tmov.u64 %%rd2, %s; cvta.global.u64 %%rd2, %%rd2; ld.u32 %%r1, [%%rd2];\n",
+                    item->name);
     }
 }
 
-/* Weak functions may only name what all modules see: each module has the same text. */
-static void choose_calls(struct program *program)
+static void put_arithmetic(FILE *out)
 {
-    for (int i = 0; i < program->function_count; i++) {
-        struct function *function = &program->functions[i];
-        int wanted = below(4);
+    unsigned label = label_count++;
 
-        for (int k = 0; k < wanted; k++) {
-            int callee = below(program->function_count);
-            const struct function *other = &program->functions[callee];
-            int module = function->linkage == WEAK ? -1 : function->module;
+    for (unsigned i = below(5) ? 1 : 30; i > 0; i--)
+        fprintf(out, "\tmul.lo.s32 %%r1, %%r1, %u; add.s32 %%r1, %%r1, %u;\n", below(1000),
+                below(1000));
+    if (below(4) == 0)
+        fprintf(out,
+                "\tsetp.lt.s32 %%p1, %%r1, %u; @%%p1 bra Over%u; neg.s32 %%r1, %%r1;\nOver%u:\n",
+                below(100), label, label);
+}
 
-            if (function_is_seen(other, module) && (callee > i || one_in(8)))
-                function->calls[function->call_count++] = callee;
+/* A variable of the body: a function with one may not be copied. */
+static void put_own_variable(FILE *out)
+{
+    unsigned number = label_count++;
+    const char *space = below(2) ? "shared" : "global";
+
+    fprintf(out, "\t.%s .align 4 .u32 mine%u; st.%s.u32 [mine%u], %%r1;\n", space, number, space,
+            number);
+}
+
+static void put_statement(FILE *out)
+{
+    unsigned choice = below(12);
+    unsigned item;
+
+    if (choice < 4 && (item = pick(true)) != NO_ITEM) {
+        put_call(out, items[item].name, "");
+    } else if (choice < 5 && (item = pick(true)) != NO_ITEM) {
+        fprintf(out, "\tmov.u64 %%rd2, %s;\n", items[item].name);
+        put_indirect_call(out, item);
+    } else if (choice < 9 && (item = pick(false)) != NO_ITEM) {
+        put_access(out, &items[item]);
+    } else if (choice == 9 && below(4) == 0) {
+        put_own_variable(out);
+    } else {
+        put_arithmetic(out);
+    }
+}
+
+static void put_definition(FILE *out, const struct item *item)
+{
+    bool is_kernel = item->kind == KERNEL;
+
+    fputs(linkage_words[item->linkage], out);
+    put_signature(out, item);
+    fputs("\n{\n\t.reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n", out);
+    fputs(is_kernel ? "\tld.param.u64 %rd1, [p]; ld.u32 %r1, [%rd1];\n"
+                    : "\tld.param.u32 %r1, [p];\n",
+          out);
+    for (unsigned i = below(7); i > 0; i--) {
+        if (has_lines)
+            fprintf(out, "\t.loc 1 %u 1\n", 1 + below(500));
+        put_statement(out);
+    }
+    fputs(is_kernel ? "\tst.u32 [%rd1], %r1;\n" : "\tst.param.b32 [r], %r1;\n", out);
+    fputs("\tret;\n}\n", out);
+}
+
+static void put_variable_head(FILE *out, const char *linkage, const struct item *item)
+{
+    static const char *const spaces[] = {
+        [GLOBAL] = "global", [TABLE] = "global", [CONSTANT] = "const", [SHARED] = "shared"};
+
+    fprintf(out, "%s.%s .align %u .%s %s[%u]", linkage, spaces[item->kind],
+            item->kind == TABLE ? 8 : 4, item->kind == TABLE ? "u64" : "u32", item->name,
+            item->kind == TABLE ? 1 + item->words : item->words);
+}
+
+/* A later variable must be declared, as .extern, which only a visible one may be. */
+static bool can_point(unsigned self, unsigned item)
+{
+    if (item == NO_ITEM || items[item].kind == SHARED)
+        return false;
+    if (items[item].kind != TABLE || items[item].module != current || item < self)
+        return true;
+    is_early[item] |= items[item].linkage == VISIBLE;
+    return items[item].linkage == VISIBLE;
+}
+
+/* Functions and other variables; a table's first element is called. */
+static void put_table(FILE *out, unsigned self)
+{
+    for (unsigned i = 0; i < 1 + items[self].words; i++) {
+        unsigned item = pick(i == 0 || below(2));
+
+        fputs(i ? ", " : " = {", out);
+        if (!can_point(self, item))
+            fputs("0", out);
+        else if (items[item].kind == GLOBAL && below(2))
+            fprintf(out, "generic(%s)+%u", items[item].name, 4 * (items[item].words - 1));
+        else
+            fputs(items[item].name, out);
+    }
+    fputs("}", out);
+}
+
+static void put_variable(FILE *out, unsigned self)
+{
+    const struct item *item = &items[self];
+
+    put_variable_head(out, linkage_words[item->linkage], item);
+    if (item->kind == TABLE)
+        put_table(out, self);
+    else if (item->kind != SHARED && item->linkage != COMMON && below(2))
+        fprintf(out, " = {%u}", below(1000));
+    fputs(";\n", out);
+}
+
+/* What the module names, before anything names it; each name once. */
+static void put_declarations(FILE *out)
+{
+    for (unsigned i = 0; i < item_count; i++) {
+        const struct item *item = &items[i];
+        bool is_here = item->module == current;
+        bool is_repeated = false;
+
+        for (unsigned j = 0; j < i; j++)
+            is_repeated |= is_used[j] && strcmp(items[j].name, item->name) == 0;
+        if (item->kind == KERNEL)
+            continue;
+        if (!(is_here && item->kind == ALIAS) && (!is_used[i] || is_repeated))
+            continue;
+        if (is_function(item)) {
+            fputs(is_here ? linkage_words[item->linkage] : ".extern ", out);
+            put_signature(out, item);
+            fputs(";\n", out);
+        } else if (!is_here || is_early[i]) {
+            put_variable_head(out, ".extern ", item);
+            fputs(";\n", out);
         }
     }
 }
 
-static void choose_variables(struct program *program)
+static void put_module(FILE *out)
 {
-    static const char *const spaces[] = {".global", ".const", ".shared"};
+    char *variables = NULL, *bodies = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&bodies, &size);
 
-    program->variable_count = 1 + below(MOST_VARIABLES - 1);
-    for (int i = 0; i < program->variable_count; i++) {
-        struct variable *variable = &program->variables[i];
-        int target = below(program->function_count);
-
-        variable->space = spaces[below(3)];
-        variable->linkage = one_in(2) ? INTERNAL : VISIBLE;
-        variable->module = below(program->module_count);
-        snprintf(variable->name, sizeof variable->name, "v%d", i);
-        variable->points_to =
-            variable->space[1] == 'g' && one_in(2) &&
-                    function_is_seen(&program->functions[target], variable->module)
-                ? target
-                : -1;
-    }
-}
-
-static const char *linkage_word(enum linkage linkage)
-{
-    return linkage == VISIBLE ? ".visible " : linkage == WEAK ? ".weak " : "";
-}
-
-static void write_head(FILE *file, const char *linkage, const char *name)
-{
-    fprintf(file, "%s.func (.param .b32 result) %s(.param .b32 number)", linkage, name);
-}
-
-static void write_variable(FILE *file, const struct program *program,
-                           const struct variable *variable, int module)
-{
-    bool is_here = variable->module == module;
-
-    fprintf(file, "%s%s .align 8 .u64 %s", is_here ? linkage_word(variable->linkage) : ".extern ",
-            variable->space, variable->name);
-    if (is_here && variable->points_to >= 0)
-        fprintf(file, " = %s", program->functions[variable->points_to].name);
-    else if (is_here && variable->space[1] != 's')
-        fprintf(file, " = %d", below(1000));
-    fprintf(file, ";\n");
-}
-
-static void write_call(FILE *file, const char *name)
-{
-    fprintf(
-        file,
-        "    { .param .b32 in, out; st.param.b32 [in], %%r1; call (out), %s, (in); ld.param.b32 "
-        "%%r1, [out]; }\n",
-        name);
-}
-
-/* Calls through whatever the variable points to. */
-static void write_indirect(FILE *file, const char *name, int label)
-{
-    fprintf(file,
-            "    ld.global.b64 %%rd1, [%s];\n"
-            "    { .param .b32 in, out; st.param.b32 [in], %%r1;\n"
-            "    prototype%d: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-            "    call (out), %%rd1, (in), prototype%d; ld.param.b32 %%r1, [out]; }\n",
-            name, label, label);
-}
-
-static void write_uses(FILE *file, const struct program *program, int module, int length)
-{
-    for (int i = 0; i < length; i++)
-        fprintf(file, "    mad.lo.s32 %%r1, %%r1, %d, %%r2;\n    xor.b32 %%r2, %%r2, %%r1;\n",
-                3 + below(99));
-    for (int i = 0; i < program->variable_count; i++) {
-        const struct variable *variable = &program->variables[i];
-
-        if (!variable_is_seen(variable, module) || !one_in(3))
-            continue;
-        if (variable->points_to >= 0 && one_in(2)) {
-            write_indirect(file, variable->name, i);
-            continue;
-        }
-        fprintf(file, "    ld%s.b64 %%rd2, [%s];\n    cvt.u32.u64 %%r2, %%rd2;\n", variable->space,
-                variable->name);
-        if (variable->space[1] == 's')
-            fprintf(file, "    st.shared.b64 [%s], %%rd2;\n", variable->name);
-    }
-}
-
-static void write_function(FILE *file, const struct program *program,
-                           const struct function *function, int module)
-{
-    write_head(file, linkage_word(function->linkage), function->name);
-    fprintf(file,
-            "\n{\n    .reg .b32 %%r<4>; .reg .b64 %%rd<4>;\n    ld.param.b32 %%r1, [number];\n"
-            "    mov.b32 %%r2, 7;\n");
-    write_uses(file, program, function->linkage == WEAK ? -1 : module, function->length);
-    for (int i = 0; i < function->call_count; i++) {
-        const struct function *callee = &program->functions[function->calls[i]];
-        char alias[32];
-
-        snprintf(alias, sizeof alias, "alias%d", callee->alias);
-        write_call(file, callee->alias >= 0 && function->linkage != WEAK && callee->module == module
-                             ? alias
-                             : callee->name);
-    }
-    fprintf(file, "    st.param.b32 [result], %%r1;\n    ret;\n}\n");
-}
-
-static void write_kernel(FILE *file, const struct program *program, int module, int number)
-{
-    fprintf(
-        file,
-        ".visible .entry k%d_%d(.param .u64 place)\n{\n    .reg .b32 %%r<4>; .reg .b64 %%rd<4>;\n"
-        "    ld.param.u64 %%rd3, [place];\n    mov.b32 %%r1, %%tid.x;\n    mov.b32 %%r2, 1;\n",
-        module, number);
-    write_uses(file, program, module, one_in(3) ? 100 : 5);
-    for (int i = 0; i < program->function_count; i++)
-        if (function_is_seen(&program->functions[i], module) && one_in(3))
-            write_call(file, program->functions[i].name);
-    fprintf(file, "    st.global.b32 [%%rd3], %%r1;\n    ret;\n}\n");
-}
-
-/* Weak functions have the same text in each module: the numbers in it must be chosen alike. */
-static void write_weak(FILE *file, const struct program *program, int index, int module)
-{
-    uint64_t before = state;
-
-    state = (uint64_t)index * 977 + 5;
-    write_function(file, program, &program->functions[index], module);
-    state = before;
-}
-
-static void write_module(FILE *file, const struct program *program, int module)
-{
-    fprintf(file, ".version 8.0\n.target sm_90\n.address_size 64\n");
-    for (int i = 0; i < program->function_count; i++) {
-        const struct function *function = &program->functions[i];
-        char alias[32];
-
-        if (!function_is_seen(function, module))
-            continue;
-        write_head(file,
-                   function->linkage == WEAK || function->module == module
-                       ? linkage_word(function->linkage)
-                       : ".extern ",
-                   function->name);
-        fprintf(file, ";\n");
-        snprintf(alias, sizeof alias, "alias%d", function->alias);
-        if (function->alias >= 0 && function->module == module) {
-            write_head(file, ".visible ", alias);
-            fprintf(file, ";\n");
-        }
-    }
-    for (int i = 0; i < program->variable_count; i++)
-        if (variable_is_seen(&program->variables[i], module))
-            write_variable(file, program, &program->variables[i], module);
-    for (int i = 0; i < program->function_count; i++) {
-        const struct function *function = &program->functions[i];
-
-        if (function->linkage == WEAK)
-            write_weak(file, program, i, module);
-        else if (function->module == module)
-            write_function(file, program, function, module);
-    }
-    for (int i = below(4); i >= 0; i--)
-        write_kernel(file, program, module, i);
-    for (int i = 0; i < program->function_count; i++)
-        if (program->functions[i].alias >= 0 && program->functions[i].module == module)
-            fprintf(file, ".alias alias%d, %s;\n", i, program->functions[i].name);
+    memset(is_used, 0, sizeof is_used);
+    memset(is_early, 0, sizeof is_early);
+    has_lines = below(4) == 0;
+    for (unsigned i = 0; stream && i < item_count; i++)
+        if (items[i].module == current && (items[i].kind == FUNCTION || items[i].kind == KERNEL))
+            put_definition(stream, &items[i]);
+    for (unsigned i = 0; stream && i < item_count; i++)
+        if (items[i].module == current && items[i].kind == ALIAS)
+            fprintf(stream, ".alias %s, %s;\n", items[i].name, items[items[i].target].name);
+    if (!stream || fclose(stream) != 0 || !(stream = open_memstream(&variables, &size)))
+        exit(2);
+    for (unsigned tables = 0; tables <= 1; tables++)
+        for (unsigned i = 0; i < item_count; i++)
+            if (items[i].module == current && is_variable(&items[i]) &&
+                (items[i].kind == TABLE) == (tables == 1))
+                put_variable(stream, i);
+    if (fclose(stream) != 0)
+        exit(2);
+    fprintf(out, ".version 8.%u\n.target sm_90\n.address_size 64\n", below(6));
+    if (has_lines)
+        fprintf(out, ".file 1 \"source%u.cu\"\n", below(3));
+    put_declarations(out);
+    fputs(variables, out);
+    fputs(bodies, out);
+    free(variables);
+    free(bodies);
 }
 
 int main(int argc, char **argv)
 {
-    struct program program = {0};
-
-    if (argc != 3) {
-        fprintf(stderr, "usage: tool_program SEED FOLDER\n");
+    if (argc != 3)
         return 2;
-    }
-    state = strtoull(argv[1], NULL, 10) * 0x9e3779b97f4a7c15u + 1;
-    program.module_count = 1 + below(MOST_MODULES);
-    choose_functions(&program);
-    choose_calls(&program);
-    choose_variables(&program);
-    for (int i = 0; i < program.module_count; i++) {
+    state = strtoull(argv[1], NULL, 10);
+    make_program();
+    for (current = 0; current < module_count; current++) {
         char path[4096];
-        FILE *file;
+        FILE *out;
 
-        snprintf(path, sizeof path, "%s/%d.ptx", argv[2], i);
-        file = fopen(path, "w");
-        if (!file) {
+        snprintf(path, sizeof path, "%s/%u.ptx", argv[2], current);
+        out = fopen(path, "w");
+        if (!out) {
             perror(path);
             return 2;
         }
-        write_module(file, &program, i);
-        if (fclose(file) != 0) {
+        put_module(out);
+        if (fclose(out) != 0) {
             perror(path);
             return 2;
         }
