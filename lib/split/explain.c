@@ -87,11 +87,11 @@ static void put_symbol(const struct plan *plan, uint32_t symbol, uint32_t chunk,
 
 static void put_heading(const struct plan *plan, const struct chunk *chunk, struct buffer *out)
 {
-    uint64_t total = plan->total_weight ? plan->total_weight : 1;
+    uint64_t total = plan->total_weight + plan->whole_weight;
 
-    buffer_printf(out,
-                  "chunk %" PRIu32 ": %" PRIu64 " bytes of functions (%.1f %% of the program)\n",
-                  chunk->index, chunk->weight, 100.0 * (double)chunk->weight / (double)total);
+    buffer_printf(
+        out, "chunk %" PRIu32 ": %" PRIu64 " bytes of functions (%.1f %% of the program)\n",
+        chunk->index, chunk->weight, total ? 100.0 * (double)chunk->weight / (double)total : 100.0);
 }
 
 void explain_chunk(const struct plan *plan, const struct chunk *chunk, const struct closure *needed)
@@ -116,11 +116,21 @@ void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t 
     put_heading(plan, chunk, out);
     buffer_printf(out, "  all of %s, whose debug sections describe all of its text\n",
                   plan->program->modules[module]->file);
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan->program->symbols[i].module == module && plan->program->symbols[i].is_live &&
+            is_here(plan, i, chunk->index))
+            put_symbol(plan, i, chunk->index, out);
 }
 
-/* The bounds on the number of chunks; the least of them is the number. */
+static void put_count(struct buffer *out, uint64_t count, const char *what)
+{
+    buffer_printf(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+/* The bounds on the number of chunks. */
 static void put_bounds(const struct plan *plan, struct buffer *out)
 {
+    buffer_string(out, "  the least of these counts, and never the number of threads:\n");
     buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
     if (plan->request->policy != SPLIT_KERNEL)
         buffer_printf(out,
@@ -140,16 +150,20 @@ void explain_plan(const struct plan *plan, const struct chunks *chunks)
 
     if (!out)
         return;
-    buffer_printf(out, "%zu modules, %" PRIu32 " functions, %" PRIu64 " bytes of them, in %zu %s",
-                  plan->program->module_count, plan->function_count, plan->total_weight,
-                  chunks->count, chunks->count == 1 ? "chunk" : "chunks");
+    put_count(out, plan->program->module_count, "module");
+    buffer_string(out, ", ");
+    put_count(out, (uint64_t)plan->function_count + plan->whole_function_count, "function");
+    buffer_printf(out, " of %" PRIu64 " bytes, in ", plan->total_weight + plan->whole_weight);
+    put_count(out, chunks->count, "chunk");
     if (chunks->single_reason)
         buffer_printf(out, ": %s", chunks->single_reason);
     buffer_char(out, '\n');
     if (plan->minimum_bytes)
         put_bounds(plan, out);
     if (plan->whole_count)
-        buffer_printf(out, "  %" PRIu32 " modules with debug sections stay whole\n",
+        buffer_printf(out,
+                      "  debug sections keep %" PRIu32
+                      " of the modules whole, each in a chunk of its own\n",
                       plan->whole_count);
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan->placements[i].is_replicated && plan->placements[i].copies > 1 &&

@@ -242,7 +242,8 @@ static uint32_t choose_count(struct plan *plan, size_t units)
     if (most <= 1)
         plan->single_reason = "one chunk was asked for";
     else if (plan->function_count <= 1)
-        plan->single_reason = "it has only one function";
+        plan->single_reason =
+            plan->function_count ? "it has only one function" : "it has no function";
     else if (by_size <= 1 && request->policy != SPLIT_KERNEL)
         plan->single_reason = "it is too small to be worth splitting";
     else if (units <= 1)

@@ -34,8 +34,10 @@ struct plan {
     uint32_t whole_count;
     uint64_t total_weight;   /* of the functions that are dealt out */
     uint32_t function_count; /* of those */
-    uint64_t minimum_bytes;  /* of a chunk; 0 when nothing is dealt out */
-    size_t unit_count;       /* that could be apart */
+    uint64_t whole_weight;   /* the same of modules that stay whole */
+    uint32_t whole_function_count;
+    uint64_t minimum_bytes; /* of a chunk; 0 when nothing is dealt out */
+    size_t unit_count;      /* that could be apart */
     const char *single_reason;
 };
 

@@ -31,11 +31,18 @@ static void start_plan(struct plan *plan)
 
     plan->placements = arena_alloc(plan->arena, program->symbol_count, sizeof *plan->placements);
     for (uint32_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
         plan->placements[i] = (struct placement){.chunk = NO_CHUNK, .first_user = NO_CHUNK};
-        if (!plan_is_unit(plan, i))
-            continue;
-        plan->total_weight += program->symbols[i].item->text.size;
-        plan->function_count++;
+        if (plan_is_unit(plan, i)) {
+            plan->total_weight += symbol->item->text.size;
+            plan->function_count++;
+        } else if (symbol->is_function && symbol->is_defined && symbol->is_live &&
+                   symbol->alias_target == NO_SYMBOL &&
+                   program->modules[symbol->module]->has_full_debug) {
+            plan->whole_weight += symbol->item->text.size;
+            plan->whole_function_count++;
+        }
     }
 }
 
