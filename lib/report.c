@@ -94,7 +94,8 @@ void report_chunks(const struct chunks *chunks, const struct program *program)
 
 void report_explanation(struct text explanation)
 {
-    fwrite(explanation.data, 1, explanation.size, stdout);
+    if (explanation.size)
+        fwrite(explanation.data, 1, explanation.size, stdout);
 }
 
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler)

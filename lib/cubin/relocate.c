@@ -169,9 +169,9 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
     if (!field)
         return refuse(list, relocation, "Cannot resolve");
     if (m->symbols[symbol].file == MERGE_NONE) {
+        /* Where no kernel reaches the function all bits are set, or none under -g (measured). */
         value = function == MERGE_NONE ? UINT64_MAX : m->extern_address[function];
-        /* No kernel reaches the function: nobody will see the address. */
-        if (value == UINT64_MAX)
+        if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
     return put_field(list, relocation, field, value, 0);

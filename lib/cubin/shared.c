@@ -296,19 +296,79 @@ static void place_variables(struct planner *planner)
     }
 }
 
-/* Under -g an array that several kernels see has one address in all of them (measured). */
-static void place_common_extern(struct planner *planner, uint32_t variable)
+static bool names_one_extern(const struct merging *m, uint32_t function)
 {
-    const struct merged_lists *users = &planner->kernels_of;
-    uint64_t address = 0;
+    for (uint32_t i = m->shared_uses.first[function]; i < m->shared_uses.first[function + 1]; i++)
+        if (m->symbols[m->shared_uses.items[i]].file == MERGE_NONE)
+            return true;
+    return false;
+}
 
-    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
-        if (planner->windows[users->items[i]].end > address)
-            address = planner->windows[users->items[i]].end;
-    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
-        if (planner->windows[users->items[i]].extern_address < address)
-            planner->windows[users->items[i]].extern_address =
-                planner->windows[users->items[i]].end = address;
+/* Kernels whose `.extern .shared` arrays have one address, as sets: each leads to another of its
+ * set, one of them to itself. */
+static uint32_t set_of(uint32_t *sets, uint32_t kernel)
+{
+    while (sets[kernel] != kernel)
+        kernel = sets[kernel] = sets[sets[kernel]];
+    return kernel;
+}
+
+static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t item)
+{
+    for (uint32_t i = users->first[item]; i < users->first[item + 1]; i++)
+        sets[set_of(sets, users->items[i])] = set_of(sets, users->items[users->first[item]]);
+}
+
+/* Code of a function knows one address, whichever kernel runs it. */
+static void unite_users(struct planner *planner, uint32_t *sets)
+{
+    struct merging *m = planner->m;
+    struct merged_pairs pairs = {0};
+    struct merged_lists kernels_of;
+    struct reach_walker walker;
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &pairs.items);
+    reach_walker_begin(&walker, m);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        const uint32_t *found;
+        size_t count = planner->windows[k].has_extern
+                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           : 0;
+
+        for (size_t i = 0; i < count; i++)
+            if (found[i] < m->symbol_count && names_one_extern(m, found[i]))
+                lists_add(&pairs, found[i], k);
+    }
+    kernels_of = lists_make(&m->arena, &pairs, m->symbol_count);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        unite(sets, &kernels_of, i);
+    context_clean(&cleanup);
+}
+
+/* Gives each set of kernels the highest address of its members' (measured). Under -g kernels that
+ * see the same array are one, too. */
+static void agree_on_extern(struct planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *sets = arena_alloc(&m->arena, m->kernel_count, sizeof *sets);
+    uint64_t *highest = arena_zalloc(&m->arena, m->kernel_count, sizeof *highest);
+
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        sets[k] = k;
+    unite_users(planner, sets);
+    for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
+        if (m->symbols[i].file == MERGE_NONE)
+            unite(sets, &planner->kernels_of, i);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        uint32_t set = set_of(sets, k);
+
+        if (planner->windows[k].has_extern && planner->windows[k].end > highest[set])
+            highest[set] = planner->windows[k].end;
+    }
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        if (planner->windows[k].has_extern)
+            planner->windows[k].end = planner->windows[k].extern_address = highest[set_of(sets, k)];
 }
 
 /* `.extern .shared` arrays all begin at the window's end. */
@@ -324,12 +384,10 @@ static void place_extern(struct planner *planner)
         window->end = window->extern_address = merging_align(window->end, EXTERN_ALIGNMENT);
         raise_alignment(window, EXTERN_ALIGNMENT);
     }
-    for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
-        if (m->symbols[i].file == MERGE_NONE && lists_count(&planner->kernels_of, i) > 1)
-            place_common_extern(planner, i);
+    agree_on_extern(planner);
 }
 
-/* A function that several kernels reach sees the address in the first of them (measured). */
+/* The kernels that reach a function agree on the address. */
 static void tell_functions(struct planner *planner)
 {
     struct merging *m = planner->m;
