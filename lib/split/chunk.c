@@ -456,5 +456,6 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
             write_ordinary(&context, &chunks->origins[c], members + bounds[c],
                            bounds[c + 1] - bounds[c]);
     }
+    writer_copy(&context.writer);
     context_clean(&cleanup);
 }

@@ -69,8 +69,8 @@ struct split_request {
     uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = the default, 64 KiB */
     struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
                                not know this one */
-    /* Called each time that many bytes of the modules' texts have been copied to chunks, which may
-     * let go of their pages until they are read again; or NULL. */
+    /* Called before the modules' texts are copied to chunks, and each time that many bytes have
+     * been: what was read may let go of its pages until it is read again. Or NULL. */
     void (*release)(const void *argument);
     const void *release_argument;
     struct buffer *explanation; /* takes a table of what was done, and why; or NULL */

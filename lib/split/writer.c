@@ -1,4 +1,5 @@
-/* writer.c: pieces are remembered, not copied, until all are known. */
+/* writer.c: pieces are remembered, not copied, until those of all chunks are known. Copied in the
+ * order in which they stand in memory, each page of the sources is needed for a moment only. */
 #include "split/writer.h"
 
 #include <stdarg.h>
@@ -9,15 +10,15 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 
-/* So many bytes of the sources stay in memory beside the chunks. More would cost memory, less the
- * time to map pages again that several chunks need. */
-#define KEPT_BYTES (32u << 20)
+/* So many bytes of the sources stay in memory beside the chunks. */
+#define KEPT_BYTES (16u << 20)
 
 void writer_text(struct writer *writer, struct text text)
 {
     if (text.size == 0)
         return;
-    ARRAY_PUSH(writer->pieces, writer->count, writer->capacity) = text;
+    ARRAY_PUSH(writer->pieces, writer->count, writer->capacity) =
+        (struct piece){text.data, NULL, text.size};
     writer->size += text.size;
     writer->lines += lexer_count_lines(text, 0, text.size);
 }
@@ -71,25 +72,53 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     char *data = memory_alloc(writer->size + 1, 1);
     size_t size = 0;
 
-    for (size_t i = 0; i < writer->count; i++) {
-        memcpy(data + size, writer->pieces[i].data, writer->pieces[i].size);
+    for (size_t i = writer->first; i < writer->count; i++) {
+        writer->pieces[i].to = data + size;
         size += writer->pieces[i].size;
-        writer->unreleased += writer->pieces[i].size;
-        if (writer->release && writer->unreleased >= KEPT_BYTES) {
-            writer->release(writer->release_argument);
-            writer->unreleased = 0;
-        }
     }
     data[size] = '\0';
     origins->count = writer->range_count;
     origins->ranges = arena_alloc(writer->arena, writer->range_count, sizeof *origins->ranges);
     if (origins->count)
         memcpy(origins->ranges, writer->ranges, origins->count * sizeof *origins->ranges);
-    writer->count = 0;
+    writer->first = writer->count;
     writer->size = 0;
     writer->lines = 0;
     writer->range_count = 0;
     return (struct text){data, size};
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+void writer_copy(struct writer *writer)
+{
+    size_t kept = KEPT_BYTES;
+
+    if (writer->count)
+        qsort(writer->pieces, writer->count, sizeof *writer->pieces, by_place);
+    for (size_t i = 0; i < writer->count; i++) {
+        struct piece *piece = &writer->pieces[i];
+
+        while (piece->size) {
+            size_t size = piece->size < KEPT_BYTES ? piece->size : KEPT_BYTES;
+
+            if (kept >= KEPT_BYTES && writer->release) {
+                writer->release(writer->release_argument);
+                kept = 0;
+            }
+            memcpy(piece->to, piece->from, size);
+            piece->from += size;
+            piece->to += size;
+            piece->size -= size;
+            kept += size;
+        }
+    }
+    writer->count = writer->first = 0;
 }
 
 void writer_free(struct writer *writer)

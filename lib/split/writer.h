@@ -22,20 +22,27 @@ struct chunk_origins {
     size_t count;
 };
 
+/* Some bytes of a chunk's text. */
+struct piece {
+    const char *from;
+    char *to; /* NULL until the chunk's size is known */
+    size_t size;
+};
+
 /* Start with {.arena = ...}; reused from chunk to chunk, freed with writer_free. */
 struct writer {
-    struct arena *arena; /* of the result and of text that no source has */
-    struct text *pieces; /* malloc'ed */
+    struct arena *arena;  /* of the result and of text that no source has */
+    struct piece *pieces; /* malloc'ed; of all chunks */
     size_t count;
     size_t capacity;
-    size_t size;               /* bytes of all pieces */
+    size_t first;              /* piece of the chunk at hand */
+    size_t size;               /* bytes of its pieces */
     uint32_t lines;            /* line ends in them */
     struct line_range *ranges; /* malloc'ed */
     size_t range_count;
     size_t range_capacity;
     void (*release)(const void *argument); /* see split_request; may be NULL */
     const void *release_argument;
-    size_t unreleased; /* bytes copied since */
 };
 
 void writer_text(struct writer *writer, struct text text);
@@ -51,9 +58,12 @@ void writer_edited(struct writer *writer, struct text text, const struct program
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
 void writer_end_range(struct writer *writer);
 
-/* The gathered text, malloc'ed and followed by a NUL, and its ranges, in the arena; the writer is
- * empty then. */
+/* Ends a chunk: its text, malloc'ed, which writer_copy will fill, followed by a NUL, and its
+ * ranges, in the arena. */
 struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
+
+/* Fills all texts. */
+void writer_copy(struct writer *writer);
 
 void writer_free(struct writer *writer);
 
