@@ -26,7 +26,7 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
 
 static bool is_cancelled(const struct unit *unit)
 {
-    return unit->job->cancelled && *unit->job->cancelled;
+    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
 }
 
 /* Phase 4 -- Callback Registration: the file walker parses the text. A chunk is one module. */
