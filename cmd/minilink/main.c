@@ -10,6 +10,7 @@
 #include "assembler/exec.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "hostscript.h"
 #include "options.h"
@@ -128,6 +129,7 @@ int main(int argc, char **argv)
     struct options options = {.argc = argc, .argv = argv};
     enum link_code code;
 
+    memory_keep_freed();
     catch_signals();
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {

@@ -11,6 +11,7 @@
 #define FIRST_BLOCK   4096u
 #define LARGEST_BLOCK (1u << 20)
 #define ALIGNMENT     16u
+#define TRIED_BLOCKS  8u
 
 struct arena_block {
     struct arena_block *older;
@@ -19,7 +20,7 @@ struct arena_block {
 
 _Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
 
-static void add_block(struct arena *arena, size_t bytes)
+static struct arena_block *make_block(struct arena *arena, size_t bytes)
 {
     size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
     struct arena_block *block;
@@ -31,11 +32,38 @@ static void add_block(struct arena *arena, size_t bytes)
     if (size > SIZE_MAX - sizeof *block)
         context_raise(LINK_NO_MEMORY);
     block = memory_alloc(1, sizeof *block + size);
-    block->older = arena->blocks;
     block->size = size;
+    return block;
+}
+
+/* Of the spare blocks, only the first few are tried, so that this costs no more than making one. */
+static struct arena_block *take_spare(struct arena *arena, size_t bytes)
+{
+    struct arena_block **link = &arena->spare;
+    struct arena_block *block;
+
+    for (unsigned i = 0; *link && i < TRIED_BLOCKS; i++, link = &(*link)->older) {
+        block = *link;
+        if (block->size >= bytes) {
+            *link = block->older;
+            arena->kept -= block->size;
+            return block;
+        }
+    }
+    return NULL;
+}
+
+static void add_block(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = take_spare(arena, bytes);
+
+    if (!block)
+        block = make_block(arena, bytes);
+    block->older = arena->blocks;
     arena->blocks = block;
+    arena->used += block->size;
     arena->next = (char *)(block + 1);
-    arena->end = arena->next + size;
+    arena->end = arena->next + block->size;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -118,21 +146,34 @@ static void free_blocks(struct arena_block *block)
     }
 }
 
+/* Memory that the kernel has just given back and cleared is slow, so blocks are kept: those that
+ * were used, and others as long as all of them are at most twice what was ever used at once. */
 void arena_reset(struct arena *arena)
 {
-    struct arena_block *newest = arena->blocks;
+    struct arena_block **last = &arena->blocks;
 
-    if (!newest)
-        return;
-    free_blocks(newest->older);
-    newest->older = NULL;
-    arena->next = (char *)(newest + 1);
-    arena->end = arena->next + newest->size;
+    if (arena->used > arena->most_used)
+        arena->most_used = arena->used;
+    if (arena->kept > 2 * arena->most_used - arena->used) {
+        free_blocks(arena->spare);
+        arena->spare = NULL;
+        arena->kept = 0;
+    }
+    while (*last)
+        last = &(*last)->older;
+    *last = arena->spare;
+    arena->spare = arena->blocks;
+    arena->kept += arena->used;
+    arena->blocks = NULL;
+    arena->used = 0;
+    arena->next = NULL;
+    arena->end = NULL;
 }
 
 void arena_free(struct arena *arena)
 {
     free_blocks(arena->blocks);
+    free_blocks(arena->spare);
     *arena = (struct arena){0};
 }
 

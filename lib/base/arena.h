@@ -17,7 +17,11 @@ struct arena {
     struct arena_block *blocks; /* newest first */
     char *next;                 /* first free byte of the newest block */
     char *end;
-    size_t block_size; /* of the next block; grows with use */
+    size_t block_size;         /* of the next block; grows with use */
+    struct arena_block *spare; /* kept by arena_reset for what comes next */
+    size_t used;               /* bytes in `blocks` */
+    size_t kept;               /* bytes in `spare` */
+    size_t most_used;          /* between two resets */
 };
 
 /* `count` * `size` bytes aligned for any type, uninitialised. Never NULL; raises LINK_NO_MEMORY. */
@@ -38,8 +42,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
-/* Forgets all that was allocated but keeps the newest block for what comes: for an arena that is
- * filled again and again. */
+/* Forgets all that was allocated but keeps the memory for what comes, at most twice as much as was
+ * ever needed at once: for an arena that is filled again and again. */
 void arena_reset(struct arena *arena);
 
 /* Frees every block; the arena is empty and usable again. */

@@ -1,11 +1,16 @@
 /* memory.c: the one place that sees an allocation fail. */
 #include "base/memory.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
+
+/* Whole files and outputs, which are wanted once, still come from mmap and go back at once. */
+#define LARGE_BLOCK (4 << 20)
 
 static size_t product(size_t count, size_t size)
 {
@@ -67,4 +72,10 @@ void memory_cleanup(void *array)
 
     memcpy(&block, array, sizeof block);
     free(block);
+}
+
+void memory_keep_freed(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
