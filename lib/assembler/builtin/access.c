@@ -13,23 +13,38 @@ struct walk {
     bool is_guarded; /* what is written may keep its old value */
 };
 
-static void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
+static void grow(struct walk *walk)
 {
     struct register_accesses *accesses = walk->accesses;
-    if (accesses->count == accesses->capacity) {
-        size_t capacity = accesses->capacity ? accesses->capacity * 2 : 32;
-        struct register_access *list = arena_alloc(walk->arena, capacity, sizeof *list);
-        if (accesses->count)
-            memcpy(list, accesses->list, accesses->count * sizeof *list);
-        accesses->list = list;
-        accesses->capacity = capacity;
-    }
+    size_t capacity = accesses->capacity ? accesses->capacity * 2 : 32;
+    struct register_access *list = arena_alloc(walk->arena, capacity, sizeof *list);
+    if (accesses->count)
+        memcpy(list, accesses->list, accesses->count * sizeof *list);
+    accesses->list = list;
+    accesses->capacity = capacity;
+}
+
+static inline void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
+{
+    struct register_accesses *accesses = walk->accesses;
+    if (accesses->count == accesses->capacity)
+        grow(walk);
     accesses->list[accesses->count++] =
         (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
 }
 
 static void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written,
-                  unsigned nesting)
+                  unsigned nesting);
+
+static void visit_elements(struct walk *walk, const struct operand *operand, bool is_read,
+                           bool is_written, unsigned nesting)
+{
+    for (uint32_t i = 0; i < operand->element_count && nesting < MOST_NESTING; i++)
+        visit(walk, &operand->elements[i], is_read, is_written, nesting + 1);
+}
+
+static inline void visit(struct walk *walk, struct operand *operand, bool is_read, bool is_written,
+                         unsigned nesting)
 {
     if (operand->kind == OPERAND_ADDRESS) {
         is_read = true;
@@ -39,10 +54,8 @@ static void visit(struct walk *walk, struct operand *operand, bool is_read, bool
         operand->reg != NO_INDEX)
         add(walk, &operand->reg, is_read || walk->is_guarded || operand->component != 0,
             is_written);
-    if (nesting == MOST_NESTING)
-        return;
-    for (uint32_t i = 0; i < operand->element_count; i++)
-        visit(walk, &operand->elements[i], is_read, is_written, nesting + 1);
+    if (operand->element_count)
+        visit_elements(walk, operand, is_read, is_written, nesting);
 }
 
 void access_collect(const struct body *body, struct instruction *instruction,

@@ -13,6 +13,7 @@
 
 #define RESERVED_REGISTERS 4u
 #define MOST_REGISTERS     255u
+#define BANK_WORDS         4u /* of 64 registers */
 #define PREDICATES         7u
 #define MOST_ROUNDS        6u /* after these, everything that can be spilled is */
 #define MOST_INSTRUCTIONS  (1u << 29)
@@ -21,26 +22,35 @@
 struct bank {
     uint32_t first; /* the lowest that may be given away */
     uint32_t end;
-    uint32_t used;                      /* highest in use + 1 */
-    uint32_t owner[MOST_REGISTERS + 1]; /* virtual register, or NO_INDEX */
-    /* The first position at which it can be given away: 0, or behind its owner's interval. */
-    uint32_t free_at[MOST_REGISTERS + 1];
+    uint32_t used;                   /* highest in use + 1 */
+    uint64_t all[BANK_WORDS];        /* a bit for each from first to end */
+    uint64_t free[BANK_WORDS];       /* those not in use at the position of the scan */
+    uint32_t owner[BANK_WORDS * 64]; /* virtual register that has or had it */
 };
 
 struct scan {
     struct body *body;
-    const struct interval *intervals;
+    struct interval *intervals;
     uint32_t spillable; /* registers below this index may be spilled */
     bool *is_spilled;
     bool has_spilled;
     bool has_failed;
     struct bank general;
     struct bank predicate;
+    uint32_t position;     /* intervals that end before it have given their places back */
+    uint32_t *ending;      /* position -> a register that was placed and ends there, or NO_INDEX */
+    uint32_t *next_ending; /* register -> another one that ends where it does */
 };
 
-static bool is_free(const struct bank *bank, uint32_t physical, uint32_t position)
+static bool is_free(const struct bank *bank, uint32_t physical)
 {
-    return bank->free_at[physical] <= position;
+    return bank->free[physical / 64] >> physical % 64 & 1;
+}
+
+static struct bank *bank_of(struct scan *scan, uint32_t reg)
+{
+    bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
+    return is_predicate ? &scan->predicate : &scan->general;
 }
 
 static uint32_t width_of(const struct scan *scan, uint32_t reg)
@@ -49,36 +59,70 @@ static uint32_t width_of(const struct scan *scan, uint32_t reg)
     return class == REGISTER_64 ? 2 : class == REGISTER_128 ? 4 : 1;
 }
 
-/* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can,
- * so that pairs stay whole. */
-static uint32_t find_place(const struct bank *bank, uint32_t width, uint32_t position)
+/* A place is aligned to its width, so that it lies in one word. */
+static uint64_t place_bits(uint32_t place, uint32_t width)
 {
-    uint32_t lowest = NO_INDEX;
-    for (uint32_t place = bank->first; place + width <= bank->end; place += width) {
-        if (lowest != NO_INDEX && place >= bank->used)
-            break;
-        bool is_whole = true;
-        for (uint32_t i = 0; i < width && is_whole; i++)
-            is_whole = is_free(bank, place + i, position);
-        if (!is_whole)
-            continue;
-        bool is_beside_taken = (place ^ 1) < bank->used && !is_free(bank, place ^ 1, position);
-        if (width > 1 || is_beside_taken)
-            return place;
-        if (lowest == NO_INDEX)
-            lowest = place;
+    return ((UINT64_C(1) << width) - 1) << place % 64;
+}
+
+static void give_back(struct bank *bank, uint32_t place, uint32_t width)
+{
+    bank->free[place / 64] |= place_bits(place, width);
+}
+
+/* Gives back the places of all intervals that end before `position`. */
+static void advance(struct scan *scan, uint32_t position)
+{
+    for (; scan->position < position; scan->position++) {
+        uint32_t reg = scan->ending[scan->position];
+        for (; reg != NO_INDEX; reg = scan->next_ending[reg])
+            if (!scan->is_spilled[reg])
+                give_back(bank_of(scan, reg), scan->body->registers[reg].physical,
+                          width_of(scan, reg));
     }
-    return lowest;
+}
+
+static uint32_t lowest_bit(const uint64_t *words)
+{
+    for (uint32_t i = 0; i < BANK_WORDS; i++)
+        if (words[i])
+            return 64 * i + (uint32_t)__builtin_ctzll(words[i]);
+    return NO_INDEX;
+}
+
+#define EVEN_BITS   UINT64_C(0x5555555555555555)
+#define FOURTH_BITS UINT64_C(0x1111111111111111)
+
+/* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can
+ * without using more registers, so that pairs stay whole. */
+static uint32_t find_place(const struct bank *bank, uint32_t width)
+{
+    uint64_t wanted[BANK_WORDS];
+    for (uint32_t i = 0; i < BANK_WORDS; i++) {
+        uint64_t free = bank->free[i];
+        uint64_t taken = bank->all[i] & ~free;
+        if (width == 1)
+            wanted[i] = free & ((taken & EVEN_BITS) << 1 | (taken >> 1 & EVEN_BITS));
+        else if (width == 2)
+            wanted[i] = free & free >> 1 & EVEN_BITS;
+        else
+            wanted[i] = free & free >> 1 & free >> 2 & free >> 3 & FOURTH_BITS;
+    }
+    uint32_t place = lowest_bit(wanted);
+    if (width > 1 || place < bank->used)
+        return place;
+    uint32_t lowest = lowest_bit(bank->free);
+    return lowest < place ? lowest : place;
 }
 
 /* Where the registers that stand in a place end, the soonest of them; 0 when one must stay. */
 static uint32_t place_end(const struct scan *scan, const struct bank *bank, uint32_t place,
-                          uint32_t width, uint32_t position)
+                          uint32_t width)
 {
     uint32_t end = UINT32_MAX;
     for (uint32_t i = 0; i < width; i++) {
         uint32_t owner = bank->owner[place + i];
-        if (is_free(bank, place + i, position))
+        if (is_free(bank, place + i))
             continue;
         if (owner >= scan->spillable)
             return 0;
@@ -98,11 +142,10 @@ static void spill(struct scan *scan, uint32_t reg)
  */
 static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32_t width)
 {
-    uint32_t position = scan->intervals[reg].start;
     uint32_t best = NO_INDEX;
     uint32_t best_end = 0;
     for (uint32_t place = bank->first; place + width <= bank->end; place += width) {
-        uint32_t end = place_end(scan, bank, place, width, position);
+        uint32_t end = place_end(scan, bank, place, width);
         if (end > best_end) {
             best = place;
             best_end = end;
@@ -117,30 +160,31 @@ static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32
         return NO_INDEX;
     }
     for (uint32_t i = 0; i < width; i++)
-        if (!is_free(bank, best + i, position)) {
+        if (!is_free(bank, best + i)) {
             uint32_t owner = bank->owner[best + i];
             spill(scan, owner);
-            for (uint32_t k = 0; k < width_of(scan, owner); k++)
-                bank->free_at[scan->body->registers[owner].physical + k] = 0;
+            give_back(bank, scan->body->registers[owner].physical, width_of(scan, owner));
         }
     return best;
 }
 
 static void place_register(struct scan *scan, uint32_t reg)
 {
-    bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
-    struct bank *bank = is_predicate ? &scan->predicate : &scan->general;
+    struct interval interval = scan->intervals[reg];
+    struct bank *bank = bank_of(scan, reg);
     uint32_t width = width_of(scan, reg);
-    uint32_t place = find_place(bank, width, scan->intervals[reg].start);
+    advance(scan, interval.start);
+    uint32_t place = find_place(bank, width);
     if (place == NO_INDEX)
         place = evict(scan, bank, reg, width);
     if (place == NO_INDEX)
         return;
     scan->body->registers[reg].physical = (uint16_t)place;
-    for (uint32_t i = 0; i < width; i++) {
+    for (uint32_t i = 0; i < width; i++)
         bank->owner[place + i] = reg;
-        bank->free_at[place + i] = scan->intervals[reg].end + 1;
-    }
+    bank->free[place / 64] &= ~place_bits(place, width);
+    scan->next_ending[reg] = scan->ending[interval.end];
+    scan->ending[interval.end] = reg;
     if (place + width > bank->used)
         bank->used = place + width;
 }
@@ -166,21 +210,24 @@ static uint32_t *sort_by_start(const struct body *body, const struct interval *i
 
 static void begin_bank(struct bank *bank, uint32_t first, uint32_t end)
 {
-    bank->first = first;
-    bank->end = end;
-    bank->used = 0;
-    memset(bank->owner, 0xff, sizeof bank->owner);
-    memset(bank->free_at, 0, sizeof bank->free_at);
+    *bank = (struct bank){.first = first, .end = end};
+    for (uint32_t i = first; i < end; i++)
+        give_back(bank, i, 1);
+    memcpy(bank->all, bank->free, sizeof bank->all);
 }
 
 static void scan_body(struct scan *scan, uint32_t budget)
 {
     struct body *body = scan->body;
+    size_t positions = 2 * body->instruction_count;
     size_t count;
-    scan->intervals = liveness_intervals(body);
     scan->is_spilled = arena_zalloc(body->arena, body->register_count, sizeof *scan->is_spilled);
     scan->has_spilled = false;
     scan->has_failed = false;
+    scan->position = 0;
+    scan->ending = arena_alloc(body->arena, positions, sizeof *scan->ending);
+    memset(scan->ending, 0xff, positions * sizeof *scan->ending);
+    scan->next_ending = arena_alloc(body->arena, body->register_count, sizeof *scan->next_ending);
     begin_bank(&scan->general, RESERVED_REGISTERS, budget);
     begin_bank(&scan->predicate, 0, PREDICATES);
     const uint32_t *sorted = sort_by_start(body, scan->intervals, &count);
@@ -207,6 +254,7 @@ bool allocate_registers(struct body *body, uint32_t budget, struct allocation *r
         diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
         return false;
     }
+    scan.intervals = liveness_intervals(body);
     for (unsigned round = 0;; round++) {
         scan_body(&scan, budget);
         if (!scan.has_spilled && !scan.has_failed)
@@ -219,7 +267,7 @@ bool allocate_registers(struct body *body, uint32_t budget, struct allocation *r
                 return false;
             }
         }
-        if (!spill_registers(body, scan.is_spilled, &area))
+        if (!spill_registers(body, scan.is_spilled, &area, &scan.intervals))
             return false;
     }
     result->register_count =

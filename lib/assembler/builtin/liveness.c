@@ -29,13 +29,19 @@ struct node_bits {
     uint64_t out[WORDS];     /* live where it ends */
 };
 
+/* What is known of a register; side by side, since it is looked at all at once. */
+struct occurrence {
+    uint32_t block;       /* the last that has it */
+    uint32_t first_write; /* in order of the text, or NO_INDEX */
+    uint32_t crossing;    /* its number among the crossing ones, or NO_INDEX */
+};
+
 struct liveness {
     const struct body *body;
     struct flow flow;
     struct interval *intervals;
-    uint32_t *first_write; /* register -> its first write, in order of the text */
-    uint32_t *crossing_of; /* register -> its number among the crossing ones, or NO_INDEX */
-    uint32_t *registers;   /* the reverse */
+    struct occurrence *occurrences; /* one for each register */
+    uint32_t *registers;            /* crossing register -> register */
     uint32_t crossing_count;
     struct event *events; /* of all registers, in order of the text */
     size_t event_count;
@@ -45,14 +51,6 @@ struct liveness {
     struct node_bits *bits; /* one for each node of the flow graph */
     uint64_t work;
 };
-
-static void extend(struct interval *interval, uint32_t position)
-{
-    if (position < interval->start)
-        interval->start = position;
-    if (position > interval->end)
-        interval->end = position;
-}
 
 static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
 {
@@ -66,10 +64,22 @@ static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, b
     }
     liveness->events[liveness->event_count++] =
         (struct event){.block = block, .reg = reg & (UINT32_MAX >> 1), .is_write = is_write};
-    if (is_write || liveness->crossing_of[reg] != NO_INDEX)
+    if (is_write || liveness->occurrences[reg].crossing != NO_INDEX)
         return;
     liveness->registers[liveness->crossing_count] = reg;
-    liveness->crossing_of[reg] = liveness->crossing_count++;
+    liveness->occurrences[reg].crossing = liveness->crossing_count++;
+}
+
+static void note_access(struct liveness *liveness, uint32_t block, uint32_t instruction,
+                        uint32_t reg, bool is_write)
+{
+    struct occurrence *occurrence = &liveness->occurrences[reg];
+    interval_extend(&liveness->intervals[reg], 2 * instruction + is_write);
+    if (is_write && occurrence->first_write == NO_INDEX)
+        occurrence->first_write = instruction;
+    if (occurrence->block != block)
+        add_event(liveness, block, reg, is_write);
+    occurrence->block = block;
 }
 
 /* Makes an event of each register that a block reads before it writes it, and of each certain write
@@ -79,26 +89,16 @@ static void scan(struct liveness *liveness)
 {
     const struct body *body = liveness->body;
     struct register_accesses accesses = {0};
-    uint32_t *seen_in = arena_alloc(body->arena, body->register_count, sizeof *seen_in);
-    memset(seen_in, 0xff, body->register_count * sizeof *seen_in);
     for (uint32_t block = 0; block < liveness->flow.block_count; block++) {
         uint32_t end = liveness->flow.blocks[block].end;
         for (uint32_t i = liveness->flow.blocks[block].first; i < end; i++) {
             access_collect(body, &body->instructions[i], &accesses);
-            for (int writes = 0; writes < 2; writes++) {
-                for (size_t k = 0; k < accesses.count; k++) {
-                    const struct register_access *access = &accesses.list[k];
-                    uint32_t reg = *access->reg;
-                    if (!(writes ? access->is_written : access->is_read))
-                        continue;
-                    extend(&liveness->intervals[reg], 2 * i + (uint32_t)writes);
-                    if (writes && liveness->first_write[reg] == NO_INDEX)
-                        liveness->first_write[reg] = i;
-                    if (seen_in[reg] != block)
-                        add_event(liveness, block, reg, writes);
-                    seen_in[reg] = block;
-                }
-            }
+            for (size_t k = 0; k < accesses.count; k++)
+                if (accesses.list[k].is_read)
+                    note_access(liveness, block, i, *accesses.list[k].reg, false);
+            for (size_t k = 0; k < accesses.count; k++)
+                if (accesses.list[k].is_written)
+                    note_access(liveness, block, i, *accesses.list[k].reg, true);
         }
     }
 }
@@ -110,7 +110,7 @@ static void sort_events(struct liveness *liveness)
     uint32_t slices = (liveness->crossing_count + SLICE - 1) / SLICE;
     liveness->slice_start = arena_zalloc(arena, (size_t)slices + 2, sizeof *liveness->slice_start);
     for (size_t i = 0; i < liveness->event_count; i++) {
-        uint32_t crossing = liveness->crossing_of[liveness->events[i].reg];
+        uint32_t crossing = liveness->occurrences[liveness->events[i].reg].crossing;
         if (crossing != NO_INDEX)
             liveness->slice_start[crossing / SLICE + 1]++;
     }
@@ -119,7 +119,7 @@ static void sort_events(struct liveness *liveness)
     liveness->sorted = arena_alloc(arena, liveness->slice_start[slices], sizeof *liveness->sorted);
     for (size_t i = 0; i < liveness->event_count; i++) {
         const struct event *event = &liveness->events[i];
-        uint32_t crossing = liveness->crossing_of[event->reg];
+        uint32_t crossing = liveness->occurrences[event->reg].crossing;
         if (crossing != NO_INDEX)
             liveness->sorted[liveness->slice_start[crossing / SLICE]++] = *event;
     }
@@ -134,11 +134,9 @@ static void collect_events(struct liveness *liveness)
 {
     struct arena *arena = liveness->body->arena;
     size_t count = liveness->body->register_count;
-    liveness->crossing_of = arena_alloc(arena, count, sizeof *liveness->crossing_of);
+    liveness->occurrences = arena_alloc(arena, count, sizeof *liveness->occurrences);
     liveness->registers = arena_alloc(arena, count, sizeof *liveness->registers);
-    liveness->first_write = arena_alloc(arena, count, sizeof *liveness->first_write);
-    memset(liveness->crossing_of, 0xff, count * sizeof *liveness->crossing_of);
-    memset(liveness->first_write, 0xff, count * sizeof *liveness->first_write);
+    memset(liveness->occurrences, 0xff, count * sizeof *liveness->occurrences); /* NO_INDEX */
     scan(liveness);
     sort_events(liveness);
 }
@@ -182,7 +180,7 @@ static void extend_new(struct liveness *liveness, const uint32_t *registers, uin
                        uint64_t *seen, uint32_t position)
 {
     for (uint64_t news = live & ~*seen; news; news &= news - 1)
-        extend(&liveness->intervals[registers[__builtin_ctzll(news)]], position);
+        interval_extend(&liveness->intervals[registers[__builtin_ctzll(news)]], position);
     *seen |= live;
 }
 
@@ -209,7 +207,7 @@ static void solve_slice(struct liveness *liveness, uint32_t slice)
     memset(liveness->bits, 0, liveness->flow.node_count * sizeof *liveness->bits);
     for (uint32_t i = liveness->slice_start[slice]; i < liveness->slice_start[slice + 1]; i++) {
         const struct event *event = &liveness->sorted[i];
-        uint32_t crossing = liveness->crossing_of[event->reg];
+        uint32_t crossing = liveness->occurrences[event->reg].crossing;
         uint32_t word = crossing % SLICE / 64;
         uint64_t bit = (uint64_t)1 << crossing % 64;
         if (event->is_write)
@@ -222,9 +220,9 @@ static void solve_slice(struct liveness *liveness, uint32_t slice)
         return;
     }
     for (uint32_t i = 0; i < SLICE && slice * SLICE + i < liveness->crossing_count; i++) {
-        extend(&liveness->intervals[registers[i]], 0);
-        extend(&liveness->intervals[registers[i]],
-               2 * (uint32_t)liveness->body->instruction_count - 1);
+        interval_extend(&liveness->intervals[registers[i]], 0);
+        interval_extend(&liveness->intervals[registers[i]],
+                        2 * (uint32_t)liveness->body->instruction_count - 1);
     }
 }
 
@@ -276,7 +274,7 @@ static void trim_starts(struct liveness *liveness)
             block_of[i] = block;
     for (uint32_t i = 0; i < liveness->crossing_count; i++) {
         uint32_t reg = liveness->registers[i];
-        uint32_t write = liveness->first_write[reg];
+        uint32_t write = liveness->occurrences[reg].first_write;
         if (write == NO_INDEX)
             continue;
         uint32_t block = block_of[write];
@@ -292,7 +290,7 @@ struct interval *liveness_intervals(const struct body *body)
     struct liveness liveness = {.body = body};
     liveness.intervals = arena_alloc(body->arena, body->register_count, sizeof *liveness.intervals);
     for (size_t i = 0; i < body->register_count; i++)
-        liveness.intervals[i] = (struct interval){.start = UINT32_MAX, .end = 0};
+        liveness.intervals[i] = INTERVAL_NONE;
     if (body->instruction_count == 0)
         return liveness.intervals;
     flow_make(&liveness.flow, body);
