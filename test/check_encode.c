@@ -308,8 +308,10 @@ static void random_instruction(struct body *body, struct instruction *instructio
     instruction->guard = number(2) ? (uint32_t)number(7) : NO_INDEX; /* the first are predicates */
     instruction->guard_negated = instruction->guard != NO_INDEX && number(2);
     instruction->modifier_count = (uint8_t)number(INSTRUCTION_MODIFIERS + 1);
+    uint16_t *modifiers = arena_alloc(body->arena, INSTRUCTION_MODIFIERS, sizeof *modifiers);
     for (unsigned i = 0; i < instruction->modifier_count; i++)
-        instruction->modifiers[i] = number_up_to(modifier_count());
+        modifiers[i] = number_up_to(modifier_count());
+    instruction->modifiers = modifiers;
     instruction->operand_count = (uint8_t)number(13);
     instruction->operands = arena_zalloc(body->arena, 13, sizeof *instruction->operands);
     for (unsigned i = 0; i < instruction->operand_count; i++)

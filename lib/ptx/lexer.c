@@ -31,8 +31,7 @@ static const uint8_t classes[256] = {
     ['{' ... '~'] = CLASS_MARK,  ['#'] = CLASS_MARK,
 };
 
-/* Bytes that go on a word. `%` only begins one. */
-static const bool continues[256] = {
+const bool lexer_continues[256] = {
     ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true, ['$'] = true,
 };
 
@@ -55,7 +54,7 @@ static inline size_t word_end(const struct lexer *lexer, size_t at)
     const char *data = lexer->text.data;
     size_t size = lexer->text.size;
 
-    while (at < size && continues[(uint8_t)data[at]])
+    while (at < size && lexer_continues[(uint8_t)data[at]])
         at++;
     return at;
 }
@@ -115,7 +114,7 @@ static size_t number_end(const struct lexer *lexer, size_t at)
     while (is_digit(byte_at(lexer, at)))
         at++;
     next = byte_at(lexer, at + 1);
-    if (byte_at(lexer, at) == '.' && (is_digit(next) || !continues[next]))
+    if (byte_at(lexer, at) == '.' && (is_digit(next) || !lexer_continues[next]))
         for (at++; is_digit(byte_at(lexer, at));)
             at++;
     next = byte_at(lexer, at + 1);
@@ -129,7 +128,7 @@ static size_t dot_end(const struct lexer *lexer, size_t at)
 {
     at = word_end(lexer, at + 1);
     while (byte_at(lexer, at) == ':' && byte_at(lexer, at + 1) == ':' &&
-           continues[byte_at(lexer, at + 2)])
+           lexer_continues[byte_at(lexer, at + 2)])
         at = word_end(lexer, at + 2);
     return at;
 }
@@ -278,21 +277,59 @@ bool lexer_skip_braces(struct lexer *lexer)
     return true;
 }
 
+/* Newlines among eight bytes: the highest bit of each byte that is not one is set, by a sum that
+ * cannot carry into the next; what is left is summed up in the highest byte. */
+static inline uint32_t count_newlines(uint64_t bytes)
+{
+    uint64_t others = bytes ^ REPEAT('\n');
+
+    others |= (others & REPEAT(0x7f)) + REPEAT(0x7f);
+    return (uint32_t)(((~others & REPEAT(0x80)) >> 7) * REPEAT(0x01) >> 56);
+}
+
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+#define MOST_ROUNDS 255u /* before a lane overflows */
+
+/* Newlines in `count` times 16 bytes, at most MOST_ROUNDS. */
+static uint32_t count_in_lanes(const char *data, size_t count)
+{
+    lanes sums = {0};
+    uint32_t lines = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        lanes part;
+
+        memcpy(&part, data + i * sizeof part, sizeof part);
+        sums -= (lanes)(part == '\n'); /* true is -1 */
+    }
+    for (size_t i = 0; i < sizeof sums; i++)
+        lines += sums[i];
+    return lines;
+}
+
 uint32_t lexer_count_lines(struct text text, size_t from, size_t to)
 {
-    const char *at, *end;
     uint32_t lines = 0;
+    uint64_t bytes;
 
     if (to > text.size)
         to = text.size;
     if (from >= to)
         return 0;
-    at = text.data + from;
-    end = text.data + to;
-    while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
-        lines++;
-        at++;
+    while (to - from >= 16 * sizeof(lanes)) {
+        size_t rounds = (to - from) / sizeof(lanes);
+
+        rounds = rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
+        lines += count_in_lanes(text.data + from, rounds);
+        from += rounds * sizeof(lanes);
     }
+    for (; to - from >= sizeof bytes; from += sizeof bytes) {
+        memcpy(&bytes, text.data + from, sizeof bytes);
+        lines += count_newlines(bytes);
+    }
+    for (; from < to; from++)
+        lines += text.data[from] == '\n';
     return lines;
 }
 

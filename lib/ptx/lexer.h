@@ -50,6 +50,9 @@ struct token lexer_next(struct lexer *lexer);
 /* The next token without moving on. */
 struct token lexer_peek(const struct lexer *lexer);
 
+/* The bytes that go on a word: letters, digits, `_` and `$`. (`%` only begins one.) */
+extern const bool lexer_continues[256];
+
 /* The view of a token. */
 static inline struct text lexer_text(const struct lexer *lexer, struct token token)
 {

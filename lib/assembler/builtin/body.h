@@ -66,22 +66,21 @@ struct operand {
     struct text text; /* as written (its first word), for messages and NAME */
 };
 
-#define INSTRUCTION_MODIFIERS 16
+#define INSTRUCTION_MODIFIERS 16 /* at most */
 
 struct instruction {
     uint16_t opcode; /* index in the opcode table */
     uint8_t modifier_count;
     uint8_t operand_count;
-    uint16_t modifiers[INSTRUCTION_MODIFIERS]; /* indices in the modifier table, types among them,
-                                                  in order */
     uint32_t guard; /* predicate register @p, index in body.registers, or NO_INDEX */
     bool guard_negated;
-    uint8_t results;    /* form_complete(): operands that are written, from the front */
-    bool is_accumulate; /* form_complete(): the first operand is read as well */
-    uint32_t line;      /* in the chunk, from 1 */
-    uint32_t loc;       /* index + 1 of the .loc in force, 0 = none */
+    uint8_t results;           /* form_complete(): operands that are written, from the front */
+    bool is_accumulate;        /* form_complete(): the first operand is read as well */
+    uint32_t line;             /* in the chunk, from 1 */
+    uint32_t loc;              /* index + 1 of the .loc in force, 0 = none */
+    uint32_t address;          /* bytes from the start of the function: set by the encoder */
+    const uint16_t *modifiers; /* indices in the modifier table, types among them, in order */
     struct operand *operands;
-    uint32_t address; /* bytes from the start of the function: set by the encoder */
 };
 
 /* A `.loc`: where in the source the instructions behind it come from. */

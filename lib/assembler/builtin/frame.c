@@ -105,8 +105,11 @@ static void emit(struct passing *passing, const struct passed *passed, uint32_t 
         .kind = OPERAND_REGISTER, .reg = passed->reg, .symbol = NO_INDEX, .text = reg->name};
     *instruction = (struct instruction){.guard = NO_INDEX, .line = line, .operand_count = 2};
     instruction->opcode = opcode_find(passed->is_return ? TEXT("st") : TEXT("ld"));
-    instruction->modifiers[instruction->modifier_count++] = modifier_find(TEXT("param"));
-    instruction->modifiers[instruction->modifier_count++] = modifier_find(text_of(type));
+    uint16_t *modifiers = arena_alloc(body->arena, 2, sizeof *modifiers);
+    modifiers[0] = modifier_find(TEXT("param"));
+    modifiers[1] = modifier_find(text_of(type));
+    instruction->modifiers = modifiers;
+    instruction->modifier_count = 2;
     instruction->operands = arena_alloc(body->arena, 2, sizeof *instruction->operands);
     instruction->operands[passed->is_return ? 0 : 1] = memory_operand(passed);
     instruction->operands[passed->is_return ? 1 : 0] = value;

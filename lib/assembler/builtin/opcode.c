@@ -27,7 +27,9 @@ static const struct word opcode_words[] = {
 static const struct word modifier_words[] = {
     WORD(""),
 #define MODIFIER(name) WORD(name),
+#define TYPE           MODIFIER
 #include "assembler/builtin/modifier_table.def"
+#undef TYPE
 #undef MODIFIER
 };
 

@@ -125,8 +125,9 @@ static bool parse_instruction(struct parser *parser)
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
     instruction->line = parse_line(parser, parser->token.offset);
-    if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
-        !parse_expect(parser, ';', "behind the instruction"))
+    if (!parse_quick(parser, instruction) &&
+        (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
+         !parse_expect(parser, ';', "behind the instruction")))
         return false;
     body->instruction_count++;
     return true;

@@ -446,27 +446,47 @@ static bool report(struct checking *checking, size_t place)
                        TEXT_ARG(culprit->text), checking->problem);
 }
 
-bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place)
+static struct checking begin(struct parser *parser, const struct instruction *instruction)
 {
-    unsigned flags = opcode_get(instruction->opcode)->flags;
     bool is_store = strcmp(opcode_get(instruction->opcode)->name, "st") == 0;
-    struct checking checking = {.parser = parser, .instruction = instruction, .is_store = is_store};
+
+    return (struct checking){.parser = parser, .instruction = instruction, .is_store = is_store};
+}
+
+/* The row that was found, or one behind it, fits; else `checking` has what the first complains of.
+ */
+static bool fits(struct checking *checking, const struct syntax *syntax)
+{
+    const struct instruction *instruction = checking->instruction;
+    unsigned flags = opcode_get(instruction->opcode)->flags;
     struct syntax other;
 
-    if (flags & OPCODE_CALL)
+    if ((flags & OPCODE_CALL) ||
+        (check_all(checking, syntax) && (!(flags & OPCODE_BARRIER) || check_barrier(checking))))
         return true;
-    if (check_all(&checking, parser->syntax) &&
-        (!(flags & OPCODE_BARRIER) || check_barrier(&checking)))
-        return true;
-    other = *parser->syntax;
+    other = *syntax;
     while (!(flags & OPCODE_BARRIER) &&
            syntax_find(&other, instruction->opcode, instruction->modifiers,
                        instruction->modifier_count, (uint16_t)(other.row + 1))) {
-        struct checking again = {
-            .parser = parser, .instruction = instruction, .is_store = is_store};
+        struct checking again = begin(checking->parser, instruction);
 
         if (check_all(&again, &other))
             return true;
     }
-    return report(&checking, place);
+    return false;
+}
+
+bool parse_fits(struct parser *parser, const struct instruction *instruction,
+                const struct syntax *syntax)
+{
+    struct checking checking = begin(parser, instruction);
+
+    return fits(&checking, syntax);
+}
+
+bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place)
+{
+    struct checking checking = begin(parser, instruction);
+
+    return fits(&checking, parser->syntax) || report(&checking, place);
 }

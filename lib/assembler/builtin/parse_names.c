@@ -31,6 +31,7 @@ static void enter(struct names *names, struct table *table, const struct declara
     uint32_t found = table_find(table, entry.name);
     struct open_scope *scope = &names->scopes[entry.depth];
 
+    names->stray_count += entry.is_stray;
     entry.hidden = found == TABLE_NONE ? NO_INDEX : found;
     entry.next = scope->declarations;
     scope->declarations = number;
@@ -52,11 +53,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A name that looks like a range's but is declared alone. */
-static void note_word(struct names *names, struct text name)
+static bool is_stray(struct text name)
 {
-    if (name.size && name.data[0] == '%' && is_digit(name.data[name.size - 1]))
-        names->is_unusual = true;
+    return name.size && name.data[0] == '%' && is_digit(name.data[name.size - 1]);
 }
 
 static uint64_t pack(const char *data, size_t size)
@@ -113,6 +112,7 @@ void parse_names_close(struct parser *parser)
         table_set(table, entry->name, entry->hidden == NO_INDEX ? FORGOTTEN : entry->hidden);
         if (entry->kind == DECLARED_RANGE)
             forget_range(names, entry->index);
+        names->stray_count -= entry->is_stray;
         number = entry->next;
     }
 }
@@ -124,18 +124,17 @@ void parse_names_begin(struct parser *parser, size_t size)
     parser->names.room = size;
     parse_names_open(parser);
     for (size_t i = 0; i < body->register_count; i++)
-        note_word(&parser->names, body->registers[i].name);
-    for (size_t i = 0; i < body->symbol_count; i++)
-        note_word(&parser->names, body->symbols[i].name);
-    for (size_t i = 0; i < body->register_count; i++)
         enter(&parser->names, &parser->names.words,
               &(struct declaration){.name = body->registers[i].name,
                                     .index = (uint32_t)i,
-                                    .kind = DECLARED_REGISTER});
+                                    .kind = DECLARED_REGISTER,
+                                    .is_stray = is_stray(body->registers[i].name)});
     for (size_t i = 0; i < body->symbol_count; i++)
         enter(&parser->names, &parser->names.words,
-              &(struct declaration){
-                  .name = body->symbols[i].name, .index = (uint32_t)i, .kind = DECLARED_SYMBOL});
+              &(struct declaration){.name = body->symbols[i].name,
+                                    .index = (uint32_t)i,
+                                    .kind = DECLARED_SYMBOL,
+                                    .is_stray = is_stray(body->symbols[i].name)});
 }
 
 void parse_names_free(struct parser *parser)
@@ -274,25 +273,13 @@ static struct meaning find(struct parser *parser, struct text name)
     return materialise(parser, name, range);
 }
 
-/* The way around the tables: false when the name does not look like a register's, or there is no
- * such register. */
-static bool find_quickly(struct parser *parser, struct text name, uint32_t *index)
+bool parse_names_numbered(struct parser *parser, struct text name, uint64_t prefix, uint32_t number,
+                          uint32_t *index)
 {
     struct names *names = &parser->names;
-    size_t at = name.size;
-    uint32_t number = 0, weight = 1;
-    uint64_t prefix;
 
-    if (names->is_unusual || name.data[0] != '%')
+    if (names->is_unusual || names->stray_count)
         return false;
-    for (; at > 1 && is_digit(name.data[at - 1]); at--, weight *= 10) {
-        if (name.size - at == 9) /* more digits than any such number has */
-            return false;
-        number += weight * (uint32_t)(name.data[at - 1] - '0');
-    }
-    if (at == name.size || at > 8 || (name.data[at] == '0' && name.size - at > 1))
-        return false;
-    prefix = pack(name.data, at);
     for (size_t i = 0; i < names->quick_count; i++) {
         const struct register_range *range = &names->range_list[names->quick[i].range];
 
@@ -304,6 +291,25 @@ static bool find_quickly(struct parser *parser, struct text name, uint32_t *inde
         return true;
     }
     return false;
+}
+
+/* The way around the tables: false when the name does not look like a register's, or there is no
+ * such register. */
+static bool find_quickly(struct parser *parser, struct text name, uint32_t *index)
+{
+    size_t at = name.size;
+    uint32_t number = 0, weight = 1;
+
+    if (name.data[0] != '%')
+        return false;
+    for (; at > 1 && is_digit(name.data[at - 1]); at--, weight *= 10) {
+        if (name.size - at == 9) /* more digits than any such number has */
+            return false;
+        number += weight * (uint32_t)(name.data[at - 1] - '0');
+    }
+    if (at == name.size || at > 8 || (name.data[at] == '0' && name.size - at > 1))
+        return false;
+    return parse_names_numbered(parser, name, pack(name.data, at), number, index);
 }
 
 static bool is_taken(struct parser *parser, struct text name)
@@ -342,8 +348,8 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
         if (is_taken(parser, name))
             return false;
         entry.index = add_register(parser, model);
+        entry.is_stray = is_stray(name);
         enter(names, &names->words, &entry);
-        note_word(names, name);
         return true;
     }
     older = innermost(names, &names->ranges, name);
@@ -367,8 +373,8 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
     if (is_taken(parser, symbol->name))
         return false;
     entry.index = add_symbol(parser, symbol);
+    entry.is_stray = is_stray(symbol->name);
     enter(&parser->names, &parser->names.words, &entry);
-    note_word(&parser->names, symbol->name);
     return true;
 }
 
@@ -391,8 +397,8 @@ bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, ui
     if (!scope->lookup || !scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space))
         return false;
     entry.index = add_symbol(parser, &symbol);
+    entry.is_stray = is_stray(name);
     enter(&parser->names, &parser->names.words, &entry);
-    note_word(&parser->names, name);
     *kind = DECLARED_SYMBOL;
     *index = entry.index;
     return true;

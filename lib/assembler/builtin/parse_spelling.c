@@ -11,42 +11,56 @@
 #include "assembler/builtin/syntax_rule.h"
 #include "base/arch.h"
 
-#define SPELLINGS 512u /* a power of two */
-
-struct spelling {
-    struct text text; /* in the chunk; empty = free */
-    uint16_t opcode;
-    uint8_t modifier_count;
-    uint16_t modifiers[INSTRUCTION_MODIFIERS];
-    struct syntax syntax;
-};
+#define SPELLINGS   1024u /* a power of two */
+#define TRIED_SLOTS 4u
 
 struct spellings {
     struct spelling slots[SPELLINGS];
     struct syntax unusual; /* of the last spelling that was not remembered */
+    struct arena *arena;
 };
 
 struct spellings *parse_spellings_new(struct arena *arena)
 {
-    return arena_zalloc(arena, 1, sizeof(struct spellings));
+    struct spellings *spellings = arena_zalloc(arena, 1, sizeof(struct spellings));
+
+    spellings->arena = arena;
+    return spellings;
 }
 
-static bool is_spelled(char c)
+/* Bytes that a spelling may have. */
+static const bool is_spelled[256] = {['a' ... 'z'] = true, ['A' ... 'Z'] = true,
+                                     ['0' ... '9'] = true, ['.'] = true,
+                                     [':'] = true,         ['_'] = true};
+
+/* Eight bytes, or what is left of them, from `at` on. */
+static uint64_t bytes_at(struct text text, size_t at, size_t end)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == ':' || c == '_';
+    uint64_t bytes = 0;
+
+    if (text.size - at < sizeof bytes) {
+        memcpy(&bytes, text.data + at, end - at < sizeof bytes ? end - at : sizeof bytes);
+        return bytes;
+    }
+    memcpy(&bytes, text.data + at, sizeof bytes);
+    return end - at < sizeof bytes ? bytes & ((UINT64_C(1) << 8 * (end - at)) - 1) : bytes;
 }
 
-/* The bytes from the token at hand to the first that no spelling has, with their hash. */
+/* The bytes from the token at hand to the first that no spelling has, with their hash: eight bytes
+ * at a time, each multiplied by an odd constant without pattern. */
 static struct text spelling_at(const struct parser *parser, uint32_t *hash)
 {
     struct text text = parser->lexer.text;
     size_t from = parser->token.offset, end = from;
-    uint32_t sum = 2166136261u;
+    uint64_t sum = 0;
 
-    while (end < text.size && is_spelled(text.data[end]))
-        sum = (sum ^ (unsigned char)text.data[end++]) * 16777619u;
-    *hash = sum ^ sum >> 15;
+    while (end < text.size && is_spelled[(uint8_t)text.data[end]])
+        end++;
+    for (size_t at = from; at < end; at += sizeof sum) {
+        sum = (sum ^ bytes_at(text, at, end)) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+    }
+    *hash = (uint32_t)(sum >> 32);
     return (struct text){text.data + from, end - from};
 }
 
@@ -65,7 +79,8 @@ static void did_you_mean(const struct parser *parser, const char *name)
         diag_note("did you mean '%s'?", name);
 }
 
-static bool parse_modifier(struct parser *parser, struct instruction *instruction)
+static bool parse_modifier(struct parser *parser, struct instruction *instruction,
+                           uint16_t words[INSTRUCTION_MODIFIERS])
 {
     struct text word = parse_text(parser);
     struct text name = {word.data + 1, word.size - 1};
@@ -79,7 +94,7 @@ static bool parse_modifier(struct parser *parser, struct instruction *instructio
     if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
         return parse_error(parser, parser->token.offset, "An instruction has at most %d modifiers",
                            INSTRUCTION_MODIFIERS);
-    instruction->modifiers[instruction->modifier_count++] = modifier;
+    words[instruction->modifier_count++] = modifier;
     parse_advance(parser);
     return true;
 }
@@ -194,12 +209,37 @@ static struct spellings *spellings_of(struct parser *parser)
     return parser->spellings;
 }
 
+/* The slot of a spelling, or one that it may take. */
+static struct spelling *slot_of(struct spellings *spellings, struct text text, uint32_t hash)
+{
+    struct spelling *slot = &spellings->slots[hash & (SPELLINGS - 1)];
+
+    for (uint32_t i = 0; i < TRIED_SLOTS; i++) {
+        struct spelling *tried = &spellings->slots[(hash + i) & (SPELLINGS - 1)];
+
+        if (text_equal(tried->text, text))
+            return tried;
+        if (tried->text.size == 0)
+            return tried;
+    }
+    return slot;
+}
+
+struct spelling *parse_spelling_known(struct parser *parser)
+{
+    uint32_t hash;
+    struct text text = spelling_at(parser, &hash);
+    struct spelling *spelling = slot_of(spellings_of(parser), text, hash);
+
+    return text.size && text_equal(spelling->text, text) ? spelling : NULL;
+}
+
 static bool recall(struct parser *parser, struct instruction *instruction,
                    const struct spelling *spelling)
 {
     instruction->opcode = spelling->opcode;
     instruction->modifier_count = spelling->modifier_count;
-    memcpy(instruction->modifiers, spelling->modifiers, sizeof spelling->modifiers);
+    instruction->modifiers = spelling->modifiers;
     parser->syntax = &spelling->syntax;
     parser->lexer.at = parser->token.offset + spelling->text.size;
     parse_advance(parser);
@@ -209,6 +249,8 @@ static bool recall(struct parser *parser, struct instruction *instruction,
 static bool read_words(struct parser *parser, struct instruction *instruction)
 {
     struct text word = parse_text(parser);
+    uint16_t words[INSTRUCTION_MODIFIERS];
+    uint16_t *modifiers;
 
     if (parser->token.kind != TOKEN_WORD)
         return parse_error(parser, parser->token.offset,
@@ -221,9 +263,35 @@ static bool read_words(struct parser *parser, struct instruction *instruction)
     }
     parse_advance(parser);
     while (parser->token.kind == TOKEN_DOT)
-        if (!parse_modifier(parser, instruction))
+        if (!parse_modifier(parser, instruction, words))
             return false;
+    modifiers = arena_alloc(parser->spellings->arena, instruction->modifier_count, sizeof *words);
+    memcpy(modifiers, words, instruction->modifier_count * sizeof *words);
+    instruction->modifiers = modifiers;
     return true;
+}
+
+static bool has_values(const struct syntax *syntax)
+{
+    for (unsigned i = 0; i < syntax->rule_count; i++)
+        if (syntax->rules[i].kind == RULE_IMMEDIATE)
+            return true;
+    return false;
+}
+
+static struct spelling remember(const struct instruction *instruction, struct text text,
+                                const struct syntax *syntax)
+{
+    unsigned flags = opcode_get(instruction->opcode)->flags;
+
+    return (struct spelling){.text = text,
+                             .opcode = instruction->opcode,
+                             .modifier_count = instruction->modifier_count,
+                             .modifiers = instruction->modifiers,
+                             .syntax = *syntax,
+                             .is_plain = !(flags & (OPCODE_CALL | OPCODE_BRANCH | OPCODE_INDEXED)),
+                             .is_branch = flags & OPCODE_BRANCH,
+                             .has_values = (flags & OPCODE_BARRIER) || has_values(syntax)};
 }
 
 bool parse_spelling(struct parser *parser, struct instruction *instruction)
@@ -233,7 +301,7 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
     struct token first = parser->token;
     uint32_t hash;
     struct text text = spelling_at(parser, &hash);
-    struct spelling *spelling = &spellings->slots[hash & (SPELLINGS - 1)];
+    struct spelling *spelling = slot_of(spellings, text, hash);
     struct syntax syntax;
 
     if (text_equal(spelling->text, text) && text.size) {
@@ -256,11 +324,7 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
         parser->syntax = &spellings->unusual;
         return true;
     }
-    *spelling = (struct spelling){.text = text,
-                                  .opcode = instruction->opcode,
-                                  .modifier_count = instruction->modifier_count,
-                                  .syntax = syntax};
-    memcpy(spelling->modifiers, instruction->modifiers, sizeof spelling->modifiers);
+    *spelling = remember(instruction, text, &syntax);
     parser->syntax = &spelling->syntax;
     return true;
 }

@@ -1,9 +1,9 @@
 /* parser.h: the state that the files of the body parser share (parse*.c); nobody else includes it.
  *
  * parse.c takes statements apart, parse_spelling.c opcodes, parse_operand.c operands, parse_check.c
- * compares both, parse_constant.c constant expressions,
- * parse_declare.c declarations; parse_names.c knows what a name means in the scope at hand, and
- * parse_label.c resolves labels when the body is over. */
+ * compares both, parse_constant.c constant expressions, parse_quick.c does all of it for common
+ * instructions; parse_declare.c declarations; parse_names.c knows what a name means in the scope at
+ * hand, and parse_label.c resolves labels when the body is over. */
 #ifndef MINILINK_BUILTIN_PARSER_H
 #define MINILINK_BUILTIN_PARSER_H
 
@@ -32,6 +32,7 @@ struct declaration {
     uint32_t hidden;  /* declaration with the same name in an outer scope, or NO_INDEX */
     uint32_t next;    /* declared before it in the same scope, or NO_INDEX */
     uint8_t kind;     /* enum declaration_kind */
+    bool is_stray;    /* looks like a register of a range, and is none */
 };
 
 /* `.reg .b32 %r<7>;`: a register comes into being when it is first named. */
@@ -70,7 +71,8 @@ struct names {
     size_t room; /* registers for which ranges may still reserve places */
     struct quick_range quick[PARSE_QUICK_RANGES];
     size_t quick_count;
-    bool is_unusual; /* a name of %, letters and a number may be none of a range in `quick` */
+    bool is_unusual;           /* there are ranges that `quick` does not have */
+    size_t stray_count;        /* declarations in force that are stray */
     struct open_scope *scopes; /* scopes[depth] */
     size_t scope_count;
     size_t scope_capacity;
@@ -110,6 +112,31 @@ struct labels {
     uint32_t *open; /* stack of OPEN events */
     size_t open_count;
     size_t open_capacity;
+};
+
+/* Operands of an instruction that parse_quick.c takes. */
+#define PARSE_QUICK_OPERANDS 6u
+
+/* Sorts of operands that parse_check has found to go together; count 0 = none. */
+struct good_operands {
+    uint8_t count;
+    uint32_t sorts[PARSE_QUICK_OPERANDS]; /* parse_quick.c */
+};
+
+/* What is known of "ld.global.nc.u32". */
+struct spelling {
+    struct text text; /* in the chunk; empty = free */
+    uint16_t opcode;
+    uint8_t modifier_count;
+    const uint16_t *modifiers;
+    struct syntax syntax;
+    bool is_plain;   /* operands are values and addresses only, */
+    bool is_branch;  /* or one label */
+    bool has_values; /* what an immediate may be depends on its value */
+    uint8_t results; /* as in struct instruction, once `good` has an entry */
+    bool is_accumulate;
+    uint8_t next_good; /* the entry that the next one replaces */
+    struct good_operands good[2];
 };
 
 struct parser {
@@ -180,16 +207,31 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
 /* What `name` means here: a register or symbol and its index; module-level symbols are entered into
  * the body when first met. False when it means nothing. */
 bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index);
+/* The register `name`, a prefix (its bytes, the last one lowest) and a number without leading
+ * zeros, when that is all that is needed to tell. */
+bool parse_names_numbered(struct parser *parser, struct text name, uint64_t prefix, uint32_t number,
+                          uint32_t *index);
 
 /* parse_spelling.c */
 
 /* Opcode and modifiers; sets parser->syntax. */
 bool parse_spelling(struct parser *parser, struct instruction *instruction);
+/* What is known of the spelling that begins with the token at hand; NULL when nothing is. */
+struct spelling *parse_spelling_known(struct parser *parser);
+
+/* parse_quick.c */
+
+/* An instruction as compilers write them, without its guard, up to and including its semicolon;
+ * parser and instruction are left alone when it is another one, or wrong in any way. */
+bool parse_quick(struct parser *parser, struct instruction *instruction);
 
 /* parse_check.c */
 
 /* Compares the operands with what the instruction's row of syntax_table.def says of them. */
 bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place);
+/* The same with this row, and without a message. */
+bool parse_fits(struct parser *parser, const struct instruction *instruction,
+                const struct syntax *syntax);
 
 /* parse_label.c */
 

@@ -59,6 +59,7 @@ enum order { ORDER_NONE, ORDER_TYPE, ORDER_LAYOUT, ORDER_SPACE, ORDERS };
 /* The instruction's words, and which of them the items so far have taken. */
 struct fitting {
     const uint16_t *modifiers;
+    const struct text *names; /* theirs */
     size_t count;
     uint32_t taken;
     uint16_t last[ORDERS]; /* place of the last one taken, + 1 */
@@ -66,6 +67,8 @@ struct fitting {
 
 const char *syntax_set(struct text name)
 {
+    if (name.size == 0 || name.data[0] < 'A' || name.data[0] > 'Z')
+        return NULL;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         if (text_equal(sets[i].name, name))
             return sets[i].words;
@@ -95,22 +98,32 @@ static enum order order_of(uint16_t modifier)
                                                                           : ORDER_NONE;
 }
 
+/* Modifier `i` is the next of its kind, or its kind has no order. */
+static bool is_next(const struct fitting *fitting, size_t i, enum order order)
+{
+    if (order == ORDER_NONE)
+        return true;
+    for (size_t k = fitting->last[order]; k < i; k++)
+        if (!(fitting->taken >> k & 1) && order_of(fitting->modifiers[k]) == order)
+            return false;
+    return true;
+}
+
 /* Takes the first word that is `word` and not taken. */
 static bool take_word(struct fitting *fitting, struct text word)
 {
-    uint16_t wanted = modifier_find(word);
-    enum order order = order_of(wanted);
-
     for (size_t i = 0; i < fitting->count; i++) {
-        if ((fitting->taken >> i & 1) || (order && i < fitting->last[order]))
+        if ((fitting->taken >> i & 1) || !text_equal(fitting->names[i], word))
             continue;
-        if (fitting->modifiers[i] == wanted) {
-            fitting->taken |= 1u << i;
-            fitting->last[order] = (uint16_t)(i + 1);
-            return true;
-        }
-        if (order && order_of(fitting->modifiers[i]) == order)
-            return false; /* the next of its kind is another one */
+        enum order order = order_of(fitting->modifiers[i]);
+
+        if (order && i < fitting->last[order])
+            continue;
+        if (!is_next(fitting, i, order))
+            return false;
+        fitting->taken |= 1u << i;
+        fitting->last[order] = (uint16_t)(i + 1);
+        return true;
     }
     return false;
 }
@@ -183,11 +196,15 @@ static uint16_t first_row(uint16_t opcode)
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
                  uint16_t first)
 {
+    struct text names[SYNTAX_MODIFIERS];
+
     if (count > SYNTAX_MODIFIERS)
         return false;
+    for (size_t i = 0; i < count; i++)
+        names[i] = text_of(modifier_name(modifiers[i]));
     for (uint16_t i = first ? first : first_row(opcode); i < ROWS && rows[i].opcode == opcode;
          i++) {
-        struct fitting fitting = {.modifiers = modifiers, .count = count};
+        struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
 
         if (!fits(rows[i].words, &fitting))
             continue;

@@ -18,10 +18,19 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Modifiers are numbered from 1, and types come first. */
+enum {
+    TYPES = 0
+#define TYPE(name) +1
+#define MODIFIER(name)
+#include "assembler/builtin/modifier_table.def"
+#undef MODIFIER
+#undef TYPE
+};
+
 bool syntax_is_type(uint16_t index)
 {
-    /* modifier_table.def begins with the types. */
-    return index != 0 && index <= modifier_find(TEXT("surfref"));
+    return index != 0 && index <= TYPES;
 }
 
 /* The number in a type's name, times the number of its parts: f16x2 is 32. */
