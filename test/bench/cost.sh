@@ -18,28 +18,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 mkdir chunks
 
-cat > reduce.cu << 'END_OF_SOURCE'
-#include <cub/cub.cuh>
-void run(void *t, size_t &n, int *a, float *c, double *d, int m) {
-    cub::DeviceReduce::Sum(t, n, a, a, m), cub::DeviceReduce::Max(t, n, c, c, m), cub::DeviceReduce::Sum(t, n, d, d, m);
-    cub::DeviceScan::InclusiveSum(t, n, a, a, m), cub::DeviceScan::ExclusiveSum(t, n, c, c, m);
-}
-END_OF_SOURCE
-cat > sort.cu << 'END_OF_SOURCE'
-#include <cub/cub.cuh>
-void run(void *t, size_t &n, int *a, unsigned *k, float *c, int m) {
-    cub::DeviceRadixSort::SortKeys(t, n, k, k, m), cub::DeviceSelect::Unique(t, n, a, a, a, m);
-    cub::DeviceHistogram::HistogramEven(t, n, c, a, 10, 0.f, 1.f, m);
-}
-END_OF_SOURCE
-cat > mathematics.cu << 'END_OF_SOURCE'
-#define EACH(name, type, value) __global__ void name(type *a, int n) { for (int i = 0; i < n; i++) a[i] = value; }
-EACH(trigonometry, double, sin(a[i]) + cos(a[i]) * tan(a[i]) + pow(a[i], 3.3))
-EACH(special, float, lgammaf(a[i]) + erff(a[i]) * tgammaf(a[i]) + j0f(a[i]))
-EACH(special_double, double, lgamma(a[i]) + erf(a[i]) * tgamma(a[i]) + j0(a[i]) + y1(a[i]))
-END_OF_SOURCE
+"$ROOT/test/bench/real-ptx" .
 for source in reduce sort mathematics; do
-    nvcc -std=c++17 -arch=sm_90 -ptx $source.cu -o $source.ptx > log 2>&1 && "$BUILD/tool_split" 1000 chunks/$source $source.ptx > log
+    [ -e $source.ptx ] && "$BUILD/tool_split" 1000 "chunks/$source" $source.ptx > log
 done
 for program in "$ROOT"/fixtures/programs/*/; do
     "$BUILD/tool_split" -u 1000 "chunks/$(basename "$program")" "$program"/*.ptx > log 2>&1
