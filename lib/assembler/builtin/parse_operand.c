@@ -400,7 +400,9 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
             return false;
     }
     given = parser->operand_count - first;
-    instruction->operands = parser->operands + first;
+    ARRAY_RESERVE(parser->operands, parser->operand_capacity,
+                  first + 1); /* no NULL to point into */
+    instruction->operands = &parser->operands[first];
     instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
     if (!check_count(parser, instruction, given, place) || !parse_check(parser, instruction, place))
         return false;
