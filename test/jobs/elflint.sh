@@ -1,0 +1,73 @@
+#!/bin/bash
+# elflint.sh: what elfutils' eu-elflint and binutils' readelf say of the built-in assembler's cubins is what they
+# say of ptxas's (13.0, measured on the same programs for sm_75 and sm_90): they do not know the machine, its notes
+# and symbol types, and in what nvlink links (13.0) no sections at segments' places. Anything else that they complain
+# of is a fault of ours.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+export LC_ALL=C
+command -v eu-elflint readelf > /dev/null || { echo "elflint: eu-elflint or readelf is not there: SKIPPED"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+cat > "$work/known" << 'END_OF_LIST'
+SECTION contains unknown flag(s) HEX
+SECTION has unsupported type N
+SECTION: RELOCATION: invalid type
+SECTION: SYMBOL does not fit completely in referenced SECTION
+SECTION: SYMBOL: local COMMON symbols are nonsense
+SECTION: SYMBOL: non-local symbol outside range described in sh_info
+SECTION: SYMBOL: unknown bit set in st_other
+SECTION: SYMBOL: unknown type
+SECTION: invalid destination section type
+SECTION: unknown object file note type N with owner name 'NVIDIA Corp' at OFFSET
+SECTION: unknown object file note type N with owner name 'minilink' at OFFSET
+invalid machine flags: HEX
+loadable segment [N] is executable but contains no executable sections
+loadable segment [N] is writable but contains no writable sections
+readelf: Warning: [N]: Unexpected value (N) in info field.
+unknown machine type N
+unsupported ABI version e_ident[N] == N
+unsupported OS ABI e_ident[N] == '<unknown>: N'
+END_OF_LIST
+
+# Complaints of both, without the numbers and names in them.
+complaints() {
+    { eu-elflint "$1"; readelf -aW "$1" 2>&1 > "$work/readelf"; } 2>&1 | grep -v '^No errors$' |
+        sed -E "s/section \[ *[0-9]+\] '[^']*'/SECTION/g; s/symbol [0-9]+( \([^)]*\))?/SYMBOL/g; s/offset [0-9]+/OFFSET/g
+            s/relocation [0-9]+/RELOCATION/g; s/0x[0-9a-f]+/HEX/g; s/[0-9]+/N/g" | sort -u
+}
+
+# check NAME OPTION...: links, and compares what is complained of with the list.
+check() {
+    local name=$1 new
+    shift
+    if ! "$BUILD/minilink" -w -disable-infos "$@" -o "$work/out.cubin" 2> "$work/messages"; then
+        failed=$((failed + 1))
+        echo "failed: $name is not linked: $(head -n 1 "$work/messages")"
+        return
+    fi
+    new=$(complaints "$work/out.cubin" | grep -vxFf "$work/known")
+    if [ -n "$new" ]; then
+        failed=$((failed + 1))
+        echo "failed: $name: $new"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+for program in "$ROOT"/fixtures/programs/*/ "$ROOT"/fixtures/link-series/*/; do
+    inputs=("$program"*.ptx)
+    [ -e "${inputs[0]}" ] || continue
+    for arch in sm_75 sm_90; do
+        target=$(grep -hoE '^\.target +sm_[0-9]+' "${inputs[@]}" | grep -oE '[0-9]+$' | sort -n | tail -n 1)
+        [ "$target" -le "${arch#sm_}" ] || continue
+        check "$(basename "$program") for $arch" -arch=$arch "${inputs[@]}"
+        check "$(basename "$program") for $arch, relocatable" -arch=$arch -r "${inputs[@]}"
+    done
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed -eq 0 ]
