@@ -8,7 +8,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 export LC_ALL=C
-command -v eu-elflint readelf > /dev/null || { echo "elflint: eu-elflint or readelf is not there: SKIPPED"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
+{ command -v eu-elflint && command -v readelf; } > /dev/null || { echo "elflint: eu-elflint or readelf is not there: SKIPPED"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
 passed=0 failed=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
