@@ -192,7 +192,7 @@ static void keep(struct function_code *result, const struct body *body,
     result->objects = arena_alloc(arena, body->symbol_count, sizeof *result->objects);
     memset(result->objects, 0xff, body->symbol_count * sizeof *result->objects);
     collect_exits(result, body, arena);
-    if (request->job->line_info || request->job->debug)
+    if (request->has_lines)
         collect_lines(result, body, arena);
 }
 

@@ -74,6 +74,7 @@ struct compile_request {
     struct table *signatures;
     struct spellings *spellings; /* of the thread; NULL: made for each function */
     uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
+    bool has_lines;              /* the results say which line code comes from */
 };
 
 /* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */

@@ -32,9 +32,12 @@ struct scope {
     struct table names;
 };
 
+/* Room for the names of `module`, in `arena`. */
+void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module);
+
 /* Collects the names of `module`. False, and errors, when a name has two definitions or meanings,
  * or a function that is not `.extern` has no body. */
-bool scope_build(struct scope *scope, struct arena *arena, const struct ptx_module *module);
+bool scope_build(struct scope *scope, const struct ptx_module *module);
 
 void scope_free(struct scope *scope);
 

@@ -1,4 +1,5 @@
-/* switches.c: the options of ptxas 13.0, as its --help lists them, and two of its hidden ones. */
+/* switches.c: the options of ptxas 13.0, as its --help lists them, two of its hidden ones,
+ * and one of our own. */
 #include "assembler/builtin/switches.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum target {
     SPLIT_COMPILE,
     EXPENSIVE,
     DYNAMIC_SCHEDULING,
+    PHASE_TRACE,
     MINIMUM_SECTION_SIZE,
     OPT_LEVEL,
     MAXRREGCOUNT,
@@ -60,6 +62,7 @@ static const struct row {
     {"maxrregcount", NULL, NUMBER, MAXRREGCOUNT},
     {"opt-level", "O", NUMBER, OPT_LEVEL},
     {"optimize-float-atomics", "opt-fp-atomics", NO_VALUE, NOTHING},
+    {"phase-trace", NULL, NO_VALUE, PHASE_TRACE},
     {"position-independent-code", "pic", BOOLEAN, NOTHING},
     {"register-usage-level", "regUsageLevel", NUMBER, NOTHING},
     {"return-at-end", "ret-end", NO_VALUE, NOTHING},
@@ -117,6 +120,9 @@ static void store(struct switches *switches, enum target target, uint32_t number
         break;
     case DYNAMIC_SCHEDULING:
         switches->dynamic_scheduling = number;
+        break;
+    case PHASE_TRACE:
+        switches->phase_trace = true;
         break;
     case MINIMUM_SECTION_SIZE:
         switches->minimum_section = number;

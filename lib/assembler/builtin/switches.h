@@ -20,6 +20,7 @@ struct switches {
     bool has_expensive; /* --allow-expensive-optimizations is given, with this value: */
     bool expensive;
     bool dynamic_scheduling;
+    bool phase_trace; /* of ours: not among the options of ptxas */
     uint32_t split_compile;
     uint32_t opt_level;
     uint32_t minimum_section; /* bytes of PTX */

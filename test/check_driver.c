@@ -1,0 +1,254 @@
+/* check_driver.c: the phases of the built-in assembler, each by what it does to a job. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+#include "assembler/builtin/builtin.h"
+#include "assembler/builtin/driver.h"
+#include "base/buffer.h"
+#include "base/context.h"
+#include "cubin/cubin.h"
+
+#define HEADER ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define KERNEL ".visible .entry k() { ret; }\n"
+
+/* --- Assembling. --- */
+
+struct outcome {
+    int code;
+    struct minilink_result result;
+};
+
+static struct minilink_job job_of(const char *ptx, const char *arch, const char *const *options)
+{
+    return (struct minilink_job){.size = sizeof(struct minilink_job),
+                                 .name = "chunk",
+                                 .ptx = ptx,
+                                 .ptx_size = strlen(ptx),
+                                 .arch = arch,
+                                 .sm = (uint32_t)atoi(arch + 3),
+                                 .address64 = 1,
+                                 .machine64 = 1,
+                                 .mode = MINILINK_MODE_WHOLE,
+                                 .options = options};
+}
+
+static struct outcome assemble(const struct minilink_job *job)
+{
+    struct outcome outcome = {.result = {.size = sizeof outcome.result}};
+    outcome.code = builtin_assembler.assemble(builtin_assembler.state, job, &outcome.result);
+    return outcome;
+}
+
+/* Assembles in whole-program mode with up to four options. */
+static struct outcome assemble_with(const char *ptx, const char *arch, const char *const *options)
+{
+    struct minilink_job job = job_of(ptx, arch, options);
+    return assemble(&job);
+}
+
+static const char *log_of(const struct outcome *outcome)
+{
+    return outcome->result.log ? outcome->result.log : "";
+}
+
+static void release(struct outcome *outcome)
+{
+    free(outcome->result.cubin);
+    free(outcome->result.log);
+}
+
+static void expect(const struct outcome *outcome, int code, const char *message)
+{
+    ck_assert_msg(outcome->code == code, "code %d instead of %d\n%s", outcome->code, code,
+                  log_of(outcome));
+    if (message)
+        ck_assert_msg(strstr(log_of(outcome), message) != NULL, "%s\ninstead of\n%s",
+                      log_of(outcome), message);
+}
+
+/* --- The table, and what is traced of it. --- */
+
+static const char *const names[UNIT_PHASES] = {
+    "Option Query and Cache Configuration",
+    "Cancellation Check",
+    "Timing Gate",
+    "Callback Registration",
+    "SM Version Validation",
+    "Mode Flag Dispatch",
+    "PTX Header Emission",
+    "Tools-Patch Warnings",
+    "Compilation Flag Setup",
+    "Hash Maps and Codegen Context",
+    "Register Callbacks on Module IR",
+    "Address Width and Register Budget",
+    "Entry Point Collection",
+    "Transfer State into Codegen Context",
+    "init_callback(ctx, entries)",
+    "Load/Store Cache Mode",
+    "Indirect Call and MMA Validation",
+    "Scheduling Class Assignment",
+    "Debug Info Setup",
+    "Reserved Register Configuration",
+    "Build Per-Function Codegen Config and CodegenPipeline",
+    "Output File Setup",
+    "Per-Function Compile Loop",
+    "Post-Compilation Cleanup",
+    "Pipeline Config Teardown",
+    "Final Cleanup",
+};
+
+START_TEST(the_phases_are_those_of_the_description)
+{
+    for (size_t i = 0; i < UNIT_PHASES; i++) {
+        ck_assert_str_eq(driver_phases[i].name, names[i]);
+        ck_assert_ptr_nonnull(driver_phases[i].run);
+        ck_assert_int_eq(driver_phases[i].is_teardown, i >= UNIT_PHASES - 2);
+    }
+}
+END_TEST
+
+/* The log names the phases from `first` to `last`, counted from 1, in order. */
+static const char *expect_phases(const char *log, size_t first, size_t last)
+{
+    char line[96];
+    for (size_t i = first; i <= last; i++) {
+        snprintf(line, sizeof line, "note: %02zu %s", i, names[i - 1]);
+        log = strstr(log, line);
+        ck_assert_msg(log != NULL, "no line \"%s\"", line);
+    }
+    return log;
+}
+
+START_TEST(a_trace_lists_the_phases_that_ran)
+{
+    static const char *const options[] = {"--phase-trace", NULL};
+    struct outcome whole = assemble_with(HEADER KERNEL, "sm_90", options);
+    expect(&whole, MINILINK_OK, "info: Phases of 'chunk':");
+    expect_phases(log_of(&whole), 1, UNIT_PHASES);
+    release(&whole);
+    struct outcome failed = assemble_with(HEADER KERNEL, "sm_75", options);
+    expect(&failed, MINILINK_FAILED, NULL);
+    expect_phases(expect_phases(log_of(&failed), 1, 5), 25, 26);
+    ck_assert_ptr_null(strstr(log_of(&failed), names[5]));
+    release(&failed);
+    struct outcome silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
+    expect(&silent, MINILINK_OK, NULL);
+    ck_assert_ptr_null(silent.result.log);
+    release(&silent);
+}
+END_TEST
+
+/* --- Phase 2, and every moment after it. --- */
+
+static volatile int is_cancelled;
+
+static void cancel(int signal_number)
+{
+    (void)signal_number;
+    is_cancelled = 1;
+}
+
+START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
+{
+    static const char *const options[] = {"--phase-trace", NULL};
+    volatile int cancelled = 1;
+    struct minilink_job job = job_of(HEADER KERNEL, "sm_90", options);
+    job.cancelled = &cancelled;
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_CANCELLED, NULL);
+    ck_assert_ptr_null(outcome.result.cubin);
+    ck_assert_ptr_null(strstr(log_of(&outcome), names[3]));
+    release(&outcome);
+}
+END_TEST
+
+static char *many_kernels(size_t count)
+{
+    struct buffer ptx = {0};
+    buffer_printf(&ptx, HEADER);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&ptx,
+                      ".visible .entry k%zu(.param .u64 p) { .reg .b64 %%rd<3>; .reg .b32 %%r<3>;\n"
+                      " ld.param.u64 %%rd1, [p]; ld.global.u32 %%r1, [%%rd1+%zu]; bar.sync %zu;\n"
+                      " st.global.u32 [%%rd1], %%r1; ret; }\n",
+                      i, 4 * i, i % 16);
+    buffer_char(&ptx, '\0');
+    return buffer_take(&ptx, NULL);
+}
+
+static struct outcome cancel_after(struct minilink_job *job, suseconds_t microseconds)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = microseconds}};
+    const struct itimerval never = {0};
+    is_cancelled = 0;
+    job->cancelled = &is_cancelled;
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    struct outcome outcome = assemble(job);
+    setitimer(ITIMER_REAL, &never, NULL);
+    return outcome;
+}
+
+/* A timer, which is set longer until it goes off in the phase that assembles functions. */
+START_TEST(a_job_can_be_cancelled_between_functions)
+{
+    static const char *const choices[][3] = {{"--phase-trace", "--split-compile=1", NULL},
+                                             {"--phase-trace", "--split-compile=3", NULL}};
+    char *ptx = many_kernels(30000);
+    struct minilink_job job = job_of(ptx, "sm_90", choices[_i]);
+    bool was_between = false;
+    ck_assert(signal(SIGALRM, cancel) != SIG_ERR);
+    for (suseconds_t after = 1000; !was_between && after < 500000; after += after / 4) {
+        struct outcome outcome = cancel_after(&job, after);
+        if (outcome.code != MINILINK_OK) {
+            expect(&outcome, MINILINK_CANCELLED, NULL);
+            ck_assert_ptr_null(outcome.result.cubin);
+        }
+        was_between = strstr(log_of(&outcome), names[22]) && !strstr(log_of(&outcome), names[23]);
+        release(&outcome);
+    }
+    ck_assert(was_between);
+    free(ptx);
+}
+END_TEST
+
+/* --- QUIRK 3: functions on threads are finished in one, in order. --- */
+
+START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
+{
+    static const char *const alone[] = {"--split-compile=1", "-v", NULL};
+    static const char *const together[] = {"--split-compile=4", "--threads-min-section-size=0",
+                                           "-v", NULL};
+    char *ptx = many_kernels(40);
+    struct outcome one = assemble_with(ptx, "sm_90", alone);
+    struct outcome four = assemble_with(ptx, "sm_90", together);
+    expect(&one, MINILINK_OK, "Compiling entry function 'k39'");
+    expect(&four, MINILINK_OK, NULL);
+    ck_assert_uint_eq(one.result.cubin_size, four.result.cubin_size);
+    ck_assert_mem_eq(one.result.cubin, four.result.cubin, one.result.cubin_size);
+    ck_assert_str_eq(log_of(&one), log_of(&four));
+    release(&one);
+    release(&four);
+    free(ptx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driver");
+    TCase *tcase = tcase_create("driver");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, the_phases_are_those_of_the_description);
+    tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
+    tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);
+    tcase_add_loop_test(tcase, a_job_can_be_cancelled_between_functions, 0, 2);
+    tcase_add_test(tcase, threads_show_neither_in_the_cubin_nor_in_the_log);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
