@@ -533,7 +533,7 @@ static const struct {
      "Invalid initial value of sampler 'm'"},
     {HEADER ".global .samplerref m = {addr_mode_3 = wrap};\n",
      "Invalid initial value of sampler 'm'"},
-    {".version 8.0\n.target sm_100\n.address_size 64\n",
+    {".version 8.6\n.target sm_100\n.address_size 64\n",
      "SM version specified by .target is higher"},
     {".version 8.0\n.target sm_90\n.address_size 32\n", "32-bit address mode unsupported"},
     {".version 8.0\n.target sm_90a\n.address_size 64\n", "PTX with .target 'sm_90a'"},

@@ -7,6 +7,7 @@
 
 #include "assembler/builtin/builtin.h"
 #include "assembler/builtin/driver.h"
+#include "assembler/builtin/target.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "cubin/cubin.h"
@@ -214,6 +215,122 @@ START_TEST(a_job_can_be_cancelled_between_functions)
 }
 END_TEST
 
+/* --- Phase 5. --- */
+
+/* The real architectures of ptxas 13.0's --gpu-name. */
+static const char *const archs[] = {"sm_75",   "sm_80",   "sm_86",  "sm_87",   "sm_88",   "sm_89",
+                                    "sm_90",   "sm_90a",  "sm_100", "sm_100a", "sm_100f", "sm_103",
+                                    "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120",
+                                    "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"};
+
+static struct arch arch_of(const char *name)
+{
+    struct arch arch = {0};
+    ck_assert(arch_parse(text_of(name), "sm_", &arch));
+    return arch;
+}
+
+/* Where ptxas 13.0 compiles PTX for a target with a suffix. */
+static const struct {
+    const char *target;
+    const char *runs_on;
+} suffixed[] = {
+    {"sm_90a", "sm_90a"},
+    {"sm_100a", "sm_100a"},
+    {"sm_100f", "sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f"},
+    {"sm_103a", "sm_103a"},
+    {"sm_103f", "sm_103 sm_103a sm_103f"},
+    {"sm_110a", "sm_110a"},
+    {"sm_110f", "sm_110 sm_110a sm_110f"},
+    {"sm_120a", "sm_120a"},
+    {"sm_120f", "sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"},
+    {"sm_121a", "sm_121a"},
+    {"sm_121f", "sm_121 sm_121a sm_121f"},
+};
+
+static bool has_word(const char *list, const char *word)
+{
+    struct text rest = text_of(list);
+    while (rest.size) {
+        const char *end = memchr(rest.data, ' ', rest.size);
+        size_t size = end ? (size_t)(end - rest.data) : rest.size;
+        if (text_equal((struct text){rest.data, size}, text_of(word)))
+            return true;
+        rest = (struct text){rest.data + size + (end != NULL), rest.size - size - (end != NULL)};
+    }
+    return false;
+}
+
+START_TEST(a_suffix_says_where_code_runs)
+{
+    struct arch target = arch_of(suffixed[_i].target);
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+        ck_assert_msg((target_fit(target, arch_of(archs[i])) == TARGET_FITS) ==
+                          has_word(suffixed[_i].runs_on, archs[i]),
+                      "%s on %s", suffixed[_i].target, archs[i]);
+}
+END_TEST
+
+START_TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
+{
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        struct arch target = arch_of(archs[i]);
+        ck_assert(target_is_compiled_for(target));
+        for (size_t k = 0; target.suffix == 0 && k < sizeof archs / sizeof *archs; k++)
+            ck_assert_int_eq(target_fit(target, arch_of(archs[k])) == TARGET_FITS, k >= i);
+    }
+    ck_assert(!target_is_compiled_for(arch_of("sm_72")));
+    ck_assert(!target_is_compiled_for(arch_of("sm_101a")));
+    ck_assert(!target_is_compiled_for(arch_of("sm_89a")));
+}
+END_TEST
+
+START_TEST(versions_are_those_that_ptxas_lists)
+{
+    static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1, 0, 0};
+    for (unsigned major = 0; major < 12; major++)
+        for (unsigned minor = 0; minor < 12; minor++)
+            ck_assert_int_eq(target_ptx_is_known(major, minor), minor < minors[major]);
+}
+END_TEST
+
+static const struct {
+    const char *version_and_target;
+    const char *arch;
+    const char *message; /* NULL = it assembles */
+} targets[] = {
+    {".version 6.2\n.target sm_75\n", "sm_75", "PTX .version 6.2 does not support its .target"},
+    {".version 6.3\n.target sm_75\n", "sm_75", NULL},
+    {".version 7.7\n.target sm_90\n", "sm_90", "PTX .version 7.7 does not support its .target"},
+    {".version 7.8\n.target sm_90\n", "sm_90", NULL},
+    {".version 7.8\n.target sm_90a\n", "sm_90a", "PTX .version 7.8 does not support its .target"},
+    {".version 8.6\n.target sm_100a\n", "sm_100a", NULL},
+    {".version 8.7\n.target sm_100f\n", "sm_100f", "PTX .version 8.7 does not support its .target"},
+    {".version 8.8\n.target sm_100f\n", "sm_103", NULL},
+    {".version 8.8\n.target sm_110\n", "sm_110", "PTX .version 8.8 does not support its .target"},
+    {".version 9.1\n.target sm_90\n", "sm_90",
+     "Unsupported .version 9.1; current version is '9.0'"},
+    {".version 8.0\n.target sm_99\n", "sm_100", "Unsupported .target 'sm_99'"},
+    {".version 6.5\n.target sm_30\n", "sm_90", NULL},
+    {".version 8.0\n.target sm_80\n", "sm_73", "Architecture 'sm_73' is not supported"},
+    {".version 8.0\n.target sm_80\n", "sm_75", "SM version specified by .target is higher"},
+    {".version 9.0\n.target sm_90a\n", "sm_90", "PTX with .target 'sm_90a' cannot be compiled for"},
+    {".version 9.0\n.target sm_90a\n", "sm_100",
+     "Program with .target 'sm_90a' cannot be compiled to future architecture"},
+    {".version 9.0\n.target sm_100f\n", "sm_120",
+     "Program with .target 'sm_100f' cannot be compiled to different SM-family architecture"},
+};
+
+START_TEST(version_target_and_architecture_must_agree)
+{
+    char ptx[128];
+    snprintf(ptx, sizeof ptx, "%s.address_size 64\n" KERNEL, targets[_i].version_and_target);
+    struct outcome outcome = assemble_with(ptx, targets[_i].arch, NULL);
+    expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
+    release(&outcome);
+}
+END_TEST
+
 /* --- QUIRK 3: functions on threads are finished in one, in order. --- */
 
 START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
@@ -235,6 +352,8 @@ START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
 }
 END_TEST
 
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
 int main(void)
 {
     Suite *suite = suite_create("driver");
@@ -244,6 +363,10 @@ int main(void)
     tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
     tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);
     tcase_add_loop_test(tcase, a_job_can_be_cancelled_between_functions, 0, 2);
+    tcase_add_loop_test(tcase, a_suffix_says_where_code_runs, 0, COUNT(suffixed));
+    tcase_add_test(tcase, without_a_suffix_code_runs_on_its_number_and_all_higher_ones);
+    tcase_add_test(tcase, versions_are_those_that_ptxas_lists);
+    tcase_add_loop_test(tcase, version_target_and_architecture_must_agree, 0, COUNT(targets));
     tcase_add_test(tcase, threads_show_neither_in_the_cubin_nor_in_the_log);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -4,11 +4,13 @@
  * only prepare an optimiser, which this assembler has not: they are empty, and say why. */
 #include "assembler/builtin/driver.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "assembler/builtin/emit.h"
 #include "assembler/builtin/kernels.h"
 #include "assembler/builtin/report.h"
+#include "assembler/builtin/target.h"
 #include "base/diag.h"
 
 /* In nanoseconds. Nobody pays for a clock that was not asked for. */
@@ -70,29 +72,55 @@ static enum link_code callback_registration(struct unit *unit)
     return LINK_FAILED;
 }
 
+/* In ptxas's words. */
+static bool check_fit(const struct unit *unit, struct arch arch)
+{
+    char name[ARCH_NAME_SIZE];
+    const char *target = arch_name(unit->module.target, name);
+    switch (target_fit(unit->module.target, arch)) {
+    case TARGET_HIGHER:
+        return fail_at_module(unit,
+                              "SM version specified by .target is higher than default SM version "
+                              "assumed ('%s')",
+                              unit->job->arch);
+    case TARGET_OTHER_CHIP:
+        return fail_at_module(
+            unit, "PTX with .target '%s' cannot be compiled for another architecture", target);
+    case TARGET_FUTURE:
+        return fail_at_module(
+            unit, "Program with .target '%s' cannot be compiled to future architecture", target);
+    case TARGET_OTHER_FAMILY:
+        return fail_at_module(unit,
+                              "Program with .target '%s' cannot be compiled to different SM-family "
+                              "architecture",
+                              target);
+    case TARGET_FITS:
+        break;
+    }
+    return true;
+}
+
 /* Phase 5. */
 static enum link_code sm_version_validation(struct unit *unit)
 {
+    const struct ptx_module *module = &unit->module;
     struct arch arch;
-    char name[ARCH_NAME_SIZE];
-    const struct arch target = unit->module.target;
-    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || arch.sm < 75)
+    char text[32];
+    uint16_t first = target_first_ptx(module->target);
+    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
         return ok_or_failed(
             fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch));
-    if (target.sm > arch.sm)
-        return ok_or_failed(fail_at_module(unit,
-                                           "SM version specified by .target is higher than default "
-                                           "SM version assumed ('%s')",
-                                           unit->job->arch));
-    /* sm_90a code runs on sm_90a only; sm_100f code on sm_100f, sm_100a, sm_103f... */
-    bool is_fit = target.suffix == 0 ||
-                  (target.suffix == 'a' ? arch_equal(target, arch)
-                                        : arch.suffix != 0 && target.sm / 10 == arch.sm / 10);
-    if (!is_fit)
-        fail_at_module(unit,
-                       "PTX with .target '%s' cannot be compiled to architecture of another family",
-                       arch_name(target, name));
-    return ok_or_failed(is_fit);
+    snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
+    if (!target_ptx_is_known(module->version_major, module->version_minor))
+        return ok_or_failed(
+            fail_at_module(unit, "Unsupported .version %s; current version is '9.0'", text));
+    if (first == 0)
+        return ok_or_failed(
+            fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text)));
+    if (module->version_major * 10 + module->version_minor < first)
+        return ok_or_failed(
+            fail_at_module(unit, "PTX .version %s does not support its .target", text));
+    return ok_or_failed(check_fit(unit, arch));
 }
 
 /* Phase 6. */
