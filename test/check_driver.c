@@ -1,74 +1,17 @@
 /* check_driver.c: the phases of the built-in assembler, each by what it does to a job. */
 #include <check.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/time.h>
+#include <time.h>
 
-#include "assembler/builtin/builtin.h"
 #include "assembler/builtin/driver.h"
 #include "assembler/builtin/target.h"
 #include "base/buffer.h"
 #include "base/context.h"
-#include "cubin/cubin.h"
+#include "job_fixture.h"
 
-#define HEADER ".version 8.0\n.target sm_80\n.address_size 64\n"
 #define KERNEL ".visible .entry k() { ret; }\n"
-
-/* --- Assembling. --- */
-
-struct outcome {
-    int code;
-    struct minilink_result result;
-};
-
-static struct minilink_job job_of(const char *ptx, const char *arch, const char *const *options)
-{
-    return (struct minilink_job){.size = sizeof(struct minilink_job),
-                                 .name = "chunk",
-                                 .ptx = ptx,
-                                 .ptx_size = strlen(ptx),
-                                 .arch = arch,
-                                 .sm = (uint32_t)atoi(arch + 3),
-                                 .address64 = 1,
-                                 .machine64 = 1,
-                                 .mode = MINILINK_MODE_WHOLE,
-                                 .options = options};
-}
-
-static struct outcome assemble(const struct minilink_job *job)
-{
-    struct outcome outcome = {.result = {.size = sizeof outcome.result}};
-    outcome.code = builtin_assembler.assemble(builtin_assembler.state, job, &outcome.result);
-    return outcome;
-}
-
-/* Assembles in whole-program mode with up to four options. */
-static struct outcome assemble_with(const char *ptx, const char *arch, const char *const *options)
-{
-    struct minilink_job job = job_of(ptx, arch, options);
-    return assemble(&job);
-}
-
-static const char *log_of(const struct outcome *outcome)
-{
-    return outcome->result.log ? outcome->result.log : "";
-}
-
-static void release(struct outcome *outcome)
-{
-    free(outcome->result.cubin);
-    free(outcome->result.log);
-}
-
-static void expect(const struct outcome *outcome, int code, const char *message)
-{
-    ck_assert_msg(outcome->code == code, "code %d instead of %d\n%s", outcome->code, code,
-                  log_of(outcome));
-    if (message)
-        ck_assert_msg(strstr(log_of(outcome), message) != NULL, "%s\ninstead of\n%s",
-                      log_of(outcome), message);
-}
 
 /* --- The table, and what is traced of it. --- */
 
@@ -144,14 +87,6 @@ END_TEST
 
 /* --- Phase 2, and every moment after it. --- */
 
-static volatile int is_cancelled;
-
-static void cancel(int signal_number)
-{
-    (void)signal_number;
-    is_cancelled = 1;
-}
-
 START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
 {
     static const char *const options[] = {"--phase-trace", NULL};
@@ -180,29 +115,56 @@ static char *many_kernels(size_t count)
     return buffer_take(&ptx, NULL);
 }
 
-static struct outcome cancel_after(struct minilink_job *job, suseconds_t microseconds)
+struct canceller {
+    volatile int cancelled;
+    uint64_t after; /* nanoseconds */
+};
+
+static void *cancel_later(void *argument)
 {
-    const struct itimerval soon = {.it_value = {.tv_usec = microseconds}};
-    const struct itimerval never = {0};
-    is_cancelled = 0;
-    job->cancelled = &is_cancelled;
-    ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    struct canceller *canceller = argument;
+    const struct timespec time = {.tv_sec = (time_t)(canceller->after / 1000000000u),
+                                  .tv_nsec = (long)(canceller->after % 1000000000u)};
+    nanosleep(&time, NULL);
+    __atomic_store_n(&canceller->cancelled, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static struct outcome cancel_after(struct minilink_job *job, uint64_t after)
+{
+    struct canceller canceller = {.after = after};
+    pthread_t thread;
+    job->cancelled = &canceller.cancelled;
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_later, &canceller), 0);
     struct outcome outcome = assemble(job);
-    setitimer(ITIMER_REAL, &never, NULL);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
     return outcome;
 }
 
-/* A timer, which is set longer until it goes off in the phase that assembles functions. */
+static uint64_t time_of(const struct minilink_job *job)
+{
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    struct outcome outcome = assemble(job);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    expect(&outcome, MINILINK_OK, NULL);
+    release(&outcome);
+    return (uint64_t)(end.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)end.tv_nsec -
+           (uint64_t)begin.tv_nsec;
+}
+
+/* Another thread says so, at one part after the other of the time that the job takes, until that is
+ * in the phase that assembles functions. */
 START_TEST(a_job_can_be_cancelled_between_functions)
 {
     static const char *const choices[][3] = {{"--phase-trace", "--split-compile=1", NULL},
                                              {"--phase-trace", "--split-compile=3", NULL}};
-    char *ptx = many_kernels(30000);
+    char *ptx = many_kernels(10000);
     struct minilink_job job = job_of(ptx, "sm_90", choices[_i]);
+    uint64_t all = time_of(&job);
     bool was_between = false;
-    ck_assert(signal(SIGALRM, cancel) != SIG_ERR);
-    for (suseconds_t after = 1000; !was_between && after < 500000; after += after / 4) {
-        struct outcome outcome = cancel_after(&job, after);
+    for (uint64_t part = 0; !was_between && part < 100; part++) {
+        struct outcome outcome = cancel_after(&job, all / 20 * (part * 7 % 20));
         if (outcome.code != MINILINK_OK) {
             expect(&outcome, MINILINK_CANCELLED, NULL);
             ck_assert_ptr_null(outcome.result.cubin);
@@ -238,6 +200,8 @@ static const struct {
     {"sm_90a", "sm_90a"},
     {"sm_100a", "sm_100a"},
     {"sm_100f", "sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f"},
+    {"sm_101a", "sm_110a"},
+    {"sm_101f", "sm_110 sm_110a sm_110f"},
     {"sm_103a", "sm_103a"},
     {"sm_103f", "sm_103 sm_103a sm_103f"},
     {"sm_110a", "sm_110a"},

@@ -13,18 +13,6 @@
 
 #define PROGRAM "builtin"
 
-/* Reads the options that the driver's phases ask for. */
-static enum link_code run_driver(void *argument)
-{
-    struct unit *unit = argument;
-    struct context *context = context_get();
-    if (!switches_read(&unit->switches, unit->job))
-        return LINK_FAILED;
-    context->suppress_warnings |= unit->switches.no_warnings;
-    context->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return driver_run(unit);
-}
-
 /* What is handed to the caller; made under a recovery point of its own. */
 struct answer {
     struct unit *unit;
@@ -95,7 +83,7 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
     const struct reporting outer = set_reporting(&log);
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
-    answer.code = context_run(run_driver, &unit);
+    answer.code = driver_run(&unit);
     set_reporting(&outer);
     enum link_code code = context_run(give_answer, &answer);
     buffer_free(&unit.cubin);

@@ -7,20 +7,28 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "assembler/builtin/budget.h"
+#include "assembler/builtin/conflicts.h"
 #include "assembler/builtin/emit.h"
+#include "assembler/builtin/entries.h"
 #include "assembler/builtin/kernels.h"
+#include "assembler/builtin/mode.h"
 #include "assembler/builtin/report.h"
 #include "assembler/builtin/target.h"
 #include "base/diag.h"
 
-/* In nanoseconds. Nobody pays for a clock that was not asked for. */
-static uint64_t now(const struct unit *unit)
+/* In nanoseconds. */
+static uint64_t read_clock(void)
 {
     struct timespec time;
-    if (!unit->switches.phase_trace)
-        return 0;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Nobody pays for a clock that was not asked for. */
+static uint64_t now(const struct unit *unit)
+{
+    return unit->switches.phase_trace ? read_clock() : 0;
 }
 
 static enum link_code ok_or_failed(bool ok)
@@ -37,11 +45,14 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
     return false;
 }
 
-/* Phase 1. The switches were read by the caller, as the description's option store was. */
+/* Phase 1. What the cache options say is checked here, and kept for phase 16. */
 static enum link_code option_query(struct unit *unit)
 {
-    (void)unit; /* the cache operators are taken and change nothing: see cache_mode() */
-    return LINK_OK;
+    struct context *context = context_get();
+    bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
+    context->suppress_warnings |= unit->switches.no_warnings;
+    context->warnings_are_errors |= unit->switches.warnings_are_errors;
+    return ok_or_failed(ok && cache_read(&unit->config.cache, &unit->switches));
 }
 
 /* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
@@ -123,32 +134,41 @@ static enum link_code sm_version_validation(struct unit *unit)
     return ok_or_failed(check_fit(unit, arch));
 }
 
-/* Phase 6. */
+/* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode. */
 static enum link_code mode_flag_dispatch(struct unit *unit)
 {
-    (void)unit;
-    return LINK_OK;
+    const struct switches *switches = &unit->switches;
+    unsigned flags = 0;
+    if (switches->compile_only || unit->job->mode != MINILINK_MODE_WHOLE)
+        flags |= MODE_FLAG_COMPILE_ONLY;
+    if (switches->tools_patch)
+        flags |= MODE_FLAG_TOOLS_PATCH;
+    if (switches->extensible)
+        flags |= MODE_FLAG_EXTENSIBLE;
+    if (switches->debug || unit->job->debug)
+        flags |= MODE_FLAG_DEBUG;
+    unit->mode = mode_choose(flags);
+    return ok_or_failed(unit->mode != NULL);
 }
 
-/* Phase 7. */
+/* Phase 7. Empty: the dummy entry (QUIRK 2) is there for a parser that wants one in each module,
+ * and is dropped again. This one takes a module of a header alone, as ptxas 13.0 does. */
 static enum link_code ptx_header_emission(struct unit *unit)
 {
     (void)unit;
     return LINK_OK;
 }
 
-/* Phase 8. */
+/* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
 static enum link_code tools_patch_warnings(struct unit *unit)
 {
-    (void)unit;
-    return LINK_OK;
+    return ok_or_failed(unit->mode != mode_get(MODE_TOOLS_PATCH) || mode_check_tools_patch(unit));
 }
 
-/* Phase 9. */
+/* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
 static enum link_code compilation_flag_setup(struct unit *unit)
 {
-    (void)unit;
-    return LINK_OK;
+    return ok_or_failed(conflicts_resolve(unit));
 }
 
 /* Phase 10. The names of functions and variables share one table, and aliases are entries of it;
@@ -170,30 +190,29 @@ static enum link_code register_callbacks_on_module_ir(struct unit *unit)
     return ok_or_failed(scope_build(&unit->scope, &unit->module));
 }
 
-/* Phase 12. The budget is each function's own, which depends on its directives (budget.c). A module
- * for 32-bit addresses is still assembled before sm_90, where ptxas 13.0 has given that up. */
+/* Phase 12. The budget is each function's own, which depends on its directives (budget.c), and on
+ * options that stand in for them. */
 static enum link_code address_width_and_register_budget(struct unit *unit)
 {
-    if (unit->job->sm >= 90 && unit->module.address_size == 32)
-        return ok_or_failed(fail_at_module(unit, "32-bit address mode unsupported on SM90+%s", ""));
+    if (unit->module.address_size == 32)
+        return ok_or_failed(fail_at_module(
+            unit,
+            unit->job->sm >= 90 ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
+                                  "on sm_90 or higher architectures.%s"
+                                : "32-Bit compilation is no longer supported%s",
+            ""));
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        struct ptx_item *item = &unit->module.items[i];
+        if (item->kind == PTX_FUNCTION && item->function.is_entry)
+            budget_override(&item->function.performance, &unit->switches);
+    }
     return LINK_OK;
 }
 
-/* Phase 13. All functions that the module defines, in order of the text. */
+/* Phase 13. ptxas 13.0 has -e, and no -E. */
 static enum link_code entry_point_collection(struct unit *unit)
 {
-    for (size_t i = 0; i < unit->module.item_count; i++) {
-        const struct ptx_item *item = &unit->module.items[i];
-        if (item->kind != PTX_FUNCTION || !item->is_definition)
-            continue;
-        struct global *global = scope_find(&unit->scope, item->name);
-        if (!global || global->item != item)
-            continue;
-        global->function = (uint32_t)unit->function_count;
-        unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
-        unit->functions[unit->function_count++].item = item;
-    }
-    return LINK_OK;
+    return ok_or_failed(entries_select(unit));
 }
 
 /* Phase 14. What is compiled from here on reads this copy of the job and no longer the caller's:
@@ -204,8 +223,8 @@ static enum link_code transfer_state_into_codegen_context(struct unit *unit)
     unit->own_job = *unit->job;
     unit->own_job.debug |= switches->debug;
     unit->own_job.line_info |= switches->line_info;
-    if (switches->maxrregcount)
-        unit->own_job.maxrregcount = switches->maxrregcount;
+    if (switches->maxrregcount != SWITCH_NOT_GIVEN)
+        unit->own_job.maxrregcount = (uint32_t)switches->maxrregcount;
     unit->job = &unit->own_job;
     return LINK_OK;
 }
@@ -213,11 +232,12 @@ static enum link_code transfer_state_into_codegen_context(struct unit *unit)
 /* Phase 15. */
 static enum link_code init_callback(struct unit *unit)
 {
-    (void)unit;
+    unit->mode->init(unit);
     return LINK_OK;
 }
 
-/* Phase 16. */
+/* Phase 16. Empty: cache operators are the same for all functions, and stand in what phase 21
+ * completes; which loads and stores they are for, cache.c says. */
 static enum link_code load_store_cache_mode(struct unit *unit)
 {
     (void)unit;
@@ -243,7 +263,8 @@ static enum link_code scheduling_class_assignment(struct unit *unit)
  * module itself describe code of another encoding and are left out. */
 static enum link_code debug_info_setup(struct unit *unit)
 {
-    unit->config.has_lines = unit->job->line_info || unit->job->debug;
+    unit->config.has_lines =
+        (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
     return LINK_OK;
 }
 
@@ -265,6 +286,7 @@ static enum link_code build_codegen_config(struct unit *unit)
     unit->config.scope = &unit->scope;
     unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
     unit->config.parameter_base = unit->parameter_base;
+    unit->mode->begin(unit);
     return LINK_OK;
 }
 
@@ -288,11 +310,13 @@ static enum link_code per_function_compile_loop(struct unit *unit)
                         emit_unit(unit));
 }
 
-/* Phase 24. */
+/* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
 static enum link_code post_compilation_cleanup(struct unit *unit)
 {
+    bool ok = unit->mode->finish(unit);
     report_use(unit);
-    return ok_or_failed(report_warnings(unit));
+    report_warnings(unit);
+    return ok_or_failed(ok);
 }
 
 /* Phase 25. The functions' results and the memory of the threads that made them. */
@@ -344,13 +368,15 @@ const struct phase driver_phases[UNIT_PHASES] = {
     {"Final Cleanup", final_cleanup, true},
 };
 
+/* A warning that counts as an error ends the compilation, too. Errors are counted from the start of
+ * the job. */
 static enum link_code run_phase(struct unit *unit, size_t index)
 {
-    uint64_t begin = now(unit);
+    uint64_t begin = index ? now(unit) : unit->times.begin;
     unit->times.has_run[index] = true;
     enum link_code code = driver_phases[index].run(unit);
     unit->times.phases[index] = now(unit) - begin;
-    return code;
+    return code == LINK_OK && diag_error_count() > 0 ? LINK_FAILED : code;
 }
 
 static enum link_code run_until_failure(void *argument)
@@ -381,6 +407,7 @@ static enum link_code trace(void *argument)
 
 enum link_code driver_run(struct unit *unit)
 {
+    unit->times.begin = read_clock();
     enum link_code code = context_run(run_until_failure, unit);
     for (size_t i = 0; i < UNIT_PHASES; i++)
         if (driver_phases[i].is_teardown)

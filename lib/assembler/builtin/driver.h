@@ -23,7 +23,7 @@ struct phase {
 /* Phase N is row N - 1. */
 extern const struct phase driver_phases[UNIT_PHASES];
 
-/* Runs the phases on a unit whose job and switches are set, up to the first that fails, and then
+/* Runs the phases on a unit whose job is set, up to the first that fails, and then
  * those of the teardown. What is left in the unit is the cubin, which is the caller's. With
  * --phase-trace, the phases that ran are reported with their times. */
 enum link_code driver_run(struct unit *unit);

@@ -151,7 +151,7 @@ static size_t batch_size(const struct unit *unit, uint32_t threads)
     size_t total = 0;
 
     if (unit->switches.dynamic_scheduling)
-        return unit->switches.minimum_section;
+        return (size_t)unit->switches.minimum_section;
     for (size_t i = 0; i < unit->function_count; i++)
         total += unit->functions[i].item->text.size;
     return total / threads + 1;

@@ -2,14 +2,12 @@
 #ifndef MINILINK_BUILTIN_REPORT_H
 #define MINILINK_BUILTIN_REPORT_H
 
-#include <stdbool.h>
-
 #include "assembler/builtin/unit.h"
 
 /* What ptxas prints under -v. */
 void report_use(const struct unit *unit);
 
-/* The warnings that the switches ask for. False when one counts as an error. */
-bool report_warnings(const struct unit *unit);
+/* The warnings that the switches ask for. */
+void report_warnings(const struct unit *unit);
 
 #endif

@@ -17,8 +17,9 @@ struct global {
     const struct ptx_item *item; /* its definition, or else its first declaration */
     uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
     bool is_function;
-    bool is_defined; /* here; an alias is */
-    bool is_used;    /* code, data or an alias refers to it; set while the chunk is assembled */
+    bool is_defined;  /* here, and not dropped by entries.c; an alias is */
+    bool is_selected; /* entries.c: functions and aliases of a program that is compiled whole */
+    bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
     bool is_address_taken; /* the same */
     uint32_t object;       /* variables: index in the data's objects */
     uint32_t function;     /* defined functions: index among them */

@@ -53,8 +53,12 @@ bool target_is_compiled_for(struct arch arch)
     return row && row->is_compiled_for;
 }
 
+/* CUDA 13.0 calls sm_110 what was sm_101 before, and takes the old names with a suffix for the new
+ * ones; sm_101 alone it takes by its number (measured). */
 enum target_fit target_fit(struct arch target, struct arch arch)
 {
+    if (target.sm == 101 && target.suffix)
+        target.sm = 110;
     if (target.sm > arch.sm)
         return TARGET_HIGHER;
     if (target.suffix == 'a' && target.sm < arch.sm)

@@ -16,6 +16,7 @@
 #include "minilink/assembler.h"
 #include "ptx/module.h"
 
+struct mode;
 struct room;
 
 #define UNIT_PHASES 26u /* spec: embedded-ptxas-driver, Phase Catalog */
@@ -24,6 +25,7 @@ struct room;
 struct phase_times {
     uint64_t phases[UNIT_PHASES]; /* a phase that memory ran out in has none */
     bool has_run[UNIT_PHASES];    /* or has begun to */
+    uint64_t begin;               /* of the first phase, always */
     uint64_t start;
     uint64_t total;
 };
@@ -34,6 +36,7 @@ struct unit {
     const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
     struct minilink_job own_job;
     struct switches switches;
+    const struct mode *mode;
     struct phase_times times;
     struct compile_request config; /* what each function's compilation reads, but for its memory */
     struct arena arena;            /* results, but for those of functions */
@@ -46,6 +49,7 @@ struct unit {
     size_t function_count;
     struct data data;
     uint32_t parameter_base; /* of kernels, in constant bank 0 */
+    bool checks_registers;   /* of kernels against those of the functions that they call */
     struct image image;
     struct image_strings strings;
     struct buffer cubin;
