@@ -288,8 +288,9 @@ static void finish(struct parser *parser, size_t start)
     module->items = arena_alloc(parser->arena, parser->item_count, sizeof *parser->items);
     if (parser->item_count)
         memcpy(module->items, parser->items, parser->item_count * sizeof *parser->items);
+    /* ptxas 13.0, which compiles for hosts of 64 bits only, takes it for granted (measured). */
     if (module->address_size == 0)
-        module->address_size = 32;
+        module->address_size = 64;
 }
 
 bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,

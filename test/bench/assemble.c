@@ -2,9 +2,9 @@
  *
  *     bench_assemble ROUNDS ARCH FILE.ptx...      e.g. bench_assemble 20 sm_90 a.ptx b.ptx
  *
- * A line for each file, and one for all: bytes of PTX, instructions, milliseconds of the best round,
- * MB/s and millions of instructions a second. Time is the thread's CPU time, which other programs
- * on the machine disturb less than wall time. */
+ * A line for each file, and one for all: bytes of PTX, instructions, milliseconds of the best
+ * round, MB/s and millions of instructions a second. Time is the thread's CPU time, which other
+ * programs on the machine disturb less than wall time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

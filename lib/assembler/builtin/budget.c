@@ -2,12 +2,14 @@
  *
  * Measured on ptxas 13.0: .maxnreg counts first, then the number of blocks that must fit on a
  * multiprocessor with its 65536 registers (whole warps, rounded down to a multiple of 8), and
- * -maxrregcount only for functions without either. No limit goes below 24. */
+ * -maxrregcount only for functions without either. No limit goes below 24. Options for launch
+ * bounds are for kernels without such directives; those that are no number, and a number of blocks
+ * without one of threads, are passed over silently. */
 #include "assembler/builtin/budget.h"
 
 #include "base/diag.h"
+#include "ptx/lexer.h"
 
-#define LEAST            24u
 #define REGISTERS_PER_SM 65536u
 #define WARP             32u
 
@@ -46,11 +48,11 @@ static uint32_t threads_per_sm(uint32_t sm)
 
 static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
 {
-    if (registers < LEAST) {
+    if (registers < BUDGET_LEAST) {
         diag_warning(
             "For entry %.*s adjusting per thread register count of %u to lower bound of %u",
-            TEXT_ARG(function->name), registers, LEAST);
-        return LEAST;
+            TEXT_ARG(function->name), registers, BUDGET_LEAST);
+        return BUDGET_LEAST;
     }
     return registers > BUDGET_MOST ? BUDGET_MOST : registers;
 }
@@ -86,5 +88,29 @@ uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option
         return from_threads(function, threads, sm);
     if (option == 0 || option > BUDGET_MOST)
         return BUDGET_MOST;
-    return option < LEAST ? LEAST : option;
+    return option < BUDGET_LEAST ? BUDGET_LEAST : option;
+}
+
+static uint32_t dimension_of(struct text text)
+{
+    uint64_t value;
+    bool is_number = lexer_number(text, &value, NULL) == NUMBER_INTEGER && value <= UINT32_MAX;
+    return is_number ? (uint32_t)value : 0;
+}
+
+void budget_override(struct ptx_performance *performance, const struct switches *switches)
+{
+    bool overrides = switches->override_directives;
+    const struct switch_word *word = switches->maxntid.first;
+    if (word && dimension_of(word->text) && (overrides || !budget_threads(performance)))
+        for (size_t i = 0; i < 3; i++) {
+            uint32_t dimension = word ? dimension_of(word->text) : 1;
+            performance->maxntid[i] = dimension ? dimension : 1;
+            word = word ? word->next : NULL;
+        }
+    if (switches->minnctapersm > 0 && budget_threads(performance) &&
+        (overrides || !performance->minnctapersm))
+        performance->minnctapersm = (uint32_t)switches->minnctapersm;
+    if (overrides && switches->maxrregcount != SWITCH_NOT_GIVEN)
+        performance->maxnreg = (uint32_t)switches->maxrregcount;
 }

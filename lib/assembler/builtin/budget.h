@@ -4,9 +4,15 @@
 
 #include <stdint.h>
 
+#include "assembler/builtin/switches.h"
 #include "ptx/module.h"
 
-#define BUDGET_MOST 255u
+#define BUDGET_LEAST 24u /* what the ABI needs */
+#define BUDGET_MOST  255u
+
+/* Gives a kernel the launch bounds of options, where it has none of its own, or in their place with
+ * --override-directive-values. */
+void budget_override(struct ptx_performance *performance, const struct switches *switches);
 
 /* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
  * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */

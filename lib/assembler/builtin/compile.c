@@ -192,7 +192,7 @@ static void keep(struct function_code *result, const struct body *body,
     result->objects = arena_alloc(arena, body->symbol_count, sizeof *result->objects);
     memset(result->objects, 0xff, body->symbol_count * sizeof *result->objects);
     collect_exits(result, body, arena);
-    if (request->job->line_info || request->job->debug)
+    if (request->has_lines)
         collect_lines(result, body, arena);
 }
 
@@ -226,6 +226,12 @@ static void survey(struct function_code *result, const struct body *body,
     survey_body(&survey);
 }
 
+static uint32_t registers_wanted(const struct ptx_item *item, const struct compile_request *request)
+{
+    bool is_own = !item->function.is_entry && request->function_registers;
+    return is_own ? request->function_registers : request->job->maxrregcount;
+}
+
 bool compile_function(struct function_code *result, const struct ptx_item *item,
                       const struct compile_request *request)
 {
@@ -237,9 +243,10 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     request->relocations->count = 0;
     if (!parse(&body, item, request))
         return false;
+    cache_apply(&body, &request->cache);
     frame_complete(&body, item);
     survey(result, &body, request);
-    result->register_limit = budget_of(item, request->job->sm, request->job->maxrregcount);
+    result->register_limit = budget_of(item, request->job->sm, registers_wanted(item, request));
     if (!allocate_registers(&body, result->register_limit, &allocation) ||
         !frame_layout(&body, item, request->parameter_base, &frame) ||
         !encode_body(&body, request->module->file, request->code, request->relocations))

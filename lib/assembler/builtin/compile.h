@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "assembler/builtin/body.h"
+#include "assembler/builtin/cache.h"
 #include "assembler/builtin/encode.h"
 #include "assembler/builtin/parse.h"
 #include "assembler/builtin/scope.h"
@@ -74,6 +75,9 @@ struct compile_request {
     struct table *signatures;
     struct spellings *spellings; /* of the thread; NULL: made for each function */
     uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
+    uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
+    struct cache_modes cache;
+    bool has_lines; /* the results say which line code comes from */
 };
 
 /* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */

@@ -56,30 +56,22 @@ struct batch {
     size_t count;
 };
 
-static bool is_cancelled(const struct unit *unit)
-{
-    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
-}
-
 static enum link_code compile(struct unit *unit, struct function_code *function, struct room *room)
 {
     if (!room->spellings)
         room->spellings = parse_spellings_new(&room->arena);
-    const struct compile_request request = {.job = unit->job,
-                                            .module = &unit->module,
-                                            .scope = &unit->scope,
-                                            .arena = &room->arena,
-                                            .scratch = &room->scratch,
-                                            .code = &room->code,
-                                            .relocations = &room->relocations,
-                                            .signatures = &room->signatures,
-                                            .spellings = room->spellings,
-                                            .parameter_base = unit->parameter_base};
+    struct compile_request request = unit->config;
     uint32_t global = function->global;
     bool ok;
 
-    if (is_cancelled(unit))
+    if (unit_is_cancelled(unit))
         return LINK_CANCELLED;
+    request.arena = &room->arena;
+    request.scratch = &room->scratch;
+    request.code = &room->code;
+    request.relocations = &room->relocations;
+    request.signatures = &room->signatures;
+    request.spellings = room->spellings;
     ok = compile_function(function, function->item, &request);
     function->global = global;
     arena_reset(&room->scratch);
@@ -159,7 +151,7 @@ static size_t batch_size(const struct unit *unit, uint32_t threads)
     size_t total = 0;
 
     if (unit->switches.dynamic_scheduling)
-        return unit->switches.minimum_section;
+        return (size_t)unit->switches.minimum_section;
     for (size_t i = 0; i < unit->function_count; i++)
         total += unit->functions[i].item->text.size;
     return total / threads + 1;

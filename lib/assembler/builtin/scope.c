@@ -60,10 +60,14 @@ static bool add_alias(struct scope *scope, const struct ptx_module *module,
     return true;
 }
 
-bool scope_build(struct scope *scope, struct arena *arena, const struct ptx_module *module)
+void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module)
+{
+    scope->globals = arena_alloc(arena, module->item_count, sizeof *scope->globals);
+}
+
+bool scope_build(struct scope *scope, const struct ptx_module *module)
 {
     bool is_good = true;
-    scope->globals = arena_alloc(arena, module->item_count, sizeof *scope->globals);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         if (item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE)

@@ -17,8 +17,9 @@ struct global {
     const struct ptx_item *item; /* its definition, or else its first declaration */
     uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
     bool is_function;
-    bool is_defined; /* here; an alias is */
-    bool is_used;    /* code, data or an alias refers to it; set while the chunk is assembled */
+    bool is_defined;  /* here, and not dropped by entries.c; an alias is */
+    bool is_selected; /* entries.c: functions and aliases of a program that is compiled whole */
+    bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
     bool is_address_taken; /* the same */
     uint32_t object;       /* variables: index in the data's objects */
     uint32_t function;     /* defined functions: index among them */
@@ -32,9 +33,12 @@ struct scope {
     struct table names;
 };
 
+/* Room for the names of `module`, in `arena`. */
+void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module);
+
 /* Collects the names of `module`. False, and errors, when a name has two definitions or meanings,
  * or a function that is not `.extern` has no body. */
-bool scope_build(struct scope *scope, struct arena *arena, const struct ptx_module *module);
+bool scope_build(struct scope *scope, const struct ptx_module *module);
 
 void scope_free(struct scope *scope);
 

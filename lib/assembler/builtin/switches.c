@@ -1,216 +1,246 @@
-/* switches.c: the options of ptxas 13.0, as its --help lists them, and two of its hidden ones. */
+/* switches.c: the options of ptxas 13.0, as its --help lists them, three of its hidden ones, and
+ * one of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
+ * assembling (--help). */
 #include "assembler/builtin/switches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/text.h"
 #include "pool/jobserver.h"
 #include "pool/pool.h"
 
-#define MINIMUM_SECTION 4096u
+#define MINIMUM_SECTION 4096
 
-enum value { NO_VALUE, BOOLEAN, NUMBER, ANY };
-
-/* What a row's value is stored in; NOTHING changes no code here. */
-enum target {
-    NOTHING,
-    VERBOSE,
-    NO_WARNINGS,
-    WARNINGS_ARE_ERRORS,
-    WARN_ON_SPILLS,
-    WARN_ON_LOCAL_MEMORY,
-    DEBUG,
-    LINE_INFO,
-    SPLIT_COMPILE,
-    EXPENSIVE,
-    DYNAMIC_SCHEDULING,
-    MINIMUM_SECTION_SIZE,
-    OPT_LEVEL,
-    MAXRREGCOUNT,
+enum value {
+    FLAG,    /* has none; stored as bool */
+    BOOLEAN, /* stored as a number */
+    NUMBER,
+    REGISTERS, /* a number, or archmin or archmax */
+    WORD,
+    LIST,
 };
+
+#define NOWHERE   UINT16_MAX /* changes no code here */
+#define AT(field) (uint16_t) offsetof(struct switches, field)
 
 static const struct row {
     const char *name;
     const char *short_name; /* or NULL */
     enum value value;
-    enum target target;
+    uint16_t field; /* where in struct switches it is stored */
 } rows[] = {
-    {"Ofast-compile", "Ofc", ANY, NOTHING},
-    {"allow-expensive-optimizations", NULL, BOOLEAN, EXPENSIVE},
-    {"compile-only", "c", NO_VALUE, NOTHING},
-    {"compiler-annotations", "annotate", NO_VALUE, NOTHING},
-    {"def-load-cache", "dlcm", ANY, NOTHING},
-    {"def-store-cache", "dscm", ANY, NOTHING},
-    {"device-debug", "g", NO_VALUE, DEBUG},
-    {"device-function-maxrregcount", "func-maxrregcount", ANY, NOTHING},
-    {"device-stack-protector", NULL, BOOLEAN, NOTHING},
-    {"disable-optimizer-constants", "disable-optimizer-consts", NO_VALUE, NOTHING},
-    {"disable-warnings", "w", NO_VALUE, NO_WARNINGS},
-    {"dont-merge-basicblocks", "no-bb-merge", NO_VALUE, NOTHING},
-    {"fmad", NULL, BOOLEAN, NOTHING},
-    {"force-load-cache", "flcm", ANY, NOTHING},
-    {"force-store-cache", "fscm", ANY, NOTHING},
-    {"g-tensor-memory-access-check", "g-tmem-access-check", NO_VALUE, NOTHING},
-    {"generate-line-info", "lineinfo", NO_VALUE, LINE_INFO},
-    {"gno-tensor-memory-access-check", "gno-tmem-access-check", NO_VALUE, NOTHING},
-    {"legacy-bar-warp-wide-behavior", NULL, NO_VALUE, NOTHING},
-    {"make-errors-visible-at-exit", NULL, NO_VALUE, NOTHING},
-    {"maxrregcount", NULL, NUMBER, MAXRREGCOUNT},
-    {"opt-level", "O", NUMBER, OPT_LEVEL},
-    {"optimize-float-atomics", "opt-fp-atomics", NO_VALUE, NOTHING},
-    {"position-independent-code", "pic", BOOLEAN, NOTHING},
-    {"register-usage-level", "regUsageLevel", NUMBER, NOTHING},
-    {"return-at-end", "ret-end", NO_VALUE, NOTHING},
-    {"sp-bounds-check", NULL, NO_VALUE, NOTHING},
-    {"split-compile", NULL, NUMBER, SPLIT_COMPILE},
-    {"suppress-async-bulk-multicast-advisory-warning", NULL, NO_VALUE, NOTHING},
-    {"suppress-debug-info", NULL, NO_VALUE, NOTHING},
-    {"suppress-double-demote-warning", NULL, NO_VALUE, NOTHING},
-    {"suppress-sparse-mma-advisory-info", NULL, NO_VALUE, NOTHING},
-    {"suppress-stack-size-warning", NULL, NO_VALUE, NOTHING},
-    {"threads-dynamic-scheduling", NULL, BOOLEAN, DYNAMIC_SCHEDULING},
-    {"threads-min-section-size", NULL, NUMBER, MINIMUM_SECTION_SIZE},
-    {"verbose", "v", NO_VALUE, VERBOSE},
-    {"warn-on-double-precision-use", "warn-double-usage", NO_VALUE, NOTHING},
-    {"warn-on-local-memory-usage", "warn-lmem-usage", NO_VALUE, WARN_ON_LOCAL_MEMORY},
-    {"warn-on-spills", "warn-spills", NO_VALUE, WARN_ON_SPILLS},
-    {"warning-as-error", "Werror", NO_VALUE, WARNINGS_ARE_ERRORS},
+    {"Ofast-compile", "Ofc", WORD, AT(fast_compile_level)},
+    {"allow-expensive-optimizations", NULL, BOOLEAN, AT(expensive)},
+    {"compile-as-tools-patch", "astoolspatch", FLAG, AT(tools_patch)},
+    {"compile-only", "c", FLAG, AT(compile_only)},
+    {"compiler-annotations", "annotate", FLAG, NOWHERE},
+    {"def-load-cache", "dlcm", WORD, AT(default_load_cache)},
+    {"def-store-cache", "dscm", WORD, AT(default_store_cache)},
+    {"device-debug", "g", FLAG, AT(debug)},
+    {"device-function-maxrregcount", "func-maxrregcount", REGISTERS, AT(function_maxrregcount)},
+    {"device-stack-protector", NULL, BOOLEAN, NOWHERE},
+    {"disable-optimizer-constants", "disable-optimizer-consts", FLAG, NOWHERE},
+    {"disable-warnings", "w", FLAG, AT(no_warnings)},
+    {"dont-merge-basicblocks", "no-bb-merge", FLAG, NOWHERE},
+    {"entry", "e", LIST, AT(entries)},
+    {"extensible-whole-program", "ewp", FLAG, AT(extensible)},
+    {"fast-compile", NULL, FLAG, AT(fast_compile)},
+    {"fmad", NULL, BOOLEAN, NOWHERE},
+    {"force-load-cache", "flcm", WORD, AT(forced_load_cache)},
+    {"force-store-cache", "fscm", WORD, AT(forced_store_cache)},
+    {"g-tensor-memory-access-check", "g-tmem-access-check", FLAG, AT(tensor_checks)},
+    {"generate-line-info", "lineinfo", FLAG, AT(line_info)},
+    {"gno-tensor-memory-access-check", "gno-tmem-access-check", FLAG, AT(no_tensor_checks)},
+    {"legacy-bar-warp-wide-behavior", NULL, FLAG, AT(legacy_barriers)},
+    {"machine", "m", WORD, AT(machine)},
+    {"make-errors-visible-at-exit", NULL, FLAG, NOWHERE},
+    {"maxntid", NULL, LIST, AT(maxntid)},
+    {"maxrregcount", NULL, REGISTERS, AT(maxrregcount)},
+    {"minnctapersm", NULL, NUMBER, AT(minnctapersm)},
+    {"opt-level", "O", NUMBER, AT(opt_level)},
+    {"optimize-float-atomics", "opt-fp-atomics", FLAG, NOWHERE},
+    {"override-directive-values", NULL, FLAG, AT(override_directives)},
+    {"phase-trace", NULL, FLAG, AT(phase_trace)},
+    {"position-independent-code", "pic", BOOLEAN, AT(position_independent)},
+    {"preserve-relocs", NULL, FLAG, AT(preserve_relocations)},
+    {"register-usage-level", "regUsageLevel", NUMBER, AT(register_usage_level)},
+    {"return-at-end", "ret-end", FLAG, NOWHERE},
+    {"sanitize", NULL, WORD, AT(sanitizer)},
+    {"sp-bounds-check", NULL, FLAG, NOWHERE},
+    {"split-compile", NULL, NUMBER, AT(split_compile)},
+    {"suppress-async-bulk-multicast-advisory-warning", NULL, FLAG, NOWHERE},
+    {"suppress-debug-info", NULL, FLAG, AT(no_debug_info)},
+    {"suppress-double-demote-warning", NULL, FLAG, NOWHERE},
+    {"suppress-sparse-mma-advisory-info", NULL, FLAG, NOWHERE},
+    {"suppress-stack-size-warning", NULL, FLAG, NOWHERE},
+    {"threads-dynamic-scheduling", NULL, BOOLEAN, AT(dynamic_scheduling)},
+    {"threads-min-section-size", NULL, NUMBER, AT(minimum_section)},
+    {"verbose", "v", FLAG, AT(verbose)},
+    {"warn-on-double-precision-use", "warn-double-usage", FLAG, NOWHERE},
+    {"warn-on-local-memory-usage", "warn-lmem-usage", FLAG, AT(warn_on_local_memory)},
+    {"warn-on-spills", "warn-spills", FLAG, AT(warn_on_spills)},
+    {"warning-as-error", "Werror", FLAG, AT(warnings_are_errors)},
+};
+
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* A list of options while it is read. */
+struct reader {
+    struct switches *switches;
+    struct arena *arena;
+    const char *const *at;   /* the word at hand */
+    const char *given[ROWS]; /* an option's value so far */
 };
 
 static const struct row *find(struct text name)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < ROWS; i++)
         if (text_equal(name, text_of(rows[i].name)) ||
             (rows[i].short_name && text_equal(name, text_of(rows[i].short_name))))
             return &rows[i];
-    /* -O3 is one word. */
-    if (name.size == 2 && name.data[0] == 'O')
-        return find(TEXT("opt-level"));
-    return NULL;
+    /* -O3 and -m64 are one word. */
+    if (name.size < 2 || name.data[1] < '0' || name.data[1] > '9')
+        return NULL;
+    return name.data[0] == 'O'   ? find(TEXT("opt-level"))
+           : name.data[0] == 'm' ? find(TEXT("machine"))
+                                 : NULL;
 }
 
-static void store(struct switches *switches, enum target target, uint32_t number)
+static bool refuse(const char *format, const char *argument)
 {
-    switch (target) {
-    case VERBOSE:
-        switches->verbose = true;
-        break;
-    case NO_WARNINGS:
-        switches->no_warnings = true;
-        break;
-    case WARNINGS_ARE_ERRORS:
-        switches->warnings_are_errors = true;
-        break;
-    case WARN_ON_SPILLS:
-        switches->warn_on_spills = true;
-        break;
-    case WARN_ON_LOCAL_MEMORY:
-        switches->warn_on_local_memory = true;
-        break;
-    case DEBUG:
-        switches->debug = true;
-        break;
-    case LINE_INFO:
-        switches->line_info = true;
-        break;
-    case DYNAMIC_SCHEDULING:
-        switches->dynamic_scheduling = number;
-        break;
-    case MINIMUM_SECTION_SIZE:
-        switches->minimum_section = number;
-        break;
-    case OPT_LEVEL:
-        switches->opt_level = number;
-        break;
-    case MAXRREGCOUNT:
-        switches->maxrregcount = number;
-        break;
-    case SPLIT_COMPILE:
-        switches->has_split_compile = true;
-        switches->split_compile = number;
-        break;
-    case EXPENSIVE:
-        switches->has_expensive = true;
-        switches->expensive = number;
-        break;
-    case NOTHING:
-        break;
-    }
+    diag_fatal(format, argument);
+    return false;
 }
 
-static bool read_value(const struct row *row, const char *value, uint32_t *number)
+static bool read_number(const char *value, int32_t *number)
 {
     char *end;
-    unsigned long long parsed;
-
-    if (row->value == BOOLEAN) {
-        *number = strcmp(value, "true") == 0;
-        return *number || strcmp(value, "false") == 0;
-    }
-    if (row->value == ANY)
-        return true;
-    if (row->target == MAXRREGCOUNT && !strcmp(value, "archmax"))
-        return true;
-    parsed = strtoull(value, &end, 10);
-    *number = (uint32_t)parsed;
-    return *value >= '0' && *value <= '9' && !*end && parsed <= INT32_MAX;
+    const char *digits = value + (*value == '-');
+    long long parsed = strtoll(value, &end, 10);
+    *number = (int32_t)parsed;
+    return *digits >= '0' && *digits <= '9' && !*end && parsed > INT32_MIN && parsed <= INT32_MAX;
 }
 
-/* Reads options[*at], and the next word if that is its value. */
-static bool read_one(struct switches *switches, const char *const *options, size_t *at)
+/* As ptxas 13.0, which does not mind a negative number where it only looks at a bound. */
+static bool store_number(struct reader *reader, const struct row *row, const char *value)
 {
-    const char *word = options[*at];
-    struct text name = text_of(word + strspn(word, "-"));
-    const char *equals = memchr(name.data, '=', name.size);
-    const char *value = equals ? equals + 1 : NULL;
-    const struct row *row;
-    uint32_t number = 1;
-
-    if (equals)
-        name.size = (size_t)(equals - name.data);
-    row = *word == '-' ? find(name) : NULL;
-    if (!row) {
-        diag_fatal("Unknown option '%s'", word);
+    int32_t number = 0;
+    if (row->value == BOOLEAN) {
+        number = strcmp(value, "true") == 0;
+        if (!number && strcmp(value, "false") != 0)
+            return refuse("'%s': expected true or false", value);
+    } else if (row->value == REGISTERS && strcmp(value, "archmin") == 0) {
+        number = 24;
+    } else if (row->value == REGISTERS && strcmp(value, "archmax") == 0) {
+        number = 255;
+    } else if (!read_number(value, &number)) {
+        if (row->value != REGISTERS)
+            return refuse("'%s': expected a number", value);
+        diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
         return false;
     }
-    if (row->value != NO_VALUE && !value && row->target == OPT_LEVEL && name.size == 2)
-        value = name.data + 1;
-    if (row->value != NO_VALUE && !value)
-        value = options[*at + 1] ? options[++*at] : NULL;
-    if (row->value == NO_VALUE ? value != NULL : !value) {
-        diag_fatal(value ? "Unexpected argument for option '%s'"
-                         : "Option '%s' requires an argument",
-                   row->name);
+    if (number < 0 && (row->field == AT(split_compile) || row->field == AT(minimum_section))) {
+        diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
         return false;
     }
-    if (value && !read_value(row, value, &number)) {
-        diag_fatal("Invalid argument '%s' for option '%s'", value, row->name);
-        return false;
-    }
-    store(switches, row->target, number);
+    if (row->field != NOWHERE)
+        memcpy((char *)reader->switches + row->field, &number, sizeof number);
     return true;
 }
 
-bool switches_read(struct switches *switches, const struct minilink_job *job)
+static void store_list(struct reader *reader, const struct row *row, struct text value)
+{
+    struct switch_words *words =
+        (struct switch_words *)(void *)((char *)reader->switches + row->field);
+    while (value.size) {
+        const char *comma = memchr(value.data, ',', value.size);
+        size_t size = comma ? (size_t)(comma - value.data) : value.size;
+        if (size) {
+            struct switch_word *word = arena_alloc(reader->arena, 1, sizeof *word);
+            *word = (struct switch_word){.text = {value.data, size}};
+            *(words->last ? &words->last->next : &words->first) = word;
+            words->last = word;
+        }
+        size += comma != NULL;
+        value = (struct text){value.data + size, value.size - size};
+    }
+}
+
+static bool store(struct reader *reader, const struct row *row, const char *value)
+{
+    const char **given = &reader->given[row - rows];
+    if (row->value == FLAG) {
+        if (row->field != NOWHERE)
+            memcpy((char *)reader->switches + row->field, &(bool){true}, sizeof(bool));
+        return true;
+    }
+    if (row->value == LIST) {
+        store_list(reader, row, text_of(value));
+        return true;
+    }
+    if (*given && strcmp(*given, value) != 0)
+        diag_warning("incompatible redefinition for option '%s', the last value of this option was "
+                     "used",
+                     row->name);
+    *given = value;
+    if (row->value != WORD)
+        return store_number(reader, row, value);
+    memcpy((char *)reader->switches + row->field, &value, sizeof value);
+    return true;
+}
+
+/* Reads the word at hand, and the next one if that is its value. */
+static bool read_one(struct reader *reader)
+{
+    const char *word = *reader->at;
+    struct text name = text_of(word + strspn(word, "-"));
+    const char *equals = memchr(name.data, '=', name.size);
+    const char *value = equals ? equals + 1 : NULL;
+    if (equals)
+        name.size = (size_t)(equals - name.data);
+    const struct row *row = *word == '-' ? find(name) : NULL;
+    if (!row)
+        return refuse("Unknown option '%s'", word);
+    if (row->value == FLAG && value) {
+        diag_fatal("no argument expected after '%.*s'", (int)(equals - word), word);
+        return false;
+    }
+    if (!value && name.size > 1 && name.data[1] >= '0' && name.data[1] <= '9')
+        value = name.data + 1; /* see find() */
+    if (row->value != FLAG && !value && reader->at[1])
+        value = *++reader->at;
+    if (row->value != FLAG && !value)
+        return refuse("Option '%s' requires an argument", row->name);
+    return store(reader, row, value);
+}
+
+bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena)
 {
     bool ok = true;
-
-    *switches = (struct switches){
-        .dynamic_scheduling = true, .opt_level = 3, .minimum_section = MINIMUM_SECTION};
-    for (size_t i = 0; job->options && job->options[i]; i++)
-        ok &= read_one(switches, job->options, &i);
+    struct reader reader = {.switches = switches, .arena = arena, .at = job->options};
+    *switches = (struct switches){.dynamic_scheduling = true,
+                                  .expensive = SWITCH_NOT_GIVEN,
+                                  .position_independent = SWITCH_NOT_GIVEN,
+                                  .split_compile = SWITCH_NOT_GIVEN,
+                                  .opt_level = SWITCH_NOT_GIVEN,
+                                  .register_usage_level = SWITCH_NOT_GIVEN,
+                                  .minimum_section = MINIMUM_SECTION,
+                                  .maxrregcount = SWITCH_NOT_GIVEN,
+                                  .function_maxrregcount = SWITCH_NOT_GIVEN,
+                                  .minnctapersm = SWITCH_NOT_GIVEN};
+    for (; reader.at && *reader.at; reader.at++)
+        ok &= read_one(&reader);
     return ok;
 }
 
 uint32_t switches_threads(const struct switches *switches, const struct minilink_job *job)
 {
-    bool expensive = switches->has_expensive ? switches->expensive : switches->opt_level >= 2;
+    bool is_optimised = switches->opt_level == SWITCH_NOT_GIVEN || switches->opt_level >= 2;
+    bool expensive = switches->expensive != SWITCH_NOT_GIVEN ? switches->expensive : is_optimised;
     size_t threads = 1;
-
-    if (switches->has_split_compile)
-        threads = switches->split_compile ? switches->split_compile : pool_cpu_count();
+    if (switches->split_compile != SWITCH_NOT_GIVEN)
+        threads = switches->split_compile ? (size_t)switches->split_compile : pool_cpu_count();
     else if (expensive && job->threads)
         threads = job->threads;
     if (job->thread_limit && threads > job->thread_limit)

@@ -2,6 +2,7 @@
 #ifndef MINILINK_BUILTIN_UNIT_H
 #define MINILINK_BUILTIN_UNIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,16 +16,31 @@
 #include "minilink/assembler.h"
 #include "ptx/module.h"
 
+struct mode;
 struct room;
+
+#define UNIT_PHASES 26u /* spec: embedded-ptxas-driver, Phase Catalog */
+
+/* In nanoseconds; zero without --phase-trace. */
+struct phase_times {
+    uint64_t phases[UNIT_PHASES]; /* a phase that memory ran out in has none */
+    bool has_run[UNIT_PHASES];    /* or has begun to */
+    uint64_t begin;               /* of the first phase, always */
+    uint64_t start;
+    uint64_t total;
+};
 
 /* Everything that has to be let go of when the chunk is done, however that comes about. Start with
  * {0}. */
 struct unit {
-    const struct minilink_job *job; /* with the switches applied */
+    const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
     struct minilink_job own_job;
     struct switches switches;
-    struct arena arena; /* results, but for those of functions */
-    struct room *rooms; /* kernels.c: memory of the threads that assemble functions */
+    const struct mode *mode;
+    struct phase_times times;
+    struct compile_request config; /* what each function's compilation reads, but for its memory */
+    struct arena arena;            /* results, but for those of functions */
+    struct room *rooms;            /* kernels.c: memory of the threads that assemble functions */
     size_t room_count;
     struct buffer code; /* for contents of sections */
     struct ptx_module module;
@@ -33,9 +49,16 @@ struct unit {
     size_t function_count;
     struct data data;
     uint32_t parameter_base; /* of kernels, in constant bank 0 */
+    bool checks_registers;   /* of kernels against those of the functions that they call */
     struct image image;
     struct image_strings strings;
     struct buffer cubin;
 };
+
+/* Another thread may say so at any time. */
+static inline bool unit_is_cancelled(const struct unit *unit)
+{
+    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
+}
 
 #endif

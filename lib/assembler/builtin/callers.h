@@ -1,0 +1,13 @@
+/* callers.h: registers along calls (spec: embedded-ptxas-driver, Phase 24). */
+#ifndef MINILINK_BUILTIN_CALLERS_H
+#define MINILINK_BUILTIN_CALLERS_H
+
+#include <stdbool.h>
+
+#include "assembler/builtin/unit.h"
+
+/* A function runs with the registers of the kernel that called it. False, and an error in ptxas's
+ * words, for each function that uses more than a kernel has that reaches it. */
+bool callers_check(const struct unit *unit);
+
+#endif

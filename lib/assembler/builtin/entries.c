@@ -1,0 +1,107 @@
+/* entries.c: what a whole program consists of.
+ *
+ * Measured on ptxas 13.0: without -c, functions that no kernel reaches are dropped, whatever their
+ * linkage, but under -g all stay. With -c, --entry changes nothing, though the names must exist
+ * (those of variables do). Without it, ptxas crashes on an alias or a variable. What an initial
+ * value refers to is dropped there as well; here it stays, since the reference has to be written.
+ */
+#include "assembler/builtin/entries.h"
+
+#include "assembler/builtin/mode.h"
+#include "assembler/builtin/unit.h"
+#include "base/diag.h"
+#include "ptx/lexer.h"
+
+/* Functions whose bodies have not been looked through yet. */
+struct walk {
+    const struct scope *scope;
+    struct global **work;
+    size_t work_count;
+};
+
+static void select_function(struct walk *walk, struct global *global)
+{
+    struct global *target = scope_target(walk->scope, global);
+    bool is_new = !target->is_selected && target->is_defined;
+    target->is_selected = true;
+    global->is_selected = true;
+    if (is_new)
+        walk->work[walk->work_count++] = target;
+}
+
+/* A word that hides a name of the module is taken for it: one function too many does no harm. */
+static void select_named(struct walk *walk, struct text text)
+{
+    struct lexer lexer = lexer_at(text, 0);
+    for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
+        if (token.kind != TOKEN_WORD)
+            continue;
+        struct global *global = scope_find(walk->scope, lexer_text(&lexer, token));
+        if (global && global->is_function)
+            select_function(walk, global);
+    }
+}
+
+static bool check_names(const struct unit *unit)
+{
+    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
+        if (scope_find(&unit->scope, word->text))
+            continue;
+        diag_fatal("Unknown function %.*s", TEXT_ARG(word->text));
+        return false;
+    }
+    return true;
+}
+
+static bool select_entries(struct walk *walk, const struct unit *unit)
+{
+    bool ok = true;
+    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
+        struct global *global = scope_find(&unit->scope, word->text);
+        if (global->is_function && global->is_defined && global->item->function.is_entry) {
+            select_function(walk, global);
+            continue;
+        }
+        diag_error("Entry function '%.*s' not found", TEXT_ARG(word->text));
+        ok = false;
+    }
+    for (size_t i = 0; !unit->switches.entries.first && i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (global->is_function && global->item->function.is_entry)
+            select_function(walk, global);
+    }
+    return ok;
+}
+
+/* Variables are never dropped. */
+static void select_from_variables(struct walk *walk, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_VARIABLE)
+            select_named(walk, module->items[i].variable.initialiser);
+}
+
+static bool select_program(struct unit *unit)
+{
+    struct walk walk = {.scope = &unit->scope,
+                        .work = arena_alloc(&unit->arena, unit->scope.count, sizeof *walk.work)};
+    if (!select_entries(&walk, unit))
+        return false;
+    select_from_variables(&walk, &unit->module);
+    while (walk.work_count)
+        select_named(&walk, walk.work[--walk.work_count]->item->function.body);
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (!global->is_function || global->is_selected)
+            continue;
+        global->is_defined = false;
+        global->aliased = NO_INDEX;
+    }
+    return true;
+}
+
+bool entries_select(struct unit *unit)
+{
+    return check_names(unit) && (!unit->mode->is_program || unit->job->debug ||
+                                 unit->switches.debug || select_program(unit));
+}
