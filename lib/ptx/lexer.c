@@ -3,6 +3,7 @@
  * possible. */
 #include "ptx/lexer.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 enum byte_class {
@@ -222,26 +223,23 @@ size_t lexer_quoted_end(struct text text, size_t at)
     return end > at ? end : at + 1;
 }
 
-#define REPEAT(byte) (UINT64_C(0x0101010101010101) * (byte))
+typedef uint8_t lanes __attribute__((vector_size(16)));
 
-/* Not 0 when one of eight bytes is zero. */
-static inline uint64_t zero_byte(uint64_t bytes)
-{
-    return (bytes - REPEAT(0x01)) & ~bytes & REPEAT(0x80);
-}
-
-/* The first byte from `at` on that may be a brace, a quote or a slash, or the end. Eight at a time:
- * `{` and `}` differ in bits 1 and 2 only; what else shares their other bits stops the search too.
- */
+/* The first byte from `at` on that is a brace, a quote or a slash, or less than sixteen before the
+ * end. */
 static size_t find_stop(const char *data, size_t at, size_t size)
 {
-    for (; size - at >= 8; at += 8) {
-        uint64_t bytes;
+    for (; size - at >= sizeof(lanes); at += sizeof(lanes)) {
+        uint64_t halves[2];
+        lanes part;
 
-        memcpy(&bytes, data + at, sizeof bytes);
-        if (zero_byte((bytes & REPEAT(0xf9)) ^ REPEAT(0x79)) | zero_byte(bytes ^ REPEAT('"')) |
-            zero_byte(bytes ^ REPEAT('/')))
-            break;
+        memcpy(&part, data + at, sizeof part);
+        part = (lanes)((part == '{') | (part == '}') | (part == '"') | (part == '/'));
+        memcpy(halves, &part, sizeof part);
+        if (halves[0])
+            return at + (unsigned)__builtin_ctzll(htole64(halves[0])) / 8;
+        if (halves[1])
+            return at + 8 + (unsigned)__builtin_ctzll(htole64(halves[1])) / 8;
     }
     return at;
 }
@@ -255,10 +253,8 @@ bool lexer_skip_braces(struct lexer *lexer)
 
     while (depth > 0) {
         at = find_stop(data, at, size);
-        for (size_t end = size - at < 8 ? size : at + 8; at < end && !stops[(uint8_t)data[at]];)
+        while (at < size && !stops[(uint8_t)data[at]])
             at++;
-        if (at < size && !stops[(uint8_t)data[at]])
-            continue;
         if (at >= size) {
             lexer->at = size;
             return false;
@@ -277,6 +273,8 @@ bool lexer_skip_braces(struct lexer *lexer)
     return true;
 }
 
+#define REPEAT(byte) (UINT64_C(0x0101010101010101) * (byte))
+
 /* Newlines among eight bytes: the highest bit of each byte that is not one is set, by a sum that
  * cannot carry into the next; what is left is summed up in the highest byte. */
 static inline uint32_t count_newlines(uint64_t bytes)
@@ -286,8 +284,6 @@ static inline uint32_t count_newlines(uint64_t bytes)
     others |= (others & REPEAT(0x7f)) + REPEAT(0x7f);
     return (uint32_t)(((~others & REPEAT(0x80)) >> 7) * REPEAT(0x01) >> 56);
 }
-
-typedef uint8_t lanes __attribute__((vector_size(16)));
 
 #define MOST_ROUNDS 255u /* before a lane overflows */
 
