@@ -379,6 +379,7 @@ static bool merge(struct link *link)
         .used = &link->used,
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
+        .preserve_relocations = request->preserve_relocations,
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };

@@ -389,6 +389,9 @@ static bool take(struct options *options, const struct option_row *row, const ch
     case OPTION_SUPPRESS_STACK:
         options->link.suppress_stack_warning = true;
         return true;
+    case OPTION_PRESERVE:
+        options->link.preserve_relocations = true;
+        return true;
     case OPTION_ACCEPTED:
         ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;
         return true;

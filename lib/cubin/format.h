@@ -48,6 +48,7 @@ enum cubin_section_type {
     SHT_CUDA_MERC_CONSTANT_OPTIMIZER = 0x70000084, /* .nv.merc.nv.constant.optimizer.F: bank 2 */
     SHT_CUDA_MERC_SYMTAB = 0x70000085,
     SHT_CUDA_COMPAT = 0x70000086,
+    SHT_CUDA_MERC_RESOLVED_RELA = 0x70000088,
 };
 
 /* Section flag of the Mercury twins, from sm_100 on. */

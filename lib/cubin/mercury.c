@@ -289,8 +289,7 @@ void mercury_encode(struct merging *m)
     }
 }
 
-/* A twin's symbol has the name without what marks twins. */
-static struct text plain_name(struct text name)
+struct text mercury_plain_name(struct text name)
 {
     struct text prefix = text_starts(name, MERC_CODE_PREFIX) ? MERC_CODE_PREFIX : MERC_PREFIX;
 
@@ -304,7 +303,7 @@ static Elf64_Sym section_row(struct merging *m, uint32_t section)
     uint32_t twin = twin_of(m, section);
     const struct merged_section *named = &m->sections[twin == MERGE_NONE ? section : twin];
 
-    return (Elf64_Sym){.st_name = image_string(&m->strings, plain_name(named->name)),
+    return (Elf64_Sym){.st_name = image_string(&m->strings, mercury_plain_name(named->name)),
                        .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION),
                        .st_shndx = (uint16_t)named->index};
 }

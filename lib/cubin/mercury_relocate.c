@@ -15,6 +15,7 @@
 #include "cubin/layout.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_code.h"
+#include "cubin/preserve.h"
 #include "cubin/resolve.h"
 
 /* An offset in a constant bank that goes into the code. */
@@ -217,6 +218,17 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
+static void preserve(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                     uint32_t symbol)
+{
+    preserve_relocation(list->m, list->place.section,
+                        &(struct merged_relocation){.offset = list->place.offset + record->r_offset,
+                                                    .addend = record->r_addend,
+                                                    .type = type,
+                                                    .symbol = symbol,
+                                                    .section = MERGE_NONE});
+}
+
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
 {
     struct merging *m = list->m;
@@ -238,7 +250,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     else if (resolve_is_reserved(merged->name))
         keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
-        return;
+        preserve(list, record, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_CONST))
         relocate_constant(list, record, symbol);
     else if (merged_is_reference(merged))
@@ -353,6 +365,7 @@ void mercury_relocate(struct merging *m)
         return;
     merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
     memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
+    preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         const uint32_t *lists = find_lists(m, file);
 
@@ -386,8 +399,9 @@ void mercury_add_lists(struct merging *m)
     if (!m->has_twins)
         return;
     for (size_t i = 0; i < count; i++)
-        if (m->sections[i].class == CLASS_RELOCATIONS ||
-            m->sections[i].class == CLASS_TWIN_RELOCATIONS)
+        if ((m->sections[i].class == CLASS_RELOCATIONS ||
+             m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
+            !preserve_is_list(&m->sections[i]))
             has_list[m->sections[i].target] = true;
     for (uint32_t i = 0; i < m->twin_of_count; i++)
         if (m->twin_of[i] != MERGE_NONE && has_list[m->twin_of[i]] && !has_list[i])

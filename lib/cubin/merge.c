@@ -21,6 +21,7 @@
 #include "cubin/merging.h"
 #include "cubin/notes.h"
 #include "cubin/ordering.h"
+#include "cubin/preserve.h"
 #include "cubin/reach.h"
 #include "cubin/relocate.h"
 #include "cubin/resolve.h"
@@ -71,6 +72,8 @@ static bool check_inputs(struct merging *m)
         diag_error("Too many symbols or sections to merge");
         m->failed = true;
     }
+    if (!m->failed)
+        preserve_warn(m);
     return !m->failed;
 }
 
@@ -138,6 +141,7 @@ static bool order(struct merging *m)
     mercury_add_sections(m);
     if (!ordering_sections(m))
         return false;
+    preserve_symbols(m);
     symtab_assign(m);
     mercury_assign(m);
     return true;

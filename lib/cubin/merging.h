@@ -242,6 +242,9 @@ struct merging {
     struct merged_relocation *relocations; /* reading order; written last read first */
     size_t relocation_count;
     size_t relocation_capacity;
+    uint32_t *resolved_of; /* by merged section: where its resolved ones are listed, MERGE_NONE: not
+                            * yet; NULL unless they are asked for */
+    size_t resolved_of_count;
 
     /* ordering.c, symtab.c */
     uint32_t *order; /* the merged sections in the order of the image */
@@ -289,6 +292,12 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 static inline bool merging_is_mercury(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+}
+
+/* Measured: -g and -preserve-relocs keep dead functions, and the symbols of shared variables. */
+static inline bool merging_keeps_all(const struct merging *m)
+{
+    return m->request->debug || m->request->preserve_relocations;
 }
 
 static inline bool merging_is_twin(enum merged_class class)

@@ -19,6 +19,11 @@ MERCURY_CODE = 0x70000016
 MERCURY_RELA = 0x70000082
 MERCURY_INFO = 0x70000083
 MERCURY_SYMTAB = 0x70000085
+RESOLVED_RELA = 0x70000003
+MERCURY_RESOLVED_RELA = 0x70000088
+RELOCATIONS = (4, 9, RESOLVED_RELA, MERCURY_RELA, MERCURY_RESOLVED_RELA)
+# What has no bytes in the file: NOBITS, and the types of shared and global data in a relocatable cubin.
+WITHOUT_BYTES = (NOBITS, 0x70000007, 0x7000000A)
 INFO_LINK = 0x40
 DERIVED = {".shstrtab", ".strtab", ".symtab"}
 # Records of .nv.info whose payload begins with symbols: how many of its words (None: all).
@@ -51,7 +56,7 @@ class Cubin:
                          for i in range(count)]
         for section in self.sections:
             end = section["offset"] + section["size"]
-            section["data"] = b"" if section["type"] in (0, NOBITS) else \
+            section["data"] = b"" if section["type"] in (0,) + WITHOUT_BYTES else \
                 self.data[section["offset"]:end]
         table = self.sections[names]["data"]
         seen = Counter()
@@ -145,7 +150,7 @@ class Cubin:
         if section["type"] == PROTOTYPE:
             return ["%s: %s" % (self.label(a), text(self.strings, b))
                     for a, b in struct.iter_unpack("<II", section["data"])]
-        if section["type"] in (4, 9, MERCURY_RELA):
+        if section["type"] in RELOCATIONS:
             return list(self.relocations(section))
         return section["data"]
 
@@ -156,7 +161,7 @@ class Cubin:
             return self.label(section["info"])
         if section["type"] in (2, MERCURY_SYMTAB):
             return None
-        if section["type"] in (4, 9, MERCURY_RELA) or section["flags"] & INFO_LINK:
+        if section["type"] in RELOCATIONS or section["flags"] & INFO_LINK:
             return self.section_name(section["info"])
         return section["info"]
 
@@ -197,7 +202,7 @@ def compare_sections(mine, theirs, out):
             differ_lists(name, x, y, out)
         elif x != y:
             out.append("%s: %d and %d bytes differ" % (name, len(x), len(y)))
-        if a[name]["type"] == NOBITS:
+        if a[name]["type"] in WITHOUT_BYTES:
             differ(name + " size", a[name]["size"], b[name]["size"], out)
 
 
