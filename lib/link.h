@@ -52,6 +52,7 @@ struct link_request {
     bool suppress_arch_warning;
     bool suppress_stack_warning;
     bool preserve_relocations; /* -preserve-relocs */
+    const char *index_file;    /* -uidx: path, or NULL */
 };
 
 /* Exit statuses of the programs. */

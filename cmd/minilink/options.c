@@ -320,6 +320,9 @@ static bool take_valued(struct options *options, const struct option_row *row, c
             return true;
         diag_fatal("Value '%s' is not defined for option 'machine'", value);
         return false;
+    case OPTION_UIDX:
+        options->link.index_file = value;
+        return true;
     case OPTION_TIME:
         options->link.time_file = value;
         return true;

@@ -36,6 +36,8 @@ enum cubin_section_type {
     SHT_CUDA_LOCAL = 0x70000009,
     SHT_CUDA_SHARED = 0x7000000a, /* NOBITS in an executable */
     SHT_CUDA_RELOCINFO = 0x7000000b,
+    SHT_CUDA_UFT_ENTRY = 0x70000011, /* unified functions and data (-uidx) */
+    SHT_CUDA_UDT_ENTRY = 0x70000014,
     SHT_CUDA_RESERVED_SHARED = 0x70000015,
     SHT_CUDA_CAPMERC = 0x70000016,
     SHT_CUDA_CONSTANT0 = 0x70000064, /* bank N: + N; PROGBITS in an executable */

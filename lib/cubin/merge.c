@@ -28,6 +28,7 @@
 #include "cubin/shared.h"
 #include "cubin/symtab.h"
 #include "cubin/texture.h"
+#include "cubin/unified.h"
 
 /* nvlink's last words when definitions contradict each other. */
 static bool give_up(void)
@@ -74,7 +75,7 @@ static bool check_inputs(struct merging *m)
     }
     if (!m->failed)
         preserve_warn(m);
-    return !m->failed;
+    return !m->failed && unified_check(m);
 }
 
 /* The same contents in every executable up to sm_90; what the driver does with them is not known.

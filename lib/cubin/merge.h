@@ -29,6 +29,7 @@ struct merge_request {
         *used;                   /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
+    bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     const char *output_name; /* base name of the output, for the tool note under -g */
     const char *version;     /* minilink's version, for the tool note */
