@@ -15,7 +15,8 @@
  * fatal diagnostic in nvlink's words, otherwise. */
 bool unified_check_index(const char *path);
 
-/* Where an executable is made no cubin may have unified symbols. False, and a fatal diagnostic, otherwise. */
+/* Where an executable is made no cubin may have unified symbols. False, and a fatal diagnostic,
+ * otherwise. */
 bool unified_check(const struct merging *m);
 
 #endif
