@@ -18,9 +18,9 @@ static struct text section_name(const struct cubin *cubin, uint32_t index)
 {
     if (index == SHN_UNDEF)
         return TEXT("UNDEF");
-    if (index == SHN_ABS)
+    if (index == SECTION_ABSOLUTE)
         return TEXT("ABS");
-    if (index == SHN_COMMON)
+    if (index == SECTION_COMMON)
         return TEXT("COMMON");
     return index < cubin->section_count ? cubin->sections[index].name : TEXT("?");
 }

@@ -73,7 +73,11 @@ enum cubin_symbol_type {
 #define STO_CUDA_RESERVED_SHARED 0xa0
 #define STO_CUDA_MANAGED         0x04
 
-#define SHN_CUDA_COMMON 0xfff2 /* = SHN_COMMON; st_value holds the alignment */
+/* A symbol's section in memory: an index of 32 bits, SHN_UNDEF, or one of these, which ELF has
+ * among the indices of 16 bits (SHN_ABS; SHN_COMMON, where st_value holds the alignment). */
+#define SECTION_SPECIAL  0xffff0000u
+#define SECTION_ABSOLUTE (SECTION_SPECIAL | SHN_ABS)
+#define SECTION_COMMON   (SECTION_SPECIAL | SHN_COMMON)
 
 /* Relocation types: R_CUDA_<field> as in public name lists; see minilink-cubin(5). */
 enum cubin_relocation_type {

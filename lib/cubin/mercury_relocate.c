@@ -94,7 +94,7 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
                              uint32_t index)
 {
     struct merging *m = list->m;
-    uint16_t section = mercury_symbol(m, list->file, index).st_shndx;
+    uint32_t section = mercury_symbol_section(m, list->file, index);
     const struct merged_place *part;
 
     if (section >= m->cubins[list->file]->section_count) {

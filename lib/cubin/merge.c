@@ -140,8 +140,7 @@ static bool order(struct merging *m)
     graph_add_sections(m);
     add_rel_action(m);
     mercury_add_sections(m);
-    if (!ordering_sections(m))
-        return false;
+    ordering_sections(m);
     preserve_symbols(m);
     symtab_assign(m);
     mercury_assign(m);
@@ -238,9 +237,15 @@ static void add_tables(struct merging *m)
         {.name = {".shstrtab", 9}, .type = SHT_STRTAB, .alignment = 1},
         {.name = {".strtab", 7}, .type = SHT_STRTAB, .alignment = 1},
         {.name = {".symtab", 7}, .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
+        {.name = {".symtab_shndx", 13},
+         .type = SHT_SYMTAB_SHNDX,
+         .alignment = 4,
+         .entry_size = sizeof(Elf32_Word),
+         .link = ORDERING_SYMTAB},
     };
+    size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
 }
 

@@ -2,7 +2,7 @@
  * (minilink-cubin(5) states them).
  *
  * Not supported, and refused by name: loaded sections and relocation types that are not listed in
- * format.h, and more than 65,279 sections. The second form of code that cubins hold from sm_100 on
+ * format.h. The second form of code that cubins hold from sm_100 on
  * is merged too, or left out with a warning (mercury.h).
  */
 #ifndef MINILINK_CUBIN_MERGE_H

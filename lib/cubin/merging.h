@@ -38,7 +38,7 @@ struct merged_symbol {
     uint32_t alias;            /* the function whose code it names too */
     uint32_t section;          /* where it lies */
     uint32_t row;              /* in the written symbol table; 0 = not written */
-    uint16_t input_section;
+    uint32_t input_section;
     uint8_t type;
     uint8_t binding;
     uint8_t other;
@@ -101,6 +101,7 @@ enum merged_class {
     CLASS_TWIN_CONSTANT,
     CLASS_TWIN_FUNCTION_CONSTANT,
     CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_INDICES,
     CLASS_TWIN_SYMTAB,
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
@@ -231,12 +232,14 @@ struct merging {
     size_t texture_kernel;    /* how many kernels texture_relocate has seen */
 
     /* mercury.c */
-    bool has_twins;        /* Mercury's sections are merged too; may change to false */
-    uint32_t *twin_tables; /* by file: its Mercury symbol table; 0 = none */
-    uint32_t *twin_of;     /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
+    bool has_twins;         /* Mercury's sections are merged too; may change to false */
+    uint32_t *twin_tables;  /* by file: its Mercury symbol table; 0 = none */
+    uint32_t *twin_indices; /* by file: where it has sections that need 32 bits; 0 = none */
+    uint32_t *twin_of;      /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
     size_t twin_of_count;
-    uint32_t twin_symtab;  /* merged section */
-    size_t twin_row_count; /* rows of Mercury's symbol table: the first of .symtab's */
+    uint32_t twin_symtab;          /* merged section */
+    uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
+    size_t twin_row_count;         /* rows of Mercury's symbol table: the first of .symtab's */
 
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */

@@ -120,7 +120,7 @@ static void check_data(struct merging *m, const struct merged_symbol *symbol, si
                    TEXT_ARG(input->name), here, first);
         m->failed = true;
     } else if (input->size && symbol->size && input->size != symbol->size &&
-               input->section != SHN_CUDA_COMMON && !symbol->common_alignment) {
+               input->section != SECTION_COMMON && !symbol->common_alignment) {
         diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
         m->failed = true;
@@ -196,7 +196,7 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     check_data(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
-    if (input->section == SHN_CUDA_COMMON) {
+    if (input->section == SECTION_COMMON) {
         merge_common(m, id, input);
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL)) {

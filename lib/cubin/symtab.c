@@ -194,7 +194,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
     return (struct image_symbol){.name = section->name,
                                  .type = STT_SECTION,
                                  .binding = STB_LOCAL,
-                                 .section = (uint16_t)section->index};
+                                 .section = section->index};
 }
 
 static struct image_symbol image_symbol_of(const struct merging *m,
@@ -210,11 +210,11 @@ static struct image_symbol image_symbol_of(const struct merging *m,
     };
 
     if (symbol->section != MERGE_NONE)
-        row.section = (uint16_t)m->sections[symbol->section].index;
-    else if (symbol->file != MERGE_NONE && symbol->input_section == SHN_ABS)
-        row.section = SHN_ABS;
+        row.section = m->sections[symbol->section].index;
+    else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
+        row.section = SECTION_ABSOLUTE;
     if (m->request->relocatable && merged_is_common(symbol)) {
-        row.section = SHN_CUDA_COMMON;
+        row.section = SECTION_COMMON;
         row.value = symbol->common_alignment;
     }
     /* An executable's data has no memory space any more, but managed data stays marked. */
