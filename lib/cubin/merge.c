@@ -16,6 +16,7 @@
 #include "cubin/frames.h"
 #include "cubin/graph.h"
 #include "cubin/layout.h"
+#include "cubin/limits.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_relocate.h"
 #include "cubin/merging.h"
@@ -104,7 +105,7 @@ static bool gather(struct merging *m)
     texture_gather(m);
     constants_gather(m);
     reach_summarize(m);
-    return true;
+    return m->request->relocatable || limits_check_registers(m);
 }
 
 static bool find_live(struct merging *m)
@@ -367,8 +368,9 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 
     context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok =
-        check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
+    ok = check_inputs(&m) &&
+         ((resolve_symbols(&m) && limits_check_parameters(&m) && graph_read(&m)) || give_up()) &&
+         find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
     if (ok) {

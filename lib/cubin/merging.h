@@ -48,7 +48,8 @@ struct merged_symbol {
 /* What is known of a function symbol; own values, and those of all it can reach. */
 struct merged_function {
     uint32_t registers;
-    uint32_t frame; /* bytes */
+    uint32_t most_registers; /* that a kernel may be launched with; 0 = not said */
+    uint32_t frame;          /* bytes */
     uint32_t barriers;
     uint32_t text;         /* merged section */
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
@@ -68,6 +69,7 @@ enum reach_flag {
     REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
     REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
     REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
+    REACHES_ANYTHING = 64,  /* always */
 };
 
 struct reach {

@@ -164,7 +164,7 @@ static void add_reached(struct reach *sum, const struct reach *reached)
 static void finish_set(struct search *search, size_t first)
 {
     struct merging *m = search->m;
-    struct reach sum = {0};
+    struct reach sum = {.flags = REACHES_ANYTHING};
 
     if (search->open_count - first > 1)
         sum.flags |= REACHES_CYCLE;
