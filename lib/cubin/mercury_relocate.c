@@ -15,6 +15,7 @@
 #include "cubin/layout.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_code.h"
+#include "cubin/mercury_constants.h"
 #include "cubin/preserve.h"
 #include "cubin/resolve.h"
 
@@ -41,12 +42,23 @@ struct mercury_list {
     size_t fill_capacity;
 };
 
+/* The list of a function's constants that went into a kernel's is the kernel's. */
+static struct text list_name(const struct mercury_list *list)
+{
+    const struct merged_section *target = &list->m->sections[list->place.section];
+
+    if (text_equal(target->name, list->target->name))
+        return list->input->name;
+    return text_of(arena_printf(&list->m->image->arena, ".nv.merc.rela%.*s",
+                                TEXT_ARG(mercury_plain_name(target->name))));
+}
+
 static void list_section(struct mercury_list *list)
 {
     if (list->merged == MERGE_NONE)
         list->merged = layout_add(list->m, &(struct merged_section){
                                                .class = CLASS_TWIN_RELOCATIONS,
-                                               .name = list->input->name,
+                                               .name = list_name(list),
                                                .type = SHT_CUDA_MERC_RELA,
                                                .flags = list->input->flags,
                                                .alignment = 8,
@@ -332,27 +344,45 @@ static uint32_t *find_lists(struct merging *m, size_t file)
     return lists;
 }
 
+/* One list, for one of the places where its target went. */
+static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
+                           struct merged_place place)
+{
+    list->place = place;
+    list->is_debug = list->m->sections[place.section].class == CLASS_TWIN_DEBUG;
+    list->merged = merged_lists[place.section];
+    relocate_list(list);
+    merged_lists[place.section] = list->merged;
+}
+
 static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const uint32_t *lists,
                                 size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
     struct mercury_list list = {.m = m, .file = file, .input = input, .target_index = input->info};
+    struct merged_place place;
     struct context_cleanup cleanup;
 
     if (input->size == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    list.place = m->places[m->section_base[file] + input->info];
-    if (list.place.section == MERGE_NONE)
+    place = m->places[m->section_base[file] + input->info];
+    if (place.section == MERGE_NONE)
         return;
-    list.is_debug = m->sections[list.place.section].class == CLASS_TWIN_DEBUG;
     if (list.target->type == SHT_CUDA_CAPMERC)
         list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
-    list.merged = merged_lists[list.place.section];
     context_defer(&cleanup, clean_list, &list);
-    relocate_list(&list);
-    merged_lists[list.place.section] = list.merged;
+    if (m->sections[place.section].class != CLASS_COUNT)
+        relocate_place(&list, merged_lists, place);
+    else
+        for (size_t i = mercury_constants_copies(m, place.section);
+             m->has_twins && i < m->constant_count &&
+             m->constants[i].from == m->sections[place.section].target;
+             i++)
+            relocate_place(
+                &list, merged_lists,
+                (struct merged_place){m->twin_of[m->constants[i].to], m->constants[i].offset});
     context_clean(&cleanup);
 }
 

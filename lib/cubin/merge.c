@@ -18,6 +18,7 @@
 #include "cubin/layout.h"
 #include "cubin/limits.h"
 #include "cubin/mercury.h"
+#include "cubin/mercury_constants.h"
 #include "cubin/mercury_relocate.h"
 #include "cubin/merging.h"
 #include "cubin/notes.h"
@@ -127,6 +128,7 @@ static bool relocate(struct merging *m)
     layout_fill(m);
     constants_fill(m);
     mercury_pair(m);
+    mercury_constants(m);
     mercury_relocate(m);
     if (!relocate_sections(m))
         return false;

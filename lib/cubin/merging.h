@@ -239,6 +239,7 @@ struct merging {
     uint32_t *twin_indices; /* by file: where it has sections that need 32 bits; 0 = none */
     uint32_t *twin_of;      /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
     size_t twin_of_count;
+    uint32_t *twin_copies;         /* by merged section: the first of its copies in `constants` */
     uint32_t twin_symtab;          /* merged section */
     uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
     size_t twin_row_count;         /* rows of Mercury's symbol table: the first of .symtab's */
