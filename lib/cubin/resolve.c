@@ -392,7 +392,9 @@ static bool is_missing(const struct merged_symbol *symbol)
         return false;
     if (symbol->type == STT_FUNC)
         return symbol->is_live && !is_syscall(symbol->name);
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
+    /* An array of shared memory without a size is what the launch gives (measured). */
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
+           (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
 }
 
 bool resolve_check_undefined(const struct merging *m)

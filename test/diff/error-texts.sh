@@ -57,6 +57,7 @@ variable vc.o '.visible .const .align 4 .b8 v[4] = {1, 2, 3, 4};'
 variable vec.o '.extern .const .align 4 .b8 v[4];'
 variable vs.o '.visible .shared .align 4 .b8 v[4];'
 variable ves.o '.extern .shared .align 4 .b8 v[];'
+variable ves4.o '.extern .shared .align 4 .b8 v[4];'
 variable vw4.o '.weak .global .align 4 .b8 v[4];'
 variable vw8.o '.weak .global .align 4 .b8 v[8];'
 variable vm4.o '.common .global .align 4 .b8 v[4];'
@@ -183,6 +184,7 @@ l weak-kernels wk4.o wk8.o
 l undefined k1.o
 l undefined-two k1.o k2.o
 l undefined-variable ve4.o
+l undefined-shared ves4.o
 l undefined-both k1.o ve4.o
 l undefined-dead device1.o none1.o
 l undefined-pointer pointer.o
