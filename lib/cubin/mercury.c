@@ -183,8 +183,6 @@ void mercury_begin(struct merging *m)
     if (!merging_is_mercury(m) || !find_tables(m))
         return;
     m->has_twins = true;
-    if (m->request->relocatable)
-        mercury_leave_out(m, 0, "the output is relocatable");
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
         const char *wrong =
             is_parallel(m, file) ? own_sections(m, file) : "it has no matching symbols for them";
@@ -354,7 +352,7 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
     if (resolve_is_reserved(symbol->name))
         row.st_value = 0;
     /* Under -g: without the driver's reserve. */
-    if (merged_is_data(symbol, STO_CUDA_SHARED))
+    if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
         row.st_value = m->shared_address[index];
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
     row.st_other = symbol->other;

@@ -135,6 +135,17 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv.merc.nv_debug_line_sass"));
 }
 
+/* Whether a section of debug information says nothing of this definition of a function, which an
+ * earlier cubin's took the place of. */
+static bool is_forgotten(const struct mercury_list *list, uint32_t index, uint32_t symbol)
+{
+    const struct merged_symbol *merged = &list->m->symbols[symbol];
+
+    return merged->type == STT_FUNC && merged->file < list->file &&
+           list->m->cubins[list->file]->symbols[index].section != SHN_UNDEF &&
+           forgets_losers(list->target->name);
+}
+
 static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
                            uint32_t symbol)
 {
@@ -143,15 +154,13 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !merged->is_live;
-    bool is_defined = m->cubins[list->file]->symbols[index].section != SHN_UNDEF;
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
         if (is_dead)
             put(list, record, 8, 0);
         return;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file &&
-                    forgets_losers(list->target->name)))
+    if (is_dead || is_forgotten(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
@@ -241,6 +250,28 @@ static void preserve(struct mercury_list *list, const Elf64_Rela *record, uint32
                                                     .section = MERGE_NONE});
 }
 
+/* A relocatable cubin leaves all to the last link, as relocate.c does. */
+static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
+{
+    struct merging *m = list->m;
+    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t symbol = merging_symbol(m, list->file, index);
+    uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
+    const struct merged_place *part = &m->places[m->section_base[list->file]];
+
+    if (symbol != MERGE_NONE && is_forgotten(list, index, symbol))
+        return;
+    if (symbol != MERGE_NONE)
+        keep(list, record, type, merging_canonical(m, symbol), MERGE_NONE,
+             (uint64_t)record->r_addend);
+    else if (section >= m->cubins[list->file]->section_count)
+        give_up(list, "a relocation is against no section");
+    else if (part[section].section != MERGE_NONE)
+        keep(list, record, type, MERGE_NONE, part[section].section,
+             part[section].offset + (uint64_t)record->r_addend);
+}
+
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
 {
     struct merging *m = list->m;
@@ -314,6 +345,8 @@ static void relocate_list(struct mercury_list *list)
         if (ELF64_R_SYM(record.r_info) == 0 ||
             ELF64_R_SYM(record.r_info) >= list->m->cubins[list->file]->symbol_count)
             give_up(list, "a relocation is against no symbol");
+        else if (list->m->request->relocatable)
+            keep_one(list, &record);
         else
             relocate_one(list, &record);
     }

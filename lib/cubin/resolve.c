@@ -230,7 +230,8 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
 {
     symbol->binding = STB_GLOBAL;
     symbol->value = input->value;
-    if (merging_is_mercury(m) && !resolve_is_unified_table(input->name))
+    if (merging_is_mercury(m) &&
+        (m->request->relocatable || !resolve_is_unified_table(input->name)))
         symbol->type = STT_CUDA_OBJECT;
 }
 
