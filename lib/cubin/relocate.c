@@ -401,7 +401,8 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.place = m->places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
-    if (m->sections[list.place.section].class >= CLASS_SHARED) {
+    /* Mercury's twins have lists of their own kind. */
+    if (m->sections[list.place.section].class >= CLASS_TWIN_TEXT) {
         refuse(&list, &input->relocations[0], "Misplaced");
         return;
     }
