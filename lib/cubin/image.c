@@ -26,16 +26,16 @@ uint32_t image_string(struct image_strings *strings, struct text string)
         buffer_char(&strings->bytes, '\0');
     if (string.size == 0)
         return 0;
-    known = table_find(&strings->offsets, string);
-    if (known != TABLE_NONE)
+    offset = strings->bytes.size < UINT32_MAX ? (uint32_t)strings->bytes.size : UINT32_MAX - 1;
+    known = table_add(&strings->offsets, string, offset);
+    if (known != offset)
         return known;
     /* st_name and sh_name have 32 bits; a table beyond them cannot be made. */
     if (string.size >= UINT32_MAX - strings->bytes.size)
         context_raise(LINK_NO_MEMORY);
-    offset = (uint32_t)strings->bytes.size;
     buffer_text(&strings->bytes, string);
     buffer_char(&strings->bytes, '\0');
-    return table_add(&strings->offsets, string, offset);
+    return offset;
 }
 
 void image_strings_free(struct image_strings *strings)
@@ -140,6 +140,7 @@ void image_set_section_names(struct image *image, uint32_t index)
     char *copy;
 
     context_defer(&cleanup, image_strings_cleanup, &names);
+    table_reserve(&names.offsets, image->section_count);
     image_string(&names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)
         image->sections[i].name_offset = image_string(&names, image->sections[i].name);

@@ -262,6 +262,7 @@ static void build_image(struct merging *m)
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
+    table_reserve(&m->strings.offsets, m->order_count + m->row_count);
     for (size_t i = 0; i < m->order_count; i++)
         image_string(&m->strings, m->sections[m->order[i]].name);
     symtab_encode(m);
