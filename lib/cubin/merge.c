@@ -207,7 +207,8 @@ static uint64_t flags_of(const struct merged_section *section, uint32_t info)
 {
     uint64_t flags = section->flags;
 
-    if (info == 0)
+    /* The sh_info of code is a symbol, whatever a damaged input says. */
+    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
         flags &= ~(uint64_t)SHF_EXECINSTR;
