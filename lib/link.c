@@ -18,6 +18,7 @@
 #include "cubin/image.h"
 #include "cubin/join.h"
 #include "cubin/merge.h"
+#include "cubin/unified.h"
 #include "input/member.h"
 #include "input/modules.h"
 #include "input/used.h"
@@ -379,6 +380,8 @@ static bool merge(struct link *link)
         .used = &link->used,
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
+        .preserve_relocations = request->preserve_relocations,
+        .has_index = request->index_file != NULL,
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };
@@ -468,7 +471,8 @@ static enum link_code run(void *argument)
     bool ok;
 
     timing_start(&link->timing);
-    ok = inputs_open(&link->inputs, request->operands, request->operand_count,
+    ok = unified_check_index(request->index_file) &&
+         inputs_open(&link->inputs, request->operands, request->operand_count,
                      request->library_paths, request->library_path_count);
     timing_end(&link->timing, "open");
     /* From here on no input file is opened. */

@@ -51,6 +51,8 @@ struct link_request {
     bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
+    bool preserve_relocations; /* -preserve-relocs */
+    const char *index_file;    /* -uidx: path, or NULL */
 };
 
 /* Exit statuses of the programs. */

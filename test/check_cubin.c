@@ -330,7 +330,7 @@ static const struct {
     {symbol_size, "symbols of 16, expected symbols of 24"},
     {symbol_name_outside, "the name of symbol"},
     {symbol_section_outside, "(k1) stands in section 500"},
-    {symbol_extended, "(k1) has an extended section index"},
+    {symbol_extended, "(k1) has no extended section index"},
     {symbol_beyond_section, "(buffer) has 48 bytes at byte 1048576"},
     {symbol_wraps, "(buffer) has 48 bytes at byte"},
     {typeless_symbol, "(counter) has 4 bytes at byte 1048576"},

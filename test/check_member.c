@@ -331,7 +331,7 @@ static const struct {
      "minilink warning : SM Arch ('sm_80') not found in '" FIXTURES "lib.a'\n"
      "minilink note    : '" FIXTURES "lib.a' has compute_90 (PTX), lto_90 (LTO-IR)\n"},
     {FIXTURES "k.sm90.cubin", 80, false,
-     "minilink error   : Input file '" FIXTURES
+     "minilink fatal   : Input file '" FIXTURES
      "k.sm90.cubin' arch does not match target 'sm_80'\n"},
     {FIXTURES "a.ptx", 80, false,
      "minilink error   : SM version specified by .target is higher than default SM version "

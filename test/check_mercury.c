@@ -86,15 +86,26 @@ START_TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
 }
 END_TEST
 
-START_TEST(relocatable_output_has_no_twins_and_says_so)
+START_TEST(relocatable_output_has_twins)
 {
     merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
                "04_const-sm_100-a.o");
     ck_assert(merged->ok);
-    expect_said("warning : Mercury sections of 'a.o' and other inputs are not carried over (the "
-                "output is relocatable)");
-    ck_assert(section_at(".nv.capmerc.text.k1", 0) == NULL);
-    ck_assert(section_at(".nv.merc.symtab", 0) == NULL);
+    ck_assert(section_at(".nv.capmerc.text.k1", 0) != NULL);
+    ck_assert(section_at(".nv.merc.rela.text.k1", 0) != NULL);
+    ck_assert(section_at(".nv.merc.symtab", 0) != NULL);
+}
+END_TEST
+
+/* Found by fuzzing: the list stayed without its target where the twins were left out. */
+START_TEST(plain_relocations_of_a_twin_are_refused)
+{
+    read_input("04_const-sm_100-a.o");
+    patch_section(".rela.debug_frame", offsetof(Elf64_Shdr, sh_info),
+                  input_section(".nv.merc.debug_frame"), 4);
+    merge_input(SM_100);
+    ck_assert(!merged->ok);
+    expect_said("error   : Misplaced relocation type");
 }
 END_TEST
 
@@ -164,7 +175,8 @@ static Suite *suite(void)
     tcase_add_test(tests, constants_are_written_into_both_forms);
     tcase_add_test(tests, records_of_code_without_long_slots_are_understood);
     tcase_add_test(tests, frames_of_dead_functions_are_gone_but_not_in_the_twin);
-    tcase_add_test(tests, relocatable_output_has_no_twins_and_says_so);
+    tcase_add_test(tests, relocatable_output_has_twins);
+    tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
     tcase_add_test(tests, field_of_a_load_is_found);
     tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0,
                         (int)(sizeof changes / sizeof *changes));

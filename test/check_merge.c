@@ -453,12 +453,25 @@ START_TEST(relocatable_output_may_have_undefined_symbols)
 }
 END_TEST
 
+/* Found by fuzzing: code that says its sh_info is a section. */
+START_TEST(info_of_code_is_no_section)
+{
+    read_input("07_call-sm_90-a.o");
+    patch_section(".text.k1", offsetof(Elf64_Shdr, sh_flags),
+                  SHF_ALLOC | SHF_EXECINSTR | SHF_INFO_LINK, 8);
+    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".text.k1")->flags, SHF_ALLOC | SHF_EXECINSTR);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *all = suite_create("merge");
     TCase *tests = tcase_create("merge");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, info_of_code_is_no_section);
     tcase_add_test(tests, header_and_constant_sections_are_nvlinks);
     tcase_add_test(tests, call_between_cubins_is_resolved_and_kept_for_the_driver);
     tcase_add_test(tests, relocations_rise_with_their_offsets);

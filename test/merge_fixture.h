@@ -72,6 +72,50 @@ static inline void merge_with(struct merge_request request, const char *names)
     free(copy);
 }
 
+static inline void read_input(const char *name)
+{
+    read_file(name, &merged->files[0]);
+    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+}
+
+static inline uint32_t input_section(const char *name)
+{
+    const struct cubin *cubin = &merged->inputs[0];
+
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (text_equal(cubin->sections[i].name, text_of(name)))
+            return i;
+    ck_abort_msg("no section %s", name);
+}
+
+/* Changes a field of a section header of the input, which must still be readable. */
+static inline void patch_section(const char *name, size_t field, uint64_t value, size_t size)
+{
+    uint32_t index = input_section(name);
+    Elf64_Ehdr header;
+
+    cubin_free(&merged->inputs[0]);
+    memcpy(&header, merged->files[0].data, sizeof header);
+    memcpy(merged->files[0].data + header.e_shoff + index * sizeof(Elf64_Shdr) + field, &value,
+           size);
+    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+}
+
+/* Merges the input alone. What comes out must be a cubin. */
+static inline void merge_input(struct merge_request request)
+{
+    const struct cubin *list[] = {&merged->inputs[0]};
+
+    request.version = "test";
+    context_get()->sink = &merged->said;
+    merged->ok = merge_cubins(&merged->image, list, 1, &request, &merged->report);
+    context_get()->sink = NULL;
+    if (merged->ok) {
+        ck_assert(image_bytes(&merged->image, &merged->bytes));
+        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
+    }
+}
+
 static inline void merge(const char *names)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}}, names);

@@ -1,6 +1,6 @@
 /* tool_merge: the merger alone, for comparisons with nvlink.
  *
- *     tool_merge [-r] [-g] [-v] -o OUT IN.cubin...
+ *     tool_merge [-r] [-g] [-p] [-v] -o OUT IN.cubin...
  *
  * The target is that of the first input. */
 #include <fcntl.h>
@@ -88,10 +88,13 @@ int main(int argc, char **argv)
     bool is_verbose = false;
     int option;
 
-    while ((option = getopt(argc, argv, "rgvo:")) != -1) {
+    while ((option = getopt(argc, argv, "rgpvo:")) != -1) {
         switch (option) {
         case 'r':
             request.relocatable = true;
+            break;
+        case 'p':
+            request.preserve_relocations = true;
             break;
         case 'g':
             request.debug = true;

@@ -18,9 +18,9 @@ static struct text section_name(const struct cubin *cubin, uint32_t index)
 {
     if (index == SHN_UNDEF)
         return TEXT("UNDEF");
-    if (index == SHN_ABS)
+    if (index == SECTION_ABSOLUTE)
         return TEXT("ABS");
-    if (index == SHN_COMMON)
+    if (index == SECTION_COMMON)
         return TEXT("COMMON");
     return index < cubin->section_count ? cubin->sections[index].name : TEXT("?");
 }
@@ -119,6 +119,41 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
                 fprintf(dump->out, " %+" PRId64, relocation->addend);
             fputc('\n', dump->out);
         }
+    }
+}
+
+/* -preserve-relocs lists what the link resolved, for readers like this one: nothing checks them. */
+static void print_resolved(const struct dump *dump, const struct cubin *cubin,
+                           const struct cubin_section *section)
+{
+    for (uint64_t at = 0; section->data.size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
+        Elf64_Rela record;
+        uint32_t type, symbol;
+        char text[16];
+
+        memcpy(&record, section->data.data + at, sizeof record);
+        type = (uint32_t)ELF64_R_TYPE(record.r_info);
+        symbol = (uint32_t)ELF64_R_SYM(record.r_info);
+        fprintf(dump->out, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
+                TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
+                lookup(format_relocation_name(type), type, text),
+                TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
+    }
+}
+
+static void print_resolved_relocations(const struct dump *dump, const struct cubin *cubin)
+{
+    bool is_first = true;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        if (section->type != SHT_CUDA_RESOLVED_RELA && section->type != SHT_CUDA_MERC_RESOLVED_RELA)
+            continue;
+        if (is_first)
+            fprintf(dump->out, "resolved relocations:\n");
+        is_first = false;
+        print_resolved(dump, cubin, section);
     }
 }
 
@@ -226,6 +261,8 @@ bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
             print_symbols(dump, &cubin);
         if (dump->parts & DUMP_RELOCATIONS)
             print_relocations(dump, &cubin);
+        if (dump->parts & DUMP_RELOCATIONS)
+            print_resolved_relocations(dump, &cubin);
         if (dump->parts & DUMP_INFO)
             print_info(dump, &cubin);
         if (dump->parts & DUMP_CALLGRAPH)

@@ -106,8 +106,10 @@ static bool find_compat(struct bytes elf, struct bytes *compat)
     uint64_t count = little(elf, offsetof(Elf64_Ehdr, e_shnum), 2);
     struct bytes headers;
 
-    if (count == 0)
-        return true;
+    if (count == 0 && bytes_slice(elf, offset, sizeof(Elf64_Shdr), &headers))
+        count = little(headers, offsetof(Elf64_Shdr, sh_size), 8); /* too many for e_shnum */
+    if (count == 0 || count > elf.size / sizeof(Elf64_Shdr))
+        return count == 0;
     if (size != sizeof(Elf64_Shdr) || !bytes_slice(elf, offset, size * count, &headers))
         return false;
     for (size_t at = 0; at < headers.size; at += sizeof(Elf64_Shdr)) {

@@ -320,6 +320,9 @@ static bool take_valued(struct options *options, const struct option_row *row, c
             return true;
         diag_fatal("Value '%s' is not defined for option 'machine'", value);
         return false;
+    case OPTION_UIDX:
+        options->link.index_file = value;
+        return true;
     case OPTION_TIME:
         options->link.time_file = value;
         return true;
@@ -388,6 +391,9 @@ static bool take(struct options *options, const struct option_row *row, const ch
         return true;
     case OPTION_SUPPRESS_STACK:
         options->link.suppress_stack_warning = true;
+        return true;
+    case OPTION_PRESERVE:
+        options->link.preserve_relocations = true;
         return true;
     case OPTION_ACCEPTED:
         ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;

@@ -103,7 +103,7 @@ static bool plain_option(struct plain *plain, const struct words *words, size_t 
     }
     if (!value && option_table[row].argument) {
         if (*at + 1 == words->count)
-            return USAGE("Missing argument for option '%s'", option_table[row].name);
+            return USAGE("argument expected after '%s'", word);
         value = words->list[++*at];
     }
     return add_option(plain, &option_table[row], value);

@@ -104,7 +104,7 @@ bool words_add_file(struct words *words, struct arena *arena, const char *path)
     context_defer(&cleanups[1], buffer_cleanup, &word);
     ok = read_file(path, &text);
     if (!ok)
-        diag_fatal("Could not open input file '%s'", path);
+        diag_fatal("Could not open options file '%s'", path);
     words->depth++;
     while (ok && next_word(buffer_view(&text), &at, &word))
         ok = add_word(words, arena, arena_string(arena, buffer_view(&word)));

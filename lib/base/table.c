@@ -29,9 +29,9 @@ static uint32_t hash_of(struct text key)
     return (uint32_t)XXH3_64bits(key.data, key.size);
 }
 
-static void grow(struct table *table)
+static void resize(struct table *table, size_t capacity)
 {
-    struct table bigger = {.capacity = table->capacity ? table->capacity * 2 : 64};
+    struct table bigger = {.capacity = capacity};
 
     bigger.slots = memory_alloc(bigger.capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < bigger.capacity; i++)
@@ -42,6 +42,23 @@ static void grow(struct table *table)
     bigger.count = table->count;
     free(table->slots);
     *table = bigger;
+}
+
+static void grow(struct table *table)
+{
+    resize(table, table->capacity ? table->capacity * 2 : 64);
+}
+
+void table_reserve(struct table *table, size_t count)
+{
+    size_t capacity = table->capacity ? table->capacity : 64;
+
+    if (count > (SIZE_MAX >> 8) - table->count)
+        return; /* growing will tell */
+    while (capacity <= (table->count + count) * 2)
+        capacity *= 2;
+    if (capacity > table->capacity)
+        resize(table, capacity);
 }
 
 uint32_t table_find(const struct table *table, struct text key)

@@ -33,6 +33,9 @@ uint32_t table_add(struct table *table, struct text key, uint32_t value);
 /* Stores `value` under `key`, replacing what is there. Raises LINK_NO_MEMORY. */
 void table_set(struct table *table, struct text key, uint32_t value);
 
+/* Makes room for `count` more keys, so that the table need not grow on the way. */
+void table_reserve(struct table *table, size_t count);
+
 void table_free(struct table *table);
 
 /* table_free for context_defer. */

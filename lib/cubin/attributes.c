@@ -66,6 +66,8 @@ static void gather_function_records(struct merged_function *function, size_t fil
     while (info_next(&rest, &record)) {
         if (record.attribute == EIATTR_NUM_BARRIERS) {
             function->barriers = record.value;
+        } else if (record.attribute == EIATTR_MAXREG_COUNT) {
+            function->most_registers = record.value;
         } else if (record.attribute == EIATTR_EXTERNS && record.format == EIFMT_SVAL) {
             function->externs = record.payload;
             function->externs_file = (uint32_t)file;

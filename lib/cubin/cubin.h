@@ -43,7 +43,7 @@ struct cubin_symbol {
     uint8_t type;     /* STT_* */
     uint8_t binding;  /* STB_* */
     uint8_t other;    /* visibility, entry flag, memory space */
-    uint16_t section; /* index, SHN_UNDEF, SHN_ABS or SHN_COMMON */
+    uint32_t section; /* index, SHN_UNDEF, SECTION_ABSOLUTE or SECTION_COMMON */
 };
 
 /* Start with {0}. */

@@ -67,6 +67,7 @@ static const struct number_name section_types[] = {
     {SHT_CUDA_MERC_INFO, "CUDA_MERC_INFO"},
     {SHT_CUDA_MERC_SYMTAB, "CUDA_MERC_SYMTAB"},
     {SHT_CUDA_COMPAT, "CUDA_COMPAT"},
+    {SHT_CUDA_MERC_RESOLVED_RELA, "CUDA_MERC_RESOLVED_RELA"},
 };
 
 static const struct number_name relocations[] = {

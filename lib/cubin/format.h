@@ -36,6 +36,8 @@ enum cubin_section_type {
     SHT_CUDA_LOCAL = 0x70000009,
     SHT_CUDA_SHARED = 0x7000000a, /* NOBITS in an executable */
     SHT_CUDA_RELOCINFO = 0x7000000b,
+    SHT_CUDA_UFT_ENTRY = 0x70000011, /* unified functions and data (-uidx) */
+    SHT_CUDA_UDT_ENTRY = 0x70000014,
     SHT_CUDA_RESERVED_SHARED = 0x70000015,
     SHT_CUDA_CAPMERC = 0x70000016,
     SHT_CUDA_CONSTANT0 = 0x70000064, /* bank N: + N; PROGBITS in an executable */
@@ -48,6 +50,7 @@ enum cubin_section_type {
     SHT_CUDA_MERC_CONSTANT_OPTIMIZER = 0x70000084, /* .nv.merc.nv.constant.optimizer.F: bank 2 */
     SHT_CUDA_MERC_SYMTAB = 0x70000085,
     SHT_CUDA_COMPAT = 0x70000086,
+    SHT_CUDA_MERC_RESOLVED_RELA = 0x70000088,
 };
 
 /* Section flag of the Mercury twins, from sm_100 on. */
@@ -70,7 +73,11 @@ enum cubin_symbol_type {
 #define STO_CUDA_RESERVED_SHARED 0xa0
 #define STO_CUDA_MANAGED         0x04
 
-#define SHN_CUDA_COMMON 0xfff2 /* = SHN_COMMON; st_value holds the alignment */
+/* A symbol's section in memory: an index of 32 bits, SHN_UNDEF, or one of these, which ELF has
+ * among the indices of 16 bits (SHN_ABS; SHN_COMMON, where st_value holds the alignment). */
+#define SECTION_SPECIAL  0xffff0000u
+#define SECTION_ABSOLUTE (SECTION_SPECIAL | SHN_ABS)
+#define SECTION_COMMON   (SECTION_SPECIAL | SHN_COMMON)
 
 /* Relocation types: R_CUDA_<field> as in public name lists; see minilink-cubin(5). */
 enum cubin_relocation_type {

@@ -183,7 +183,7 @@ void frames_prune(struct merging *m)
 {
     const struct cubin **cubins;
 
-    if (!merging_is_mercury(m) || m->request->relocatable)
+    if (!merging_is_mercury(m))
         return;
     cubins = arena_alloc(&m->arena, m->count, sizeof *cubins);
     for (size_t file = 0; file < m->count; file++) {

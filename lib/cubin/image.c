@@ -26,16 +26,16 @@ uint32_t image_string(struct image_strings *strings, struct text string)
         buffer_char(&strings->bytes, '\0');
     if (string.size == 0)
         return 0;
-    known = table_find(&strings->offsets, string);
-    if (known != TABLE_NONE)
+    offset = strings->bytes.size < UINT32_MAX ? (uint32_t)strings->bytes.size : UINT32_MAX - 1;
+    known = table_add(&strings->offsets, string, offset);
+    if (known != offset)
         return known;
     /* st_name and sh_name have 32 bits; a table beyond them cannot be made. */
     if (string.size >= UINT32_MAX - strings->bytes.size)
         context_raise(LINK_NO_MEMORY);
-    offset = (uint32_t)strings->bytes.size;
     buffer_text(&strings->bytes, string);
     buffer_char(&strings->bytes, '\0');
-    return table_add(&strings->offsets, string, offset);
+    return offset;
 }
 
 void image_strings_free(struct image_strings *strings)
@@ -64,16 +64,51 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
     return (uint32_t)(image->section_count - 1);
 }
 
+/* Whether the index of a symbol's section has no place in the symbol. */
+static bool is_extended(const struct image_symbol *symbol)
+{
+    return symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
+}
+
 static Elf64_Sym encode_symbol(const struct image_symbol *symbol, struct image_strings *strings)
 {
     return (Elf64_Sym){
         .st_name = image_string(strings, symbol->name),
         .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
         .st_other = symbol->other,
-        .st_shndx = symbol->section,
+        .st_shndx = is_extended(symbol) ? SHN_XINDEX : (uint16_t)symbol->section,
         .st_value = symbol->value,
         .st_size = symbol->size,
     };
+}
+
+static uint32_t find_index_table(struct image *image, uint32_t symtab)
+{
+    for (uint32_t i = 1; i < image->section_count; i++)
+        if (image->sections[i].type == SHT_SYMTAB_SHNDX)
+            return i;
+    return image_add_section(image, &(struct image_section){
+                                        .name = TEXT(".symtab_shndx"),
+                                        .type = SHT_SYMTAB_SHNDX,
+                                        .link = symtab,
+                                        .alignment = 4,
+                                        .entry_size = sizeof(Elf32_Word),
+                                    });
+}
+
+/* The table beside the symbol table that has the indices of 32 bits, and 0 for other symbols, as
+ * ELF wants it (nvlink 13.0 writes the indices of all). */
+static void set_indices(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
+                        size_t count)
+{
+    Elf32_Word *indices = arena_zalloc(&image->arena, count, sizeof *indices);
+    struct image_section *section = &image->sections[find_index_table(image, symtab)];
+
+    for (size_t i = 0; i < count; i++)
+        if (is_extended(&symbols[i]))
+            indices[i] = symbols[i].section;
+    section->data = indices;
+    section->size = count * sizeof *indices;
 }
 
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
@@ -93,6 +128,8 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
     section->size = count * sizeof *table;
     section->entry_size = sizeof *table;
     section->info = (uint32_t)first_global;
+    if (image->section_count > SHN_LORESERVE)
+        set_indices(image, symtab, symbols, count);
 }
 
 void image_set_section_names(struct image *image, uint32_t index)
@@ -103,6 +140,7 @@ void image_set_section_names(struct image *image, uint32_t index)
     char *copy;
 
     context_defer(&cleanup, image_strings_cleanup, &names);
+    table_reserve(&names.offsets, image->section_count);
     image_string(&names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)
         image->sections[i].name_offset = image_string(&names, image->sections[i].name);

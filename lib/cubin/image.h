@@ -38,7 +38,7 @@ struct image_symbol {
     uint8_t type;
     uint8_t binding;
     uint8_t other;
-    uint16_t section;
+    uint32_t section; /* index, or one of format.h's */
 };
 
 struct image_segment {
@@ -83,7 +83,8 @@ uint32_t image_add_section(struct image *image, const struct image_section *sect
 
 /* Encodes symbols (null symbol first, locals before globals) as .symtab contents in the image's
  * arena and sets section `symtab`'s data, size, entry size and info (index of the first global).
- * Names are added to `strings`. */
+ * Names are added to `strings`. Indices that do not fit into a symbol go into the image's section
+ * of type SHT_SYMTAB_SHNDX, which is appended when there is none. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 

@@ -12,14 +12,14 @@
 
 static bool is_defined(const struct cubin_symbol *symbol)
 {
-    return symbol->section != SHN_UNDEF && symbol->section != SHN_COMMON;
+    return symbol->section != SHN_UNDEF && symbol->section != SECTION_COMMON;
 }
 
 static enum join_state state_of(const struct cubin_symbol *symbol)
 {
     if (symbol->section == SHN_UNDEF)
         return JOIN_UNDEFINED;
-    if (symbol->section == SHN_COMMON)
+    if (symbol->section == SECTION_COMMON)
         return JOIN_COMMON;
     return symbol->binding == STB_WEAK ? JOIN_WEAK : JOIN_DEFINED;
 }

@@ -55,19 +55,19 @@ static void add_section_symbols(struct join *join)
         out->symbols[out->symbol_count++] = (struct cubin_symbol){.name = out->sections[i].name,
                                                                   .type = STT_SECTION,
                                                                   .binding = STB_LOCAL,
-                                                                  .section = (uint16_t)i};
+                                                                  .section = (uint32_t)i};
     }
 }
 
 /* The joined section of an entity's definition. */
-static uint16_t section_of(const struct join *join, uint32_t entity)
+static uint32_t section_of(const struct join *join, uint32_t entity)
 {
     const struct join_input *input = &join->inputs[join->entities[entity].cubin];
-    uint16_t section = join_definition(join, entity)->section;
+    uint32_t section = join_definition(join, entity)->section;
 
     if (section == SHN_UNDEF || section >= input->cubin->section_count)
         return section;
-    return (uint16_t)input->sections[section].joined;
+    return input->sections[section].joined;
 }
 
 static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
@@ -112,7 +112,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
     const struct join_input *input = &join->inputs[e->cubin];
-    uint16_t section = join_definition(join, entity)->section;
+    uint32_t section = join_definition(join, entity)->section;
 
     if (e->folded != JOIN_NONE || join_is_dropped(e))
         return false;
@@ -175,11 +175,6 @@ bool join_make_symbols(struct join *join)
     struct loose *loose;
     size_t count;
 
-    if (out->section_count > SHN_LORESERVE) {
-        diag_error("'%s' would have %zu sections, more than the %u that symbols can name",
-                   out->name, out->section_count, SHN_LORESERVE);
-        return false;
-    }
     out->symbols = arena_zalloc(&out->arena, 1 + out->section_count + join->entity_count,
                                 sizeof *out->symbols);
     out->symbol_count = 1;
@@ -200,7 +195,7 @@ uint32_t join_symbol(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     const struct join_input *input = &join->inputs[cubin];
     uint32_t entity = join_entity_of(join, cubin, symbol);
-    uint16_t section = input->cubin->symbols[symbol].section;
+    uint32_t section = input->cubin->symbols[symbol].section;
 
     if (entity != JOIN_NONE)
         return join->entities[entity].index;

@@ -210,8 +210,7 @@ bool layout_sections(struct merging *m)
         }
     place_commons(m);
     place_symbols(m);
-    if (!m->request->relocatable)
-        check_constants(m);
+    check_constants(m);
     return !m->failed;
 }
 

@@ -47,6 +47,20 @@ Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index)
     return symbol;
 }
 
+uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index)
+{
+    uint16_t section = mercury_symbol(m, file, index).st_shndx;
+    struct bytes table = m->cubins[file]->sections[m->twin_indices[file]].data;
+    Elf32_Word extended;
+
+    if (section < SHN_LORESERVE)
+        return section;
+    if (section != SHN_XINDEX || index >= table.size / sizeof extended)
+        return SECTION_SPECIAL | section;
+    memcpy(&extended, table.data + index * sizeof extended, sizeof extended);
+    return extended;
+}
+
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section)
 {
     if (!m->has_twins)
@@ -70,7 +84,8 @@ enum merged_class mercury_class(const struct merging *m, const struct cubin_sect
 static bool is_known(const struct merging *m, const struct cubin_section *section)
 {
     return mercury_class(m, section) != CLASS_COUNT || section->type == SHT_CUDA_MERC_RELA ||
-           section->type == SHT_CUDA_MERC_INFO || section->type == SHT_CUDA_MERC_SYMTAB;
+           section->type == SHT_CUDA_MERC_INFO || section->type == SHT_SYMTAB_SHNDX ||
+           section->type == SHT_CUDA_MERC_SYMTAB;
 }
 
 /* Finds the symbol tables; false when no input has any twin. */
@@ -79,6 +94,7 @@ static bool find_tables(struct merging *m)
     bool found = false;
 
     m->twin_tables = arena_zalloc(&m->arena, m->count, sizeof *m->twin_tables);
+    m->twin_indices = arena_zalloc(&m->arena, m->count, sizeof *m->twin_indices);
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
             const struct cubin_section *section = &m->cubins[file]->sections[i];
@@ -86,6 +102,8 @@ static bool find_tables(struct merging *m)
             found = found || cubin_is_mercury(section);
             if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
                 m->twin_tables[file] = i;
+            if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
+                m->twin_indices[file] = i;
         }
     return found;
 }
@@ -108,7 +126,8 @@ static bool is_parallel(const struct merging *m, size_t file)
             (symbol->type != STT_SECTION &&
              !text_equal(cubin_string(cubin, twin.st_name), symbol->name)))
             return false;
-        if (symbol->section < cubin->section_count && twin.st_shndx >= cubin->section_count)
+        if (symbol->section < cubin->section_count &&
+            mercury_symbol_section(m, file, i) >= cubin->section_count)
             return false;
     }
     return true;
@@ -164,8 +183,6 @@ void mercury_begin(struct merging *m)
     if (!merging_is_mercury(m) || !find_tables(m))
         return;
     m->has_twins = true;
-    if (m->request->relocatable)
-        mercury_leave_out(m, 0, "the output is relocatable");
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
         const char *wrong =
             is_parallel(m, file) ? own_sections(m, file) : "it has no matching symbols for them";
@@ -187,8 +204,8 @@ void mercury_pair(struct merging *m)
         const struct merged_place *places = &m->places[m->section_base[file]];
 
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-            uint16_t section = cubin->symbols[i].section;
-            uint16_t twin = mercury_symbol(m, file, i).st_shndx;
+            uint32_t section = cubin->symbols[i].section;
+            uint32_t twin = mercury_symbol_section(m, file, i);
 
             if (section >= cubin->section_count || twin >= cubin->section_count ||
                 !cubin_is_mercury(&cubin->sections[twin]) ||
@@ -253,11 +270,30 @@ static void add_infos(struct merging *m)
     }
 }
 
+/* The table of section indices, when there may be more sections than symbols can name. */
+static void add_indices(struct merging *m)
+{
+    m->twin_indices_section = MERGE_NONE;
+    if (m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE)
+        return;
+    m->twin_indices_section = layout_add(m, &(struct merged_section){
+                                                .class = CLASS_TWIN_INDICES,
+                                                .name = TEXT(".nv.merc.symtab_shndx"),
+                                                .type = SHT_SYMTAB_SHNDX,
+                                                .flags = SHF_CUDA_MERCURY,
+                                                .alignment = 4,
+                                                .entry_size = sizeof(Elf32_Word),
+                                                .function = MERGE_NONE,
+                                                .target = MERGE_NONE,
+                                            });
+}
+
 void mercury_add_sections(struct merging *m)
 {
     if (!m->has_twins)
         return;
     add_infos(m);
+    add_indices(m);
     m->twin_symtab = layout_add(m, &(struct merged_section){
                                        .class = CLASS_TWIN_SYMTAB,
                                        .name = TEXT(".nv.merc.symtab"),
@@ -289,8 +325,7 @@ void mercury_encode(struct merging *m)
     }
 }
 
-/* A twin's symbol has the name without what marks twins. */
-static struct text plain_name(struct text name)
+struct text mercury_plain_name(struct text name)
 {
     struct text prefix = text_starts(name, MERC_CODE_PREFIX) ? MERC_CODE_PREFIX : MERC_PREFIX;
 
@@ -304,28 +339,57 @@ static Elf64_Sym section_row(struct merging *m, uint32_t section)
     uint32_t twin = twin_of(m, section);
     const struct merged_section *named = &m->sections[twin == MERGE_NONE ? section : twin];
 
-    return (Elf64_Sym){.st_name = image_string(&m->strings, plain_name(named->name)),
-                       .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION),
-                       .st_shndx = (uint16_t)named->index};
+    return (Elf64_Sym){.st_name = image_string(&m->strings, mercury_plain_name(named->name)),
+                       .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION)};
 }
 
 static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
-    uint32_t twin = symbol->section == MERGE_NONE ? MERGE_NONE : twin_of(m, symbol->section);
 
-    if (twin != MERGE_NONE)
-        row.st_shndx = (uint16_t)m->sections[twin].index;
     if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE)
         row.st_size = mercury_symbol(m, symbol->file, symbol->input).st_size;
     if (resolve_is_reserved(symbol->name))
         row.st_value = 0;
     /* Under -g: without the driver's reserve. */
-    if (merged_is_data(symbol, STO_CUDA_SHARED))
+    if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
         row.st_value = m->shared_address[index];
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
     row.st_other = symbol->other;
     return row;
+}
+
+/* The section of a row: the twin's, if there is one; 0: that of the plain symbol. */
+static uint32_t section_of_row(const struct merging *m, size_t row)
+{
+    uint32_t symbol = m->row_symbols[row];
+    uint32_t section = symbol == MERGE_NONE ? m->row_sections[row] : m->symbols[symbol].section;
+    uint32_t twin = section == MERGE_NONE ? MERGE_NONE : twin_of(m, section);
+
+    return section == MERGE_NONE ? 0 : m->sections[twin == MERGE_NONE ? section : twin].index;
+}
+
+static void set_sections(struct merging *m, Elf64_Sym *rows)
+{
+    Elf32_Word *indices = NULL;
+
+    if (m->twin_indices_section != MERGE_NONE) {
+        struct image_section *table =
+            &m->image->sections[m->sections[m->twin_indices_section].index];
+
+        indices = arena_zalloc(&m->image->arena, m->twin_row_count, sizeof *indices);
+        table->data = indices;
+        table->size = m->twin_row_count * sizeof *indices;
+    }
+    for (size_t row = 1; row < m->twin_row_count; row++) {
+        uint32_t section = section_of_row(m, row);
+
+        if (section == 0)
+            continue;
+        rows[row].st_shndx = section < SHN_LORESERVE ? (uint16_t)section : SHN_XINDEX;
+        if (section >= SHN_LORESERVE)
+            indices[row] = section;
+    }
 }
 
 void mercury_encode_symbols(struct merging *m)
@@ -342,6 +406,7 @@ void mercury_encode_symbols(struct merging *m)
         rows[row] = m->row_symbols[row] == MERGE_NONE
                         ? section_row(m, m->row_sections[row])
                         : symbol_row(m, m->row_symbols[row], plain[row]);
+    set_sections(m, rows);
     section = &m->image->sections[m->sections[m->twin_symtab].index];
     section->data = rows;
     section->size = m->twin_row_count * sizeof *rows;
@@ -388,6 +453,8 @@ uint32_t mercury_link(const struct merging *m, const struct merged_section *sect
     case CLASS_TWIN_INFO:
     case CLASS_TWIN_FUNCTION_INFO:
     case CLASS_TWIN_RELOCATIONS:
+        return m->sections[m->twin_symtab].index;
+    case CLASS_TWIN_INDICES:
         return m->sections[m->twin_symtab].index;
     case CLASS_TWIN_SYMTAB:
         return ORDERING_STRTAB;

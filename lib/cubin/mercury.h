@@ -36,6 +36,12 @@ void mercury_encode_symbols(struct merging *m);
 /* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
 
+/* The name of a twin without what marks twins; its symbol has that. */
+struct text mercury_plain_name(struct text name);
+
+/* That row's section: an index, SHN_UNDEF, or one of format.h's. */
+uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index);
+
 /* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
  */
 uint32_t mercury_shared(const struct merging *m, const struct merged_section *section);

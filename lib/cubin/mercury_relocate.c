@@ -15,6 +15,8 @@
 #include "cubin/layout.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_code.h"
+#include "cubin/mercury_constants.h"
+#include "cubin/preserve.h"
 #include "cubin/resolve.h"
 
 /* An offset in a constant bank that goes into the code. */
@@ -40,12 +42,23 @@ struct mercury_list {
     size_t fill_capacity;
 };
 
+/* The list of a function's constants that went into a kernel's is the kernel's. */
+static struct text list_name(const struct mercury_list *list)
+{
+    const struct merged_section *target = &list->m->sections[list->place.section];
+
+    if (text_equal(target->name, list->target->name))
+        return list->input->name;
+    return text_of(arena_printf(&list->m->image->arena, ".nv.merc.rela%.*s",
+                                TEXT_ARG(mercury_plain_name(target->name))));
+}
+
 static void list_section(struct mercury_list *list)
 {
     if (list->merged == MERGE_NONE)
         list->merged = layout_add(list->m, &(struct merged_section){
                                                .class = CLASS_TWIN_RELOCATIONS,
-                                               .name = list->input->name,
+                                               .name = list_name(list),
                                                .type = SHT_CUDA_MERC_RELA,
                                                .flags = list->input->flags,
                                                .alignment = 8,
@@ -93,7 +106,7 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
                              uint32_t index)
 {
     struct merging *m = list->m;
-    uint16_t section = mercury_symbol(m, list->file, index).st_shndx;
+    uint32_t section = mercury_symbol_section(m, list->file, index);
     const struct merged_place *part;
 
     if (section >= m->cubins[list->file]->section_count) {
@@ -122,6 +135,17 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv.merc.nv_debug_line_sass"));
 }
 
+/* Whether a section of debug information says nothing of this definition of a function, which an
+ * earlier cubin's took the place of. */
+static bool is_forgotten(const struct mercury_list *list, uint32_t index, uint32_t symbol)
+{
+    const struct merged_symbol *merged = &list->m->symbols[symbol];
+
+    return merged->type == STT_FUNC && merged->file < list->file &&
+           list->m->cubins[list->file]->symbols[index].section != SHN_UNDEF &&
+           forgets_losers(list->target->name);
+}
+
 static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
                            uint32_t symbol)
 {
@@ -130,15 +154,13 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !merged->is_live;
-    bool is_defined = m->cubins[list->file]->symbols[index].section != SHN_UNDEF;
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
         if (is_dead)
             put(list, record, 8, 0);
         return;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file &&
-                    forgets_losers(list->target->name)))
+    if (is_dead || is_forgotten(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
@@ -217,6 +239,39 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
+static void preserve(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                     uint32_t symbol)
+{
+    preserve_relocation(list->m, list->place.section,
+                        &(struct merged_relocation){.offset = list->place.offset + record->r_offset,
+                                                    .addend = record->r_addend,
+                                                    .type = type,
+                                                    .symbol = symbol,
+                                                    .section = MERGE_NONE});
+}
+
+/* A relocatable cubin leaves all to the last link, as relocate.c does. */
+static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
+{
+    struct merging *m = list->m;
+    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t symbol = merging_symbol(m, list->file, index);
+    uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
+    const struct merged_place *part = &m->places[m->section_base[list->file]];
+
+    if (symbol != MERGE_NONE && is_forgotten(list, index, symbol))
+        return;
+    if (symbol != MERGE_NONE)
+        keep(list, record, type, merging_canonical(m, symbol), MERGE_NONE,
+             (uint64_t)record->r_addend);
+    else if (section >= m->cubins[list->file]->section_count)
+        give_up(list, "a relocation is against no section");
+    else if (part[section].section != MERGE_NONE)
+        keep(list, record, type, MERGE_NONE, part[section].section,
+             part[section].offset + (uint64_t)record->r_addend);
+}
+
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
 {
     struct merging *m = list->m;
@@ -238,7 +293,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     else if (resolve_is_reserved(merged->name))
         keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
-        return;
+        preserve(list, record, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_CONST))
         relocate_constant(list, record, symbol);
     else if (merged_is_reference(merged))
@@ -290,6 +345,8 @@ static void relocate_list(struct mercury_list *list)
         if (ELF64_R_SYM(record.r_info) == 0 ||
             ELF64_R_SYM(record.r_info) >= list->m->cubins[list->file]->symbol_count)
             give_up(list, "a relocation is against no symbol");
+        else if (list->m->request->relocatable)
+            keep_one(list, &record);
         else
             relocate_one(list, &record);
     }
@@ -320,27 +377,45 @@ static uint32_t *find_lists(struct merging *m, size_t file)
     return lists;
 }
 
+/* One list, for one of the places where its target went. */
+static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
+                           struct merged_place place)
+{
+    list->place = place;
+    list->is_debug = list->m->sections[place.section].class == CLASS_TWIN_DEBUG;
+    list->merged = merged_lists[place.section];
+    relocate_list(list);
+    merged_lists[place.section] = list->merged;
+}
+
 static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const uint32_t *lists,
                                 size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
     struct mercury_list list = {.m = m, .file = file, .input = input, .target_index = input->info};
+    struct merged_place place;
     struct context_cleanup cleanup;
 
     if (input->size == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    list.place = m->places[m->section_base[file] + input->info];
-    if (list.place.section == MERGE_NONE)
+    place = m->places[m->section_base[file] + input->info];
+    if (place.section == MERGE_NONE)
         return;
-    list.is_debug = m->sections[list.place.section].class == CLASS_TWIN_DEBUG;
     if (list.target->type == SHT_CUDA_CAPMERC)
         list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
-    list.merged = merged_lists[list.place.section];
     context_defer(&cleanup, clean_list, &list);
-    relocate_list(&list);
-    merged_lists[list.place.section] = list.merged;
+    if (m->sections[place.section].class != CLASS_COUNT)
+        relocate_place(&list, merged_lists, place);
+    else
+        for (size_t i = mercury_constants_copies(m, place.section);
+             m->has_twins && i < m->constant_count &&
+             m->constants[i].from == m->sections[place.section].target;
+             i++)
+            relocate_place(
+                &list, merged_lists,
+                (struct merged_place){m->twin_of[m->constants[i].to], m->constants[i].offset});
     context_clean(&cleanup);
 }
 
@@ -353,6 +428,7 @@ void mercury_relocate(struct merging *m)
         return;
     merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
     memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
+    preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         const uint32_t *lists = find_lists(m, file);
 
@@ -386,8 +462,9 @@ void mercury_add_lists(struct merging *m)
     if (!m->has_twins)
         return;
     for (size_t i = 0; i < count; i++)
-        if (m->sections[i].class == CLASS_RELOCATIONS ||
-            m->sections[i].class == CLASS_TWIN_RELOCATIONS)
+        if ((m->sections[i].class == CLASS_RELOCATIONS ||
+             m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
+            !preserve_is_list(&m->sections[i]))
             has_list[m->sections[i].target] = true;
     for (uint32_t i = 0; i < m->twin_of_count; i++)
         if (m->twin_of[i] != MERGE_NONE && has_list[m->twin_of[i]] && !has_list[i])

@@ -16,17 +16,21 @@
 #include "cubin/frames.h"
 #include "cubin/graph.h"
 #include "cubin/layout.h"
+#include "cubin/limits.h"
 #include "cubin/mercury.h"
+#include "cubin/mercury_constants.h"
 #include "cubin/mercury_relocate.h"
 #include "cubin/merging.h"
 #include "cubin/notes.h"
 #include "cubin/ordering.h"
+#include "cubin/preserve.h"
 #include "cubin/reach.h"
 #include "cubin/relocate.h"
 #include "cubin/resolve.h"
 #include "cubin/shared.h"
 #include "cubin/symtab.h"
 #include "cubin/texture.h"
+#include "cubin/unified.h"
 
 /* nvlink's last words when definitions contradict each other. */
 static bool give_up(void)
@@ -71,7 +75,9 @@ static bool check_inputs(struct merging *m)
         diag_error("Too many symbols or sections to merge");
         m->failed = true;
     }
-    return !m->failed;
+    if (!m->failed)
+        preserve_warn(m);
+    return !m->failed && unified_check(m);
 }
 
 /* The same contents in every executable up to sm_90; what the driver does with them is not known.
@@ -100,7 +106,7 @@ static bool gather(struct merging *m)
     texture_gather(m);
     constants_gather(m);
     reach_summarize(m);
-    return true;
+    return m->request->relocatable || limits_check_registers(m);
 }
 
 static bool find_live(struct merging *m)
@@ -122,6 +128,7 @@ static bool relocate(struct merging *m)
     layout_fill(m);
     constants_fill(m);
     mercury_pair(m);
+    mercury_constants(m);
     mercury_relocate(m);
     if (!relocate_sections(m))
         return false;
@@ -136,8 +143,8 @@ static bool order(struct merging *m)
     graph_add_sections(m);
     add_rel_action(m);
     mercury_add_sections(m);
-    if (!ordering_sections(m))
-        return false;
+    ordering_sections(m);
+    preserve_symbols(m);
     symtab_assign(m);
     mercury_assign(m);
     return true;
@@ -200,7 +207,8 @@ static uint64_t flags_of(const struct merged_section *section, uint32_t info)
 {
     uint64_t flags = section->flags;
 
-    if (info == 0)
+    /* The sh_info of code is a symbol, whatever a damaged input says. */
+    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
         flags &= ~(uint64_t)SHF_EXECINSTR;
@@ -233,9 +241,15 @@ static void add_tables(struct merging *m)
         {.name = {".shstrtab", 9}, .type = SHT_STRTAB, .alignment = 1},
         {.name = {".strtab", 7}, .type = SHT_STRTAB, .alignment = 1},
         {.name = {".symtab", 7}, .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
+        {.name = {".symtab_shndx", 13},
+         .type = SHT_SYMTAB_SHNDX,
+         .alignment = 4,
+         .entry_size = sizeof(Elf32_Word),
+         .link = ORDERING_SYMTAB},
     };
+    size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (size_t i = 0; i < count; i++)
         image_add_section(m->image, &tables[i]);
 }
 
@@ -249,6 +263,7 @@ static void build_image(struct merging *m)
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
+    table_reserve(&m->strings.offsets, m->order_count + m->row_count);
     for (size_t i = 0; i < m->order_count; i++)
         image_string(&m->strings, m->sections[m->order[i]].name);
     symtab_encode(m);
@@ -357,8 +372,9 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 
     context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok =
-        check_inputs(&m) && ((resolve_symbols(&m) && graph_read(&m)) || give_up()) && find_live(&m);
+    ok = check_inputs(&m) &&
+         ((resolve_symbols(&m) && limits_check_parameters(&m) && graph_read(&m)) || give_up()) &&
+         find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
     if (ok) {

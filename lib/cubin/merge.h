@@ -2,7 +2,7 @@
  * (minilink-cubin(5) states them).
  *
  * Not supported, and refused by name: loaded sections and relocation types that are not listed in
- * format.h, and more than 65,279 sections. The second form of code that cubins hold from sm_100 on
+ * format.h. The second form of code that cubins hold from sm_100 on
  * is merged too, or left out with a warning (mercury.h).
  */
 #ifndef MINILINK_CUBIN_MERGE_H
@@ -28,6 +28,8 @@ struct merge_request {
     const struct used_kernels
         *used;                   /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
+    bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
+    bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     const char *output_name; /* base name of the output, for the tool note under -g */
     const char *version;     /* minilink's version, for the tool note */

@@ -38,7 +38,7 @@ struct merged_symbol {
     uint32_t alias;            /* the function whose code it names too */
     uint32_t section;          /* where it lies */
     uint32_t row;              /* in the written symbol table; 0 = not written */
-    uint16_t input_section;
+    uint32_t input_section;
     uint8_t type;
     uint8_t binding;
     uint8_t other;
@@ -48,7 +48,8 @@ struct merged_symbol {
 /* What is known of a function symbol; own values, and those of all it can reach. */
 struct merged_function {
     uint32_t registers;
-    uint32_t frame; /* bytes */
+    uint32_t most_registers; /* that a kernel may be launched with; 0 = not said */
+    uint32_t frame;          /* bytes */
     uint32_t barriers;
     uint32_t text;         /* merged section */
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
@@ -68,6 +69,7 @@ enum reach_flag {
     REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
     REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
     REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
+    REACHES_ANYTHING = 64,  /* always */
 };
 
 struct reach {
@@ -101,6 +103,7 @@ enum merged_class {
     CLASS_TWIN_CONSTANT,
     CLASS_TWIN_FUNCTION_CONSTANT,
     CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_INDICES,
     CLASS_TWIN_SYMTAB,
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
@@ -231,17 +234,23 @@ struct merging {
     size_t texture_kernel;    /* how many kernels texture_relocate has seen */
 
     /* mercury.c */
-    bool has_twins;        /* Mercury's sections are merged too; may change to false */
-    uint32_t *twin_tables; /* by file: its Mercury symbol table; 0 = none */
-    uint32_t *twin_of;     /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
+    bool has_twins;         /* Mercury's sections are merged too; may change to false */
+    uint32_t *twin_tables;  /* by file: its Mercury symbol table; 0 = none */
+    uint32_t *twin_indices; /* by file: where it has sections that need 32 bits; 0 = none */
+    uint32_t *twin_of;      /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
     size_t twin_of_count;
-    uint32_t twin_symtab;  /* merged section */
-    size_t twin_row_count; /* rows of Mercury's symbol table: the first of .symtab's */
+    uint32_t *twin_copies;         /* by merged section: the first of its copies in `constants` */
+    uint32_t twin_symtab;          /* merged section */
+    uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
+    size_t twin_row_count;         /* rows of Mercury's symbol table: the first of .symtab's */
 
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */
     size_t relocation_count;
     size_t relocation_capacity;
+    uint32_t *resolved_of; /* by merged section: where its resolved ones are listed, MERGE_NONE: not
+                            * yet; NULL unless they are asked for */
+    size_t resolved_of_count;
 
     /* ordering.c, symtab.c */
     uint32_t *order; /* the merged sections in the order of the image */
@@ -289,6 +298,12 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 static inline bool merging_is_mercury(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 100;
+}
+
+/* Measured: -g and -preserve-relocs keep dead functions, and the symbols of shared variables. */
+static inline bool merging_keeps_all(const struct merging *m)
+{
+    return m->request->debug || m->request->preserve_relocations;
 }
 
 static inline bool merging_is_twin(enum merged_class class)

@@ -3,13 +3,11 @@
  * on nvlink 13.0). */
 #include "cubin/ordering.h"
 
-#include "base/diag.h"
-
 static void take(struct merging *m, uint32_t section)
 {
     if (section == MERGE_NONE || m->sections[section].index)
         return;
-    m->sections[section].index = (uint32_t)(ORDERING_FIRST + m->order_count);
+    m->sections[section].index = (uint32_t)(ORDERING_INDICES + m->order_count);
     m->order[m->order_count++] = section;
 }
 
@@ -69,7 +67,7 @@ static void take_early(struct merging *m)
                 take(m, i);
 }
 
-bool ordering_sections(struct merging *m)
+void ordering_sections(struct merging *m)
 {
     size_t kernel = 0;
 
@@ -83,9 +81,11 @@ bool ordering_sections(struct merging *m)
     take_class(m, CLASS_FUNCTION_CONSTANT);
     for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
         take_class(m, class);
-    if (ORDERING_FIRST + m->order_count < SHN_LORESERVE)
-        return true;
-    diag_error("The output needs %zu sections, %d are possible", ORDERING_FIRST + m->order_count,
-               SHN_LORESERVE - 1);
-    return false;
+    for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
+        m->sections[m->order[i]].index++;
+}
+
+bool ordering_is_extended(const struct merging *m)
+{
+    return ORDERING_INDICES + m->order_count >= SHN_LORESERVE;
 }

@@ -4,11 +4,14 @@
 
 #include "cubin/merging.h"
 
-/* The image's first sections: null, .shstrtab, .strtab, .symtab. */
-enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_FIRST };
+/* The image's first sections: null, .shstrtab, .strtab, .symtab, and where there are more sections
+ * than symbols can name by themselves .symtab_shndx. */
+enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
 
-/* Fills m->order and gives every merged section its index in the image. False, and an error, when
- * there are more sections than symbols can name. */
-bool ordering_sections(struct merging *m);
+/* Fills m->order and gives every merged section its index in the image. */
+void ordering_sections(struct merging *m);
+
+/* Whether the image has .symtab_shndx. */
+bool ordering_is_extended(const struct merging *m);
 
 #endif

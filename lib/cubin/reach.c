@@ -39,7 +39,7 @@ static bool is_root(const struct merging *m, uint32_t symbol)
         return true;
     if (function->file == MERGE_NONE)
         return lists_count(&m->taken, symbol) > 0;
-    if (m->request->debug || lists_count(&m->taken, symbol) > 0)
+    if (merging_keeps_all(m) || lists_count(&m->taken, symbol) > 0)
         return true;
     return merged_is_kernel(function) &&
            (!m->request->used || used_has(m->request->used, function->name));
@@ -164,7 +164,7 @@ static void add_reached(struct reach *sum, const struct reach *reached)
 static void finish_set(struct search *search, size_t first)
 {
     struct merging *m = search->m;
-    struct reach sum = {0};
+    struct reach sum = {.flags = REACHES_ANYTHING};
 
     if (search->open_count - first > 1)
         sum.flags |= REACHES_CYCLE;

@@ -12,6 +12,7 @@ struct reader {
     struct bytes file;
     Elf64_Ehdr header;
     size_t section_count; /* known to fit into the file */
+    struct bytes indices; /* of the sections of symbols, where they need 32 bits; or nothing */
     /* What names may still cost, in bytes: bounds the time spent on a file whose symbols all share
      * the tail of one enormous name. */
     uint64_t name_budget;

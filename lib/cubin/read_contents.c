@@ -182,11 +182,6 @@ static bool check_section(const struct reader *reader, size_t index)
         return check_prototypes(reader, index);
     case SHT_NOTE:
         return check_notes(reader, index);
-    case SHT_SYMTAB_SHNDX:
-        return read_damaged(reader,
-                            READ_SECTION " holds extended section indices, which are not "
-                                         "supported",
-                            READ_SECTION_ARG(reader, index));
     default:
         return true;
     }

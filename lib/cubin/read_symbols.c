@@ -96,23 +96,36 @@ static bool check_symbol(const struct reader *reader, size_t index)
                             symbol->size);
     switch (symbol->section) {
     case SHN_UNDEF:
-    case SHN_ABS:
+    case SECTION_ABSOLUTE:
         return true;
-    case SHN_COMMON:
+    case SECTION_COMMON:
         if (!is_alignment(symbol->value))
             return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,
                                 TEXT_ARG(symbol->name), symbol->value);
         return true;
-    case SHN_XINDEX:
-        return read_damaged(reader, SYMBOL " has an extended section index, which is not supported",
-                            index, TEXT_ARG(symbol->name));
     default:
-        if (symbol->section >= SHN_LORESERVE || symbol->section >= reader->cubin->section_count)
+        if (symbol->section == (SECTION_SPECIAL | SHN_XINDEX))
+            return read_damaged(reader, SYMBOL " has no extended section index", index,
+                                TEXT_ARG(symbol->name));
+        if (symbol->section >= reader->cubin->section_count)
             return read_damaged(reader, SYMBOL " stands in section %u of %zu", index,
                                 TEXT_ARG(symbol->name), symbol->section,
                                 reader->cubin->section_count);
         return check_definition(reader, index);
     }
+}
+
+/* The section of a symbol: indices that do not fit into it stand in a table of their own. */
+static uint32_t section_of(const struct reader *reader, size_t index, uint16_t section)
+{
+    Elf32_Word extended;
+
+    if (section < SHN_LORESERVE)
+        return section;
+    if (section != SHN_XINDEX || index >= reader->indices.size / sizeof extended)
+        return SECTION_SPECIAL | section;
+    memcpy(&extended, reader->indices.data + index * sizeof extended, sizeof extended);
+    return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
 }
 
 static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
@@ -127,14 +140,15 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
         .type = ELF64_ST_TYPE(record.st_info),
         .binding = ELF64_ST_BIND(record.st_info),
         .other = record.st_other,
-        .section = record.st_shndx,
+        .section = section_of(reader, index, record.st_shndx),
     };
     if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
         return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
                             record.st_name, cubin->strings.size);
     if (!check_symbol(reader, index))
         return false;
-    if (symbol->type == STT_SECTION && symbol->name.size == 0 && symbol->section < SHN_LORESERVE)
+    if (symbol->type == STT_SECTION && symbol->name.size == 0 &&
+        symbol->section < cubin->section_count)
         symbol->name = cubin->sections[symbol->section].name;
     return true;
 }
@@ -180,6 +194,16 @@ static bool find_symbol_tables(struct reader *reader)
     return true;
 }
 
+/* Finds the table of section indices that do not fit into symbols, if there is one. */
+static void find_indices(struct reader *reader)
+{
+    const struct cubin *cubin = reader->cubin;
+
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_SYMTAB_SHNDX && cubin->sections[i].link == cubin->symtab)
+            reader->indices = cubin->sections[i].data;
+}
+
 bool read_symbols(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
@@ -197,6 +221,7 @@ bool read_symbols(struct reader *reader)
     table = cubin->sections[cubin->symtab].data;
     cubin->symbol_count = table.size / SYMBOL_SIZE;
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
+    find_indices(reader);
     for (size_t i = 0; i < cubin->symbol_count; i++)
         if (!read_symbol(reader, table, i))
             return false;

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
+#include "cubin/preserve.h"
 #include "cubin/resolve.h"
 #include "cubin/texture.h"
 
@@ -118,6 +119,19 @@ static bool keep(struct list *list, const struct cubin_relocation *relocation, u
     return true;
 }
 
+/* Lists a relocation that is resolved. */
+static void preserve(struct list *list, const struct cubin_relocation *relocation, uint32_t symbol,
+                     uint32_t section, int64_t addend)
+{
+    preserve_relocation(
+        list->m, list->place.section,
+        &(struct merged_relocation){.offset = list->place.offset + relocation->offset,
+                                    .addend = addend,
+                                    .type = relocation->type,
+                                    .symbol = symbol,
+                                    .section = section});
+}
+
 static uint8_t *field_bytes(struct list *list, const struct cubin_relocation *relocation)
 {
     return layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset;
@@ -174,6 +188,7 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
+    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
     return put_field(list, relocation, field, value, 0);
 }
 
@@ -185,6 +200,7 @@ static bool resolve_constant(struct list *list, const struct cubin_relocation *r
 
     if (constant->section == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
+    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
     return put_field(list, relocation, field, constant->value, m->sections[constant->section].bank);
 }
 
@@ -257,8 +273,12 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
         return list->is_debug || refuse(list, relocation, "Cannot resolve");
     if (!is_address(relocation->type))
         return refuse(list, relocation, "Cannot resolve");
-    if (!m->request->relocatable && ((is_own && relocation->type == R_CUDA_64) || is_debug_offset))
+    if (!m->request->relocatable &&
+        ((is_own && relocation->type == R_CUDA_64) || is_debug_offset)) {
+        preserve(list, relocation, MERGE_NONE, part->section,
+                 relocation->addend + (int64_t)part->offset);
         return put_value(list, relocation, part->offset);
+    }
     if (!list->has_addends && part->offset != 0) {
         if (relocation->type > R_CUDA_G64)
             return refuse(list, relocation, "Cannot move");
@@ -299,10 +319,12 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     if (is_dead || (is_function && is_defined && merged->file < list->file &&
                     forgets_losers(list->target->name)))
         return true;
-    if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
-        return relocation->type <= R_CUDA_G64
-                   ? put_value(list, relocation, m->shared_address[symbol])
-                   : refuse(list, relocation, "Cannot resolve");
+    if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
+        if (relocation->type > R_CUDA_G64)
+            return refuse(list, relocation, "Cannot resolve");
+        preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+        return put_value(list, relocation, m->shared_address[symbol]);
+    }
     if (!is_clear && !is_address(plain_type(relocation->type)))
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
@@ -379,7 +401,8 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     list.place = m->places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
-    if (m->sections[list.place.section].class >= CLASS_SHARED) {
+    /* Mercury's twins have lists of their own kind. */
+    if (m->sections[list.place.section].class >= CLASS_TWIN_TEXT) {
         refuse(&list, &input->relocations[0], "Misplaced");
         return;
     }
@@ -399,6 +422,7 @@ bool relocate_sections(struct merging *m)
     uint32_t *merged_lists = arena_alloc(&m->arena, targets, 2 * sizeof *merged_lists);
 
     memset(merged_lists, 0xff, targets * 2 * sizeof *merged_lists); /* MERGE_NONE */
+    preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         if (!merging_is_mercury(m))
             texture_relocate(m, file);

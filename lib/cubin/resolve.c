@@ -105,26 +105,87 @@ static void define(struct merging *m, struct merged_symbol *symbol, size_t file,
     symbol->input_section = input->section;
 }
 
-/* Data must agree with what earlier cubins said about it. */
-static void check_data(struct merging *m, const struct merged_symbol *symbol, size_t file,
+/* Whether a symbol of a cubin is data with bytes in the file, not just zeroed. */
+static bool is_initialised(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->section != SHN_UNDEF && symbol->section < cubin->section_count &&
+           cubin->sections[symbol->section].type == SHT_CUDA_GLOBAL_INIT;
+}
+
+static bool is_initialised_here(const struct merging *m, const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE &&
+           is_initialised(m->cubins[symbol->file],
+                          &m->cubins[symbol->file]->symbols[symbol->input]);
+}
+
+/* A COMMON variable grows with others, and initialised data must be large enough for it; with
+ * anything else sizes must be the same (measured). */
+static void check_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                       const struct cubin_symbol *input)
+{
+    bool is_common = input->section == SECTION_COMMON;
+    bool was_common = merged_is_common(symbol);
+    bool is_first_larger = was_common && is_initialised(m->cubins[file], input);
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->size == 0 || symbol->size == 0 || input->size == symbol->size ||
+        (is_common && was_common))
+        return;
+    if (is_first_larger || (is_common && is_initialised_here(m, symbol))) {
+        if (is_first_larger ? symbol->size < input->size : input->size < symbol->size)
+            return;
+        diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
+                   TEXT_ARG(input->name), is_first_larger ? first : here);
+    } else {
+        diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    }
+    m->failed = true;
+}
+
+static bool is_code_or_data(uint8_t type)
+{
+    return type == STT_FUNC || type == STT_CUDA_OBJECT;
+}
+
+/* Functions and data must agree with what earlier cubins said about them. */
+static void check_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
                        const struct cubin_symbol *input)
 {
     const char *here = m->cubins[file]->name;
     const char *first = m->cubins[symbol->first_file]->name;
+    unsigned other = input->other ^ symbol->other;
+    bool is_data = input->type == STT_CUDA_OBJECT;
 
-    if (input->type != STT_CUDA_OBJECT ||
+    if (!is_code_or_data(input->type) || !is_code_or_data(symbol->type) ||
         (symbol->first_file == file && symbol->file == MERGE_NONE))
         return;
-    if ((input->other & STO_CUDA_SPACE) != (symbol->other & STO_CUDA_SPACE)) {
+    if (other & STO_CUDA_SPACE)
         diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
-        m->failed = true;
-    } else if (input->size && symbol->size && input->size != symbol->size &&
-               input->section != SHN_CUDA_COMMON && !symbol->common_alignment) {
-        diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
+    else if (is_data && (other & STO_CUDA_MANAGED))
+        diag_error("Managed attribute doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
-        m->failed = true;
-    }
+    else if (!is_data && (other & STO_CUDA_ENTRY))
+        diag_error("Function '%.*s' not declared __global__ in all source files",
+                   TEXT_ARG(input->name));
+    else
+        other = 0;
+    m->failed = m->failed || other != 0;
+    if (is_data)
+        check_size(m, symbol, file, input);
+}
+
+/* Whether a symbol that is defined already must not be defined here too. A COMMON variable gives
+ * way to initialised data and to weak data, not to data that is just zeroed (measured). */
+static bool is_second(const struct merging *m, const struct merged_symbol *symbol,
+                      const struct cubin_symbol *input)
+{
+    return symbol->file != MERGE_NONE && symbol->binding == STB_GLOBAL &&
+           input->binding == STB_GLOBAL &&
+           (input->section != SECTION_COMMON || !is_initialised_here(m, symbol));
 }
 
 /* A reference is mentioned, never defined: its namesakes must be of its
@@ -169,7 +230,8 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
 {
     symbol->binding = STB_GLOBAL;
     symbol->value = input->value;
-    if (merging_is_mercury(m) && !resolve_is_unified_table(input->name))
+    if (merging_is_mercury(m) &&
+        (m->request->relocatable || !resolve_is_unified_table(input->name)))
         symbol->type = STT_CUDA_OBJECT;
 }
 
@@ -193,18 +255,18 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     symbol = &m->symbols[id];
     if (!check_reference(m, symbol, file, input))
         return;
-    check_data(m, symbol, file, input);
+    check_kind(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
-    if (input->section == SHN_CUDA_COMMON) {
+    if (is_second(m, symbol, input)) {
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
+        m->failed = true;
+    } else if (input->section == SECTION_COMMON) {
         merge_common(m, id, input);
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL)) {
         define(m, symbol, file, index);
-    } else if (symbol->binding == STB_GLOBAL && input->binding == STB_GLOBAL) {
-        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
-        m->failed = true;
     }
 }
 
@@ -331,7 +393,9 @@ static bool is_missing(const struct merged_symbol *symbol)
         return false;
     if (symbol->type == STT_FUNC)
         return symbol->is_live && !is_syscall(symbol->name);
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST);
+    /* An array of shared memory without a size is what the launch gives (measured). */
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
+           (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
 }
 
 bool resolve_check_undefined(const struct merging *m)

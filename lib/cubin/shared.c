@@ -476,10 +476,19 @@ static void name_variable(struct planner *planner, uint32_t variable)
     uint64_t alignment = symbol->value;
 
     symbol->value = m->shared_address[variable];
-    if (symbol->file == MERGE_NONE) {
+    if (!m->request->debug)
+        symbol->other |= STV_INTERNAL; /* measured */
+    if (symbol->file == MERGE_NONE && !m->request->debug) {
+        /* Measured: without -g they have no address, nor a symbol unless other variables are here.
+         */
+        grow_debug_shared(m, EXTERN_ALIGNMENT, reserve);
+        symbol->value = reserve - 1;
+        if (!planner->has_common || reserve == 0 || merging_is_mercury(m))
+            return;
+    } else if (symbol->file == MERGE_NONE) {
         grow_debug_shared(m, EXTERN_ALIGNMENT,
                           reserve + (symbol->size ? symbol->value + symbol->size : 0));
-        symbol->value += planner->has_common ? reserve : 0;
+        symbol->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
     } else if (lists_count(users, variable) > 1) {
         grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
         symbol->value += reserve;
@@ -503,7 +512,7 @@ static void finish_variables(struct planner *planner)
         if (m->symbols[i].file == MERGE_NONE)
             m->shared_address[i] =
                 planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
-        if (m->request->debug)
+        if (merging_keeps_all(m))
             name_variable(planner, i);
     }
 }

@@ -36,6 +36,11 @@ static void add_section(struct builder *builder, uint32_t section)
     add_row(builder, MERGE_NONE, section);
 }
 
+static bool is_internal(const struct merged_symbol *symbol)
+{
+    return ELF64_ST_VISIBILITY(symbol->other) == STV_INTERNAL;
+}
+
 static bool is_written(const struct merging *m, const struct merged_symbol *symbol)
 {
     if (symbol->type == STT_FUNC)
@@ -46,8 +51,11 @@ static bool is_written(const struct merging *m, const struct merged_symbol *symb
     if (resolve_is_unified_table(symbol->name))
         return false;
     if (merged_is_data(symbol, STO_CUDA_SHARED))
-        return m->request->debug && symbol->section != MERGE_NONE;
-    return symbol->type != STT_CUDA_OBJECT || ELF64_ST_VISIBILITY(symbol->other) != STV_INTERNAL;
+        return merging_keeps_all(m) && symbol->section != MERGE_NONE;
+    if (symbol->type != STT_CUDA_OBJECT || !is_internal(symbol))
+        return true;
+    return m->request->preserve_relocations && symbol->section != MERGE_NONE &&
+           m->sections[symbol->section].class != CLASS_COUNT;
 }
 
 static void add_symbol(struct builder *builder, uint32_t index)
@@ -87,6 +95,12 @@ static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t s
     uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
 
     return m->is_shared_given[kernel] || m->sections[section].size > reserve;
+}
+
+static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
+{
+    return merging_keeps_all(m) &&
+           section->size > (merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0);
 }
 
 /* It stands behind the kernel's code. */
@@ -133,7 +147,7 @@ static void add_linker_sections(struct builder *builder)
         const struct merged_section *section = &m->sections[m->order[i]];
 
         if ((section->class >= CLASS_SHARED && section->size &&
-             (section->class != CLASS_DEBUG_SHARED || m->request->debug) &&
+             (section->class != CLASS_DEBUG_SHARED || is_debug_shared_named(m, section)) &&
              (section->class != CLASS_SHARED ||
               is_shared_named(m, section->function, m->order[i]))) ||
             (section->class == CLASS_FUNCTION_CONSTANT && section->bank == CONSTANTS_BANK))
@@ -180,7 +194,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
     return (struct image_symbol){.name = section->name,
                                  .type = STT_SECTION,
                                  .binding = STB_LOCAL,
-                                 .section = (uint16_t)section->index};
+                                 .section = section->index};
 }
 
 static struct image_symbol image_symbol_of(const struct merging *m,
@@ -196,18 +210,19 @@ static struct image_symbol image_symbol_of(const struct merging *m,
     };
 
     if (symbol->section != MERGE_NONE)
-        row.section = (uint16_t)m->sections[symbol->section].index;
-    else if (symbol->file != MERGE_NONE && symbol->input_section == SHN_ABS)
-        row.section = SHN_ABS;
+        row.section = m->sections[symbol->section].index;
+    else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
+        row.section = SECTION_ABSOLUTE;
     if (m->request->relocatable && merged_is_common(symbol)) {
-        row.section = SHN_CUDA_COMMON;
+        row.section = SECTION_COMMON;
         row.value = symbol->common_alignment;
     }
     /* An executable's data has no memory space any more, but managed data stays marked. */
     if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT &&
         !resolve_is_reserved(symbol->name)) {
         row.type = STT_OBJECT;
-        row.other = symbol->other & STO_CUDA_MANAGED;
+        row.other = symbol->other &
+                    (is_internal(symbol) ? STV_INTERNAL | STO_CUDA_MANAGED : STO_CUDA_MANAGED);
     }
     return row;
 }

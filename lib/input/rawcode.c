@@ -35,10 +35,16 @@ static bool has_suffix_a(struct bytes records)
 
 static bool find_suffix_a(struct bytes cubin, const Elf64_Ehdr *header)
 {
-    for (unsigned i = 0; i < header->e_shnum; i++) {
-        Elf64_Shdr section;
-        struct bytes part;
+    Elf64_Shdr section;
+    struct bytes part;
+    uint64_t count = header->e_shnum;
 
+    /* Where there are too many the null section has their number. */
+    if (count == 0 && bytes_slice(cubin, header->e_shoff, sizeof section, &part)) {
+        memcpy(&section, part.data, sizeof section);
+        count = section.sh_size;
+    }
+    for (uint64_t i = 0; i < count && i < cubin.size / sizeof section; i++) {
         if (!bytes_slice(cubin, header->e_shoff, (i + 1) * sizeof section, &part))
             return false;
         memcpy(&section, part.data + i * sizeof section, sizeof section);

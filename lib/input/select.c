@@ -210,7 +210,7 @@ static bool check_raw(const struct member *member, struct arch target)
     }
     if (target_takes_sass(target, member->entry.arch))
         return true;
-    diag_error("Input file '%s' arch does not match target '%s'", member->name,
+    diag_fatal("Input file '%s' arch does not match target '%s'", member->name,
                arch_name(target, name));
     return false;
 }

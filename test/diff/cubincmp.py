@@ -19,8 +19,13 @@ MERCURY_CODE = 0x70000016
 MERCURY_RELA = 0x70000082
 MERCURY_INFO = 0x70000083
 MERCURY_SYMTAB = 0x70000085
+RESOLVED_RELA = 0x70000003
+MERCURY_RESOLVED_RELA = 0x70000088
+RELOCATIONS = (4, 9, RESOLVED_RELA, MERCURY_RELA, MERCURY_RESOLVED_RELA)
+# What has no bytes in the file: NOBITS, and the types of shared and global data in a relocatable cubin.
+WITHOUT_BYTES = (NOBITS, 0x70000007, 0x7000000A)
 INFO_LINK = 0x40
-DERIVED = {".shstrtab", ".strtab", ".symtab"}
+DERIVED = {".shstrtab", ".strtab", ".symtab", ".symtab_shndx", ".nv.merc.symtab_shndx"}
 # Records of .nv.info whose payload begins with symbols: how many of its words (None: all).
 SYMBOL_WORDS = {0x0A: 1, 0x0F: None, 0x11: 1, 0x12: 1, 0x23: 1, 0x2F: 1}
 
@@ -37,8 +42,11 @@ class Cubin:
         if head[0][:5] != b"\x7fELF\x02":
             raise ValueError("not a 64-bit ELF file")
         self.header = {"ident": head[0].hex(), "type": head[1], "machine": head[2],
-                       "flags": hex(head[7]), "entry": head[4]}
-        self.read_sections(head[6], head[12], head[13])
+                       "flags": hex(head[7] & 0xFFFFFF), "entry": head[4]}
+        # Where there are many sections their number stands in the null section.
+        count = head[12] or struct.unpack_from("<Q", self.data, head[6] + 32)[0]
+        self.read_sections(head[6], count, head[13])
+        self.header["note"] = self.section_name(head[7] >> 24)
         self.read_symbols()
         self.segments = [struct.unpack_from("<IIQQQQQQ", self.data, head[5] + 56 * i)
                          for i in range(head[10])]
@@ -51,7 +59,7 @@ class Cubin:
                          for i in range(count)]
         for section in self.sections:
             end = section["offset"] + section["size"]
-            section["data"] = b"" if section["type"] in (0, NOBITS) else \
+            section["data"] = b"" if section["type"] in (0,) + WITHOUT_BYTES else \
                 self.data[section["offset"]:end]
         table = self.sections[names]["data"]
         seen = Counter()
@@ -61,8 +69,17 @@ class Cubin:
             section["name"] = name if seen[name] == 1 else "%s#%d" % (name, seen[name])
 
     def section_name(self, index):
-        special = {0: "UNDEF", 0xFFF1: "ABS", 0xFFF2: "COMMON"}
-        return special.get(index) or self.sections[index]["name"]
+        return self.sections[index]["name"] if index else "UNDEF"
+
+    def symbol_section(self, table, symbol, index):
+        """The section of a symbol of the table named so, whose st_shndx is given."""
+        special = {0xFFF1: "ABS", 0xFFF2: "COMMON"}
+        if index == 0xFFFF:
+            indices = next(s for s in self.sections if s["name"] == table + "_shndx")
+            index, = struct.unpack_from("<I", indices["data"], 4 * symbol)
+        elif index in special:
+            return special[index]
+        return self.section_name(index)
 
     def read_symbols(self):
         table = next(s for s in self.sections if s["name"] == ".symtab")
@@ -73,7 +90,8 @@ class Cubin:
                                                                          24 * i)
             self.symbols.append({"name": text(self.strings, name), "type": info & 15,
                                  "binding": info >> 4, "other": hex(other),
-                                 "section": self.section_name(section), "value": hex(value),
+                                 "section": self.symbol_section(".symtab", i, section),
+                                 "value": hex(value),
                                  "size": hex(size)})
         counts = Counter(s["name"] for s in self.symbols if s["type"] != 3)
         for symbol in self.symbols:
@@ -86,10 +104,11 @@ class Cubin:
                 symbol["label"] = symbol["name"]
 
     def twin_symbols(self, section):
-        for name, info, other, index, value, size in struct.iter_unpack("<IBBHQQ",
-                                                                        section["data"]):
+        records = struct.iter_unpack("<IBBHQQ", section["data"])
+        for i, (name, info, other, index, value, size) in enumerate(records):
             yield "%s type %#x other %#x in %s, %#x, %d bytes" % (
-                text(self.strings, name), info, other, self.section_name(index), value, size)
+                text(self.strings, name), info, other,
+                self.symbol_section(section["name"], i, index), value, size)
 
     def twin_code(self, section):
         """The section of the target's code, and all bytes behind its number."""
@@ -145,7 +164,7 @@ class Cubin:
         if section["type"] == PROTOTYPE:
             return ["%s: %s" % (self.label(a), text(self.strings, b))
                     for a, b in struct.iter_unpack("<II", section["data"])]
-        if section["type"] in (4, 9, MERCURY_RELA):
+        if section["type"] in RELOCATIONS:
             return list(self.relocations(section))
         return section["data"]
 
@@ -156,7 +175,7 @@ class Cubin:
             return self.label(section["info"])
         if section["type"] in (2, MERCURY_SYMTAB):
             return None
-        if section["type"] in (4, 9, MERCURY_RELA) or section["flags"] & INFO_LINK:
+        if section["type"] in RELOCATIONS or section["flags"] & INFO_LINK:
             return self.section_name(section["info"])
         return section["info"]
 
@@ -197,7 +216,7 @@ def compare_sections(mine, theirs, out):
             differ_lists(name, x, y, out)
         elif x != y:
             out.append("%s: %d and %d bytes differ" % (name, len(x), len(y)))
-        if a[name]["type"] == NOBITS:
+        if a[name]["type"] in WITHOUT_BYTES:
             differ(name + " size", a[name]["size"], b[name]["size"], out)
 
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # merge-series.sh [PROGRAM...]: links the programs of fixtures/link-series with nvlink and with the
-# merger and compares the results, for the targets and debug levels in $KINDS (sm_90:-g and
-# sm_90:-lineinfo take minutes: nvcc compiles the sources then; else its PTX in fixtures/programs is used).
+# merger and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
+# sm_100:-r the merger links in two steps, nvlink in one; sm_90:-g and sm_90:-lineinfo take minutes: nvcc
+# compiles the sources then; else its PTX in fixtures/programs is used).
 # Needs ptxas, nvlink and python3, nvcc for the levels, and $BUILD/tool_merge; without them it is skipped,
 # loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 passed=0 failed=0 skipped=0
 jobs=${JOBS:-2}
-kinds=${KINDS:-sm_90 sm_80}
+kinds=${KINDS:-sm_90 sm_80 sm_90:-preserve-relocs sm_100:-r}
 
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -35,28 +36,39 @@ assemble() {
     case $2 in
     -lineinfo) front=-lineinfo ;;
     -g) front=-G back=-g ;;
+    -preserve-relocs | -r) ;; # of the link alone
     esac
     mkdir -p "$folder"
     for source in fixtures/link-series/"$3"/*; do
         name=$(basename "${source%.*}")
         case $source$2 in
-        *.cu) sed "s/^\.target sm_90/.target $1/" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
-        *.cu-*) nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
+        *.cu | *.cu-preserve-relocs | *.cu-r) sed "s/^\.target sm_90/.target $1/" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
+        *.cu-g | *.cu-lineinfo) nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
         *) sed "s/sm_90/$1/" "$source" > "$folder/$name.ptx" ;;
         esac
         ptxas -c -arch="$1" $back "$folder/$name.ptx" -o "$folder/$name.o" || return 1
     done
 } > /dev/null 2>&1
 
+# relocatable FOLDER: with -r, puts one relocatable cubin in the place of the program's.
+relocatable() {
+    "$build/tool_merge" -r -o "$1/whole" "$1"/*.o && rm "$1"/*.o && mv "$1/whole" "$1/whole.o"
+}
+
 # run TARGET LEVEL TEST: prints one of passed, failed, skipped, and why.
 run() {
-    local folder=$work/$1$2/$3 debug=
-    [ "$2" = -g ] && debug=-g
+    local folder=$work/$1$2/$3 debug= merged=
+    case $2 in
+    -g) debug=-g merged=-g ;;
+    -preserve-relocs) debug=--preserve-relocs merged=-p ;;
+    esac
     if ! assemble "$1" "$2" "$3"; then
         echo "skipped $1$2 $3: cannot be assembled"
     elif ! nvlink -arch="$1" $debug "$folder"/*.o -o "$folder/nvlink.cubin" > "$folder/log" 2>&1; then
         echo "skipped $1$2 $3: nvlink refuses it"
-    elif ! "$build/tool_merge" $debug -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
+    elif [ "$2" = -r ] && ! relocatable "$folder" > "$folder/log" 2>&1; then
+        echo "failed $1$2 $3: $(head -1 "$folder/log")"
+    elif ! "$build/tool_merge" $merged -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
         echo "failed $1$2 $3: $(head -1 "$folder/log")"
     elif ! python3 test/diff/cubincmp.py "$folder/mine.cubin" "$folder/nvlink.cubin" > "$folder/log"; then
         echo "failed $1$2 $3: $(wc -l < "$folder/log") differences, $(head -1 "$folder/log")"
@@ -68,7 +80,7 @@ run() {
 if [ "$#" -eq 0 ]; then
     set -- $(ls fixtures/link-series)
 fi
-export -f run assemble
+export -f run assemble relocatable
 export work build
 # Programs are independent: a few at a time, printed in order.
 for kind in $kinds; do

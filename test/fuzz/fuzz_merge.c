@@ -1,5 +1,5 @@
-/* fuzz_merge.c: any bytes as two cubins, merged. The first byte chooses -r and -g, the next four
- * say how long the first cubin is; a second one that cannot be read is left out. Seeds: pairs of
+/* fuzz_merge.c: any bytes as two cubins, merged. The first byte chooses -r, -g, -preserve-relocs
+ * and -dump-callgraph, the next four say how long the first cubin is; a second one that cannot be read is left out. Seeds: pairs of
  * fixtures/merge, made by test/fuzz/seed-merge. */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +19,8 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
         .arch = {.sm = CUBIN_FLAGS_SM(cubins[0]->flags)},
         .relocatable = flags & 1,
         .debug = flags & 2,
+        .preserve_relocations = flags & 4,
+        .callgraph = flags & 8 ? CALLGRAPH_DOT : CALLGRAPH_NONE,
         .version = "fuzz",
     };
     struct image image = {0};

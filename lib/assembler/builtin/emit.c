@@ -13,7 +13,6 @@
 #define NOTE_FLAGS_CUDA 0x1000000u
 #define TEXT_ALIGNMENT  128u
 #define RELA_SIZE       24u
-#define MOST_SECTIONS   0xfe00u /* section indices have 16 bits, some of which are taken */
 
 static const struct {
     const char *name;
@@ -349,12 +348,6 @@ bool emit_unit(struct unit *unit)
     add_kernel_shared(&emission);
     add_constants(&emission);
     emission.sections.builtin_note = add_single(&emission, ".note.minilink", SHT_NOTE, 4, 0, false);
-    if (unit->image.section_count > MOST_SECTIONS) {
-        diag_error("Too many functions for one cubin (%zu sections, %u max); split the program "
-                   "into more chunks",
-                   unit->image.section_count, MOST_SECTIONS);
-        return false;
-    }
     emit_symbols_build(&emission);
     fill_functions(&emission, list);
     if (initialised)

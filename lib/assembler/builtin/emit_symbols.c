@@ -33,7 +33,7 @@ static uint32_t add_section(struct emission *emission, uint32_t section)
                &(struct image_symbol){.name = emission->unit->image.sections[section].name,
                                       .type = STT_SECTION,
                                       .binding = STB_LOCAL,
-                                      .section = (uint16_t)section});
+                                      .section = section});
 }
 
 static void add_sections(struct emission *emission)
@@ -83,7 +83,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
         symbol.other = STO_CUDA_ENTRY;
     if (target->is_defined) {
         const struct function_code *code = &unit->functions[target->function];
-        symbol.section = (uint16_t)code->text_section;
+        symbol.section = code->text_section;
         symbol.size = target == global ? code->code.size : 0;
     } else if (!global->is_used) {
         return;
@@ -97,13 +97,13 @@ static void add_object(struct emission *emission, struct object *object, uint8_t
     bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
     if (binding_of(object->linkage, is_defined) != binding)
         return;
-    uint16_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SHN_CUDA_COMMON;
+    uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
     if (object->kind == DATA_PARAMETER)
-        section = (uint16_t)unit->functions[object->function].text_section;
+        section = unit->functions[object->function].text_section;
     else if (object->kind == DATA_KERNEL_SHARED)
-        section = (uint16_t)unit->functions[object->function].shared_section;
+        section = unit->functions[object->function].shared_section;
     else if (is_defined)
-        section = (uint16_t)emission->sections.data[object->kind];
+        section = emission->sections.data[object->kind];
     object->symbol = add(emission, &(struct image_symbol){.name = object->name,
                                                           .value = object->offset,
                                                           .size = object->size,
