@@ -456,7 +456,7 @@ END_TEST
 /* Found by fuzzing: code that says its sh_info is a section. */
 START_TEST(info_of_code_is_no_section)
 {
-    read_input("07_call-sm_90-a.o");
+    read_input("10_fptr-sm_90-a.o");
     patch_section(".text.k1", offsetof(Elf64_Shdr, sh_flags),
                   SHF_ALLOC | SHF_EXECINSTR | SHF_INFO_LINK, 8);
     merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
