@@ -78,7 +78,7 @@ for arch in sm_75 sm_80; do
     ptx ks.$arch.o $arch <<< "$use_shared"
 done
 for n in 1 2; do
-    ptx c$n.o <<< ".visible .const .align 4 .b8 c$n[40000] = {1}; .visible .entry kc$n() { .reg .b32 %r; ld.const.b32 %r, [c$n+4]; st.global.b32 [sink], %r; ret; }"
+    ptx c$n.o <<< ".visible .const .align 4 .b8 c${n}[40000] = {1}; .visible .entry kc$n() { .reg .b32 %r; ld.const.b32 %r, [c${n}+4]; st.global.b32 [sink], %r; ret; }"
 done
 ptx recursive.o <<< '.visible .func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r; .reg .pred %p; ld.param.b32 %r, [a];
 setp.eq.s32 %p, %r, 0; @%p bra L; { .param .b32 x; .param .b32 y; st.param.b32 [x], %r; call (y), f, (x); ld.param.b32 %r, [y]; } L: st.param.b32 [r], %r; ret; }'

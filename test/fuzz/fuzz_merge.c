@@ -1,6 +1,6 @@
 /* fuzz_merge.c: any bytes as two cubins, merged. The first byte chooses -r, -g, -preserve-relocs
- * and -dump-callgraph, the next four say how long the first cubin is; a second one that cannot be read is left out. Seeds: pairs of
- * fixtures/merge, made by test/fuzz/seed-merge. */
+ * and -dump-callgraph, the next four say how long the first cubin is; a second one that cannot be
+ * read is left out. Seeds: pairs of fixtures/merge, made by test/fuzz/seed-merge. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
