@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cubin/resolve.h"
 #include "input/used.h"
 
 static void mark(struct merging *m, uint32_t *stack, size_t *depth, uint32_t symbol)
@@ -61,7 +62,8 @@ static void mark_data(struct merging *m, uint32_t *stack, size_t *depth)
             for (size_t r = 0; r < section->relocation_count; r++) {
                 uint32_t symbol = merging_symbol(m, file, section->relocations[r].symbol);
 
-                if (symbol != MERGE_NONE)
+                if (symbol != MERGE_NONE &&
+                    !resolve_forgets(m, file, section, &section->relocations[r]))
                     mark(m, stack, depth, symbol);
             }
         }

@@ -276,8 +276,9 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
-/* Debug information about functions: of dead ones the ranges are emptied; a copy that lost to an
- * earlier cubin is not described any more, one that was replaced by a later cubin's is. */
+/* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
+ * that lost to an earlier cubin, which is not described any more; one that was replaced by a later
+ * cubin's is. */
 static bool relocate_debug(struct list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
@@ -285,18 +286,16 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !merged->is_live;
-    bool is_defined = m->cubins[list->file]->symbols[relocation->symbol].section != SHN_UNDEF;
-
     bool is_clear =
         relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32;
 
     if (is_clear && !m->request->relocatable) {
-        if (is_dead)
+        if (is_dead && !resolve_has_lost(m, list->file, relocation->symbol))
             memset(field_bytes(list, relocation), 0,
                    relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
         return true;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file &&
+    if (is_dead || (is_function && resolve_has_lost(m, list->file, relocation->symbol) &&
                     forgets_losers(list->target->name)))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
@@ -388,7 +387,8 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
     for (size_t i = 0; i < input->relocation_count; i++)
-        relocate_one(&list, &input->relocations[i]);
+        if (!resolve_forgets(m, file, input, &input->relocations[i]))
+            relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;
 }
 
