@@ -237,6 +237,8 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
         for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
             uint32_t item = lists->items[i];
 
+            if (!has_strings && !m->symbols[item].is_live)
+                continue;
             put_pair(out, (uint32_t)row,
                      has_strings ? image_string(&m->strings, m->prototypes[item])
                                  : m->symbols[item].row);

@@ -349,6 +349,9 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return relocate_debug(list, relocation, symbol);
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+    /* A function that nothing calls is kept without what it calls. */
+    if (m->symbols[symbol].type == STT_FUNC && !m->symbols[symbol].is_live)
+        return true;
     if (relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32 ||
         resolve_is_unified_table(m->symbols[symbol].name))
         return true;
