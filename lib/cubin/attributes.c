@@ -398,7 +398,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     if (m->request->relocatable)
         return;
     if (!merged_is_kernel(&m->symbols[function])) {
-        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && (reach->flags & REACHES_ALIAS))
+        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && m->functions[function].is_aliased)
             put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }

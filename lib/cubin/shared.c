@@ -94,6 +94,8 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
     if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]))
         return;
     function = merging_owner(m, file, list->info);
+    if (function != MERGE_NONE && m->symbols[function].file != file)
+        return; /* what a copy that lost names does not count */
     is_kept = merging_keeps(m, file, list->info);
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
@@ -458,9 +460,15 @@ static void add_section(struct merging *m, uint32_t kernel, const struct window 
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            reserved_bytes(m) + window->end);
     m->shared_of[kernel] = layout_add(m, &section);
-    if (window->has_extern)
-        grow_debug_shared(m, EXTERN_ALIGNMENT,
-                          merging_is_mercury(m) ? reserved_bytes(m) : 0); /* measured */
+}
+
+/* Measured: `.extern .shared` arrays have a section for debuggers, also when only dead code names
+ * them. */
+static void describe_extern(struct merging *m)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->is_shared_named[i] && m->symbols[i].file == MERGE_NONE)
+            grow_debug_shared(m, EXTERN_ALIGNMENT, merging_is_mercury(m) ? reserved_bytes(m) : 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
@@ -551,6 +559,7 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
             add_section(m, m->kernels[k], &planner.windows[k]);
+    describe_extern(m);
     finish_variables(&planner);
     return !m->failed;
 }
