@@ -67,11 +67,15 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
         .info_high = class == CLASS_TEXT ? input->info >> 24 : 0,
         .bank = input->type - SHT_CUDA_CONSTANT0,
     };
+    struct text key = input->name;
     uint32_t known;
 
-    if (owner != MERGE_NONE)
-        return layout_add(m, &section);
-    known = table_add(&m->section_names, input->name, (uint32_t)m->section_count);
+    if (owner != MERGE_NONE) {
+        if (class != CLASS_FUNCTION_CONSTANT)
+            return layout_add(m, &section);
+        key = text_of(arena_printf(&m->arena, "%u#%u", section.bank, owner));
+    }
+    known = table_add(&m->section_names, key, (uint32_t)m->section_count);
     if (known == m->section_count)
         layout_add(m, &section);
     if (m->sections[known].class != class) {
@@ -211,6 +215,19 @@ static bool has_only_losers(const struct merging *m, size_t file, size_t index)
     return has_losers;
 }
 
+/* Measured: the compiler's constants of a copy that lost stay, the parameters' only where a strong
+ * definition won. */
+static bool stays_behind(const struct merging *m, size_t file, size_t index,
+                         enum merged_class class)
+{
+    uint32_t owner = merging_owner(m, file, index);
+
+    return class == CLASS_FUNCTION_CONSTANT && !m->request->relocatable && !merging_is_mercury(m) &&
+           m->symbols[owner].is_live &&
+           (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0 ||
+            m->symbols[owner].binding != STB_WEAK);
+}
+
 bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
@@ -225,7 +242,7 @@ bool layout_sections(struct merging *m)
 
             if (class == CLASS_COUNT)
                 check_unknown(m, file, section);
-            else if (merging_keeps(m, file, i) &&
+            else if ((merging_keeps(m, file, i) || stays_behind(m, file, i, class)) &&
                      !(class == CLASS_GLOBAL && has_only_losers(m, file, i)))
                 place(m, file, i, class);
         }

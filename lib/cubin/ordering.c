@@ -20,7 +20,7 @@ static void take_class(struct merging *m, enum merged_class class)
             take(m, i);
 }
 
-/* Whether a cubin has shared variables outside kernels, `.extern` ones among them. */
+/* Whether a cubin has shared variables outside kernels. */
 static bool has_module_shared(const struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
@@ -28,6 +28,14 @@ static bool has_module_shared(const struct merging *m, size_t file)
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE)
             return true;
+    return false;
+}
+
+/* Whether it names `.extern .shared` ones. */
+static bool has_extern_shared(const struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
     for (uint32_t i = 1; i < cubin->symbol_count; i++) {
         uint32_t symbol = merging_symbol(m, file, i);
 
@@ -38,19 +46,22 @@ static bool has_module_shared(const struct merging *m, size_t file)
     return false;
 }
 
-/* Shared memory of this cubin's kernels in the order of their code, that outside kernels, then the
- * cubin's variables. */
+/* Shared memory of this cubin's kernels in the order of their code, that outside kernels if the
+ * cubin brings some, then the cubin's variables, then `.extern` shared memory. */
 static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
 {
     const struct cubin *cubin = m->cubins[file];
+    bool has_extern = has_extern_shared(m, file);
 
     for (; *kernel < m->kernel_count && m->symbols[m->kernels[*kernel]].file == file; ++*kernel)
         take(m, m->shared_of[m->kernels[*kernel]]);
-    if (m->debug_shared != MERGE_NONE && has_module_shared(m, file))
+    if (has_module_shared(m, file) && (has_extern || m->request->debug))
         take(m, m->debug_shared);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
             take(m, m->places[m->section_base[file] + i].section);
+    if (has_extern)
+        take(m, m->debug_shared);
 }
 
 /* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything

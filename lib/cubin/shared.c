@@ -225,8 +225,19 @@ static bool is_common(const struct planner *planner, uint32_t variable)
            lists_count(&planner->kernels_of, variable) != 1;
 }
 
+static bool names_extern(const struct merging *m)
+{
+    uint32_t i = 0;
+
+    while (i < m->symbol_count && !(m->is_shared_named[i] && m->symbols[i].file == MERGE_NONE))
+        i++;
+    return i < m->symbol_count;
+}
+
 /* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
- * kernel's shared memory is aligned for the sections of all variables outside kernels. */
+ * kernel's shared memory is aligned for the sections of all variables outside kernels. If code
+ * names
+ * `.extern .shared` arrays, too, every kernel has shared memory. */
 static void align_common(struct planner *planner)
 {
     const struct merging *m = planner->m;
@@ -245,8 +256,10 @@ static void align_common(struct planner *planner)
                 section->alignment > strictest)
                 strictest = section->alignment;
         }
-    for (size_t k = 0; k < m->kernel_count; k++)
+    for (size_t k = 0; k < m->kernel_count; k++) {
         raise_alignment(&planner->windows[k], strictest);
+        planner->windows[k].has_variables |= names_extern(m);
+    }
 }
 
 /* Variables of several kernels: behind what any of these has so far. */
