@@ -173,7 +173,8 @@ struct merging {
     uint32_t *symbol_of; /* by input symbol: merged symbol, or MERGE_NONE for section symbols */
     uint32_t *owner_of;  /* by input section: function it belongs to, or MERGE_NONE */
     uint32_t *input_registers; /* by input symbol: of a function, 0 = not known */
-    bool *has_losers;          /* by file: it defines a variable that an earlier cubin has, too */
+    bool *has_lost;   /* by input symbol: an earlier cubin's definition was the better one */
+    bool *has_losers; /* by file: it defines a variable that an earlier cubin has, too */
     struct merged_symbol *symbols;
     size_t symbol_count;
     size_t symbol_capacity;

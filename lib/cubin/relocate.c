@@ -276,6 +276,19 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
+/* Measured: a replaced function's frame is forgotten, too, unless its place in .debug_frame, taken
+ * for one in the code, lies in the function that replaced it. */
+static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
+                              const struct merged_symbol *merged)
+{
+    const struct cubin_symbol *input = &list->m->cubins[list->file]->symbols[relocation->symbol];
+
+    return !list->m->request->relocatable && input->section != SHN_UNDEF &&
+           merged->file != MERGE_NONE && merged->file > list->file &&
+           text_equal(list->target->name, TEXT(".debug_frame")) &&
+           list->place.offset + relocation->offset + 8 > merged->size;
+}
+
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
  * that lost to an earlier cubin, which is not described any more; one that was replaced by a later
  * cubin's is. */
@@ -295,8 +308,9 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
                    relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
         return true;
     }
-    if (is_dead || (is_function && resolve_has_lost(m, list->file, relocation->symbol) &&
-                    forgets_losers(list->target->name)))
+    if (is_dead || (is_function && forgets_losers(list->target->name) &&
+                    (resolve_has_lost(m, list->file, relocation->symbol) ||
+                     is_replaced_frame(list, relocation, merged))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
         return relocation->type <= R_CUDA_G64

@@ -214,6 +214,7 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
                (input->binding == STB_WEAK && is_leaner(m, symbol, file, index))) {
         define(m, symbol, file, index);
     } else if (input->binding == STB_WEAK) {
+        m->has_lost[m->symbol_base[file] + index] = true;
         m->has_losers[file] |= input->type == STT_CUDA_OBJECT;
     } else {
         diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
@@ -329,6 +330,7 @@ static void count_inputs(struct merging *m)
     m->owner_of = arena_alloc(&m->arena, sections, sizeof *m->owner_of);
     memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
     memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
+    m->has_lost = arena_zalloc(&m->arena, symbols, sizeof *m->has_lost);
     m->input_registers = arena_zalloc(&m->arena, symbols, sizeof *m->input_registers);
     for (size_t file = 0; file < m->count; file++)
         note_registers(m, file);
@@ -365,10 +367,7 @@ bool resolve_symbols(struct merging *m)
 
 bool resolve_has_lost(const struct merging *m, size_t file, uint32_t index)
 {
-    uint32_t symbol = merging_symbol(m, file, index);
-    uint16_t section = symbol == MERGE_NONE ? SHN_UNDEF : m->cubins[file]->symbols[index].section;
-
-    return section != SHN_UNDEF && section != SHN_CUDA_COMMON && m->symbols[symbol].file < file;
+    return index < m->cubins[file]->symbol_count && m->has_lost[m->symbol_base[file] + index];
 }
 
 /* Whether the place of a relocation is storage of a variable that lost. */

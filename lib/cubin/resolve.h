@@ -13,7 +13,7 @@ bool resolve_symbols(struct merging *m);
  * liveness: what only dead code needs is not missed. False when there is any. */
 bool resolve_check_undefined(const struct merging *m);
 
-/* Whether a symbol is defined in this cubin, but an earlier one's definition counts. */
+/* Whether a symbol is defined in this cubin, but an earlier one's definition counted then. */
 bool resolve_has_lost(const struct merging *m, size_t file, uint32_t index);
 
 /* Whether an address in initialised data is left out, which then holds what the cubin has there

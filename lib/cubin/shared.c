@@ -258,7 +258,7 @@ static void align_common(struct planner *planner)
         }
     for (size_t k = 0; k < m->kernel_count; k++) {
         raise_alignment(&planner->windows[k], strictest);
-        planner->windows[k].has_variables |= names_extern(m);
+        planner->windows[k].has_variables |= strictest >= EXTERN_ALIGNMENT && names_extern(m);
     }
 }
 
