@@ -2,8 +2,9 @@
  *
  * Each cubin brings its part in .nv.callgraph: direct calls, functions whose address is taken with
  * their prototypes, prototypes of indirect calls, and who takes whose address. An indirect call may
- * reach every function whose address is taken under the same prototype. What a losing definition
- * says about its calls is not read. nvlink keeps each list with the entry read last in front. */
+ * reach every function whose address is taken under the same prototype. What a definition that
+ * loses to an earlier one says about its calls is not read; what one says that is replaced later
+ * stays. nvlink keeps each list with the entry read last in front. */
 #include "cubin/graph.h"
 
 #include <stdlib.h>
@@ -33,14 +34,6 @@ static uint32_t prototype_id(struct merging *m, struct text text)
     return id;
 }
 
-/* A caller's entries count when its code comes from this cubin, or is nowhere yet. */
-static bool is_speaking(const struct merging *m, uint32_t symbol, size_t file)
-{
-    uint32_t definition = m->symbols[symbol].file;
-
-    return definition == MERGE_NONE || definition == file;
-}
-
 /* The function that a cubin's symbol means; MERGE_NONE when it is none. */
 static uint32_t function_of(const struct merging *m, size_t file, int32_t index)
 {
@@ -57,7 +50,7 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
 
     if (from == MERGE_NONE)
         return;
-    is_speaker = is_speaking(m, from, file);
+    is_speaker = !resolve_has_lost(m, file, (uint32_t)pair[0]);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
         uint32_t to = function_of(m, file, pair[1]);
 

@@ -303,7 +303,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
         relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32;
 
     if (is_clear && !m->request->relocatable) {
-        if (is_dead && !resolve_has_lost(m, list->file, relocation->symbol))
+        if (is_dead && merged->file == list->file)
             memset(field_bytes(list, relocation), 0,
                    relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
         return true;
