@@ -130,14 +130,13 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !merged->is_live;
-    bool is_defined = m->cubins[list->file]->symbols[index].section != SHN_UNDEF;
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
-        if (is_dead)
+        if (is_dead && merged->file == list->file)
             put(list, record, 8, 0);
         return;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file &&
+    if (is_dead || (is_function && resolve_has_lost(m, list->file, index) &&
                     forgets_losers(list->target->name)))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
@@ -217,6 +216,24 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
+/* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
+static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record, uint32_t index)
+{
+    const struct merging *m = list->m;
+    const struct cubin *cubin = m->cubins[list->file];
+    enum merged_class class = m->sections[list->place.section].class;
+    struct cubin_section plain = {0};
+    struct cubin_relocation relocation = {.offset = record->r_offset, .symbol = index};
+    uint32_t type = class == CLASS_TWIN_GLOBAL_INIT ? SHT_CUDA_GLOBAL_INIT : SHT_CUDA_CONSTANT0 + 3;
+
+    if (class != CLASS_TWIN_GLOBAL_INIT && class != CLASS_TWIN_CONSTANT)
+        return false;
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == type)
+            plain.info = i;
+    return resolve_forgets(m, list->file, &plain, &relocation);
+}
+
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
 {
     struct merging *m = list->m;
@@ -233,6 +250,8 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     merged = &m->symbols[symbol];
     if (list->is_debug)
         relocate_debug(list, record, type, symbol);
+    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record, index))
+        return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
     else if (resolve_is_reserved(merged->name))
