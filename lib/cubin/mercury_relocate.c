@@ -229,7 +229,7 @@ static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *reco
     if (class != CLASS_TWIN_GLOBAL_INIT && class != CLASS_TWIN_CONSTANT)
         return false;
     for (uint32_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == type)
+        if (cubin->sections[i].type == type && !cubin_is_mercury(&cubin->sections[i]))
             plain.info = i;
     return resolve_forgets(m, list->file, &plain, &relocation);
 }
