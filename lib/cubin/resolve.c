@@ -399,7 +399,7 @@ bool resolve_forgets(const struct merging *m, size_t file, const struct cubin_se
         return false;
     is_loser = resolve_has_lost(m, file, relocation->symbol);
     if (type == SHT_CUDA_GLOBAL_INIT)
-        return (is_loser && input->type == STT_FUNC) ||
+        return (is_loser && input->type == STT_FUNC && !m->request->debug) ||
                is_in_loser(m, file, list->info, relocation->offset);
     return is_loser || (input->type == STT_CUDA_OBJECT && input->section != SHN_UNDEF &&
                         input->section != SHN_CUDA_COMMON && m->symbols[symbol].file != file);
