@@ -4,7 +4,7 @@
 # For each target and level in $KINDS (as in merge-series.sh) $COUNT programs from seed $SEED on, and those of
 # random-seeds, which once differed; or the seeds that are given. A line per program that is not equal; KEEP=FOLDER
 # keeps the files. Programs that both refuse, in the same words, are equal, and all warnings must be.
-# What known-differences lists by `random_SEED` is skipped when it differs.
+# What known-differences lists by `random_SEED`, or by kind and `random_SEED`, is skipped when it differs.
 # Needs ptxas, nvlink and python3; without them it is skipped, loudly.
 set -u
 cd "$(dirname "$0")/../.."
@@ -79,7 +79,7 @@ run() {
     fi
 }
 
-# judge TARGET SEED LINE: counts it, and prints what is not equal.
+# judge KIND SEED LINE: counts it, and prints what is not equal.
 judge() {
     local line=$3 known
     case $line in
@@ -111,7 +111,7 @@ for kind in $kinds; do
     printf '%s\n' "$@" |
         xargs -P "${JOBS:-2}" -I{} bash -c "run $target '$level' {} > '$work/$target$level.{}'"
     for seed in "$@"; do
-        judge "$target" "$seed" "$(cat "$work/$target$level.$seed")"
+        judge "$kind" "$seed" "$(cat "$work/$target$level.$seed")"
     done
 done
 finish
