@@ -102,7 +102,7 @@ judge() {
 }
 
 if [ "$#" -eq 0 ]; then
-    set -- $(seq "$first" $((first + count - 1))) $(sed 's/#.*//' "$here/random-seeds")
+    set -- $({ seq "$first" $((first + count - 1)) && sed 's/#.*//; s/ //g' "$here/random-seeds"; } | grep . | sort -nu)
 fi
 export -f run assemble link
 export work build here
