@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/lists.h"
-#include "cubin/resolve.h"
+#include "cubin/losers.h"
 
 /* What is read before it is sorted into lists. */
 struct reading {
@@ -50,22 +50,23 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
 
     if (from == MERGE_NONE)
         return;
-    is_speaker = !resolve_has_lost(m, file, (uint32_t)pair[0]);
+    is_speaker = !losers_has(m, file, (uint32_t)pair[0]);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
         uint32_t to = function_of(m, file, pair[1]);
 
         if (to == MERGE_NONE || !is_speaker)
             return;
         lists_add(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to);
-        /* Code may take the address of a copy that lost, data may not. */
-        if (part == CALLGRAPH_CANDIDATE && resolve_has_lost(m, file, (uint32_t)pair[1]) &&
+        /* Code may take the address of a copy that lost. */
+        if (part == CALLGRAPH_CANDIDATE && losers_has(m, file, (uint32_t)pair[1]) &&
             reading->prototype_of[to] != MERGE_NONE)
             lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {
         uint32_t to = prototype_id(m, cubin_string(m->cubins[file], (uint32_t)pair[1]));
 
         if (part == CALLGRAPH_ADDRESS) {
-            if (!resolve_has_lost(m, file, (uint32_t)pair[0]))
+            if (!losers_has(m, file, (uint32_t)pair[0]) ||
+                losers_points_at(m, file, (uint32_t)pair[0]))
                 lists_add(&reading->taken, from, to);
             if (reading->prototype_of[from] == MERGE_NONE)
                 reading->prototype_of[from] = to;

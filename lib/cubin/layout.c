@@ -11,8 +11,8 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/losers.h"
 #include "cubin/mercury.h"
-#include "cubin/resolve.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
@@ -196,25 +196,6 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     m->failed = true;
 }
 
-/* Measured: zeroed storage goes when every variable in it lost to an earlier cubin's; what has
- * initial values stays. */
-static bool has_only_losers(const struct merging *m, size_t file, size_t index)
-{
-    const struct cubin *cubin = m->cubins[file];
-    bool has_losers = false;
-
-    if (m->request->relocatable)
-        return false;
-    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-        if (cubin->symbols[i].section != index || cubin->symbols[i].type == STT_SECTION)
-            continue;
-        if (!resolve_has_lost(m, file, i))
-            return false;
-        has_losers = true;
-    }
-    return has_losers;
-}
-
 /* Measured: the compiler's constants of a copy that lost stay, the parameters' only where a strong
  * definition won. */
 static bool stays_behind(const struct merging *m, size_t file, size_t index,
@@ -243,7 +224,7 @@ bool layout_sections(struct merging *m)
             if (class == CLASS_COUNT)
                 check_unknown(m, file, section);
             else if ((merging_keeps(m, file, i) || stays_behind(m, file, i, class)) &&
-                     !(class == CLASS_GLOBAL && has_only_losers(m, file, i)))
+                     !(class == CLASS_GLOBAL && !m->request->relocatable && losers_own(m, file, i)))
                 place(m, file, i, class);
         }
     place_commons(m);

@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
+#include "cubin/losers.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_code.h"
 #include "cubin/resolve.h"
@@ -34,6 +35,7 @@ struct mercury_list {
     uint32_t merged;                   /* section of the list, or MERGE_NONE */
     const struct cubin_section *plain; /* relocations of the target's code, or NULL */
     size_t plain_next;
+    uint32_t initialized; /* the section whose twin the target is, if that is .nv.global.init */
     bool is_debug;
     struct mercury_fill *fills;
     size_t fill_count;
@@ -136,8 +138,8 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
             put(list, record, 8, 0);
         return;
     }
-    if (is_dead || (is_function && resolve_has_lost(m, list->file, index) &&
-                    forgets_losers(list->target->name)))
+    if (is_dead ||
+        (is_function && losers_has(m, list->file, index) && forgets_losers(list->target->name)))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
@@ -217,21 +219,10 @@ static uint32_t kept_type(uint32_t type)
 }
 
 /* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
-static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record, uint32_t index)
+static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record)
 {
-    const struct merging *m = list->m;
-    const struct cubin *cubin = m->cubins[list->file];
-    enum merged_class class = m->sections[list->place.section].class;
-    struct cubin_section plain = {0};
-    struct cubin_relocation relocation = {.offset = record->r_offset, .symbol = index};
-    uint32_t type = class == CLASS_TWIN_GLOBAL_INIT ? SHT_CUDA_GLOBAL_INIT : SHT_CUDA_CONSTANT0 + 3;
-
-    if (class != CLASS_TWIN_GLOBAL_INIT && class != CLASS_TWIN_CONSTANT)
-        return false;
-    for (uint32_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == type && !cubin_is_mercury(&cubin->sections[i]))
-            plain.info = i;
-    return resolve_forgets(m, list->file, &plain, &relocation);
+    return list->initialized &&
+           losers_forget(list->m, list->file, list->initialized, record->r_offset);
 }
 
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
@@ -250,7 +241,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     merged = &m->symbols[symbol];
     if (list->is_debug)
         relocate_debug(list, record, type, symbol);
-    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record, index))
+    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record))
         return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
@@ -327,20 +318,31 @@ static void clean_list(void *argument)
     free(list->fills);
 }
 
-/* By section of a cubin: the RELA section that relocates it, or 0. */
-static uint32_t *find_lists(struct merging *m, size_t file)
+/* What is looked up in a cubin's plain sections. */
+struct plain_sections {
+    uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
+    uint32_t initialized; /* .nv.global.init, or 0 */
+};
+
+static struct plain_sections find_plain(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    uint32_t *lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *lists);
+    struct plain_sections plain = {
+        .lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *plain.lists)};
 
-    for (uint32_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_RELA)
-            lists[cubin->sections[i].info] = i;
-    return lists;
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        if (section->type == SHT_RELA)
+            plain.lists[section->info] = i;
+        else if (section->type == SHT_CUDA_GLOBAL_INIT && !cubin_is_mercury(section))
+            plain.initialized = i;
+    }
+    return plain;
 }
 
-static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const uint32_t *lists,
-                                size_t file, size_t index)
+static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
+                                const struct plain_sections *plain, size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
@@ -355,7 +357,9 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const
         return;
     list.is_debug = m->sections[list.place.section].class == CLASS_TWIN_DEBUG;
     if (list.target->type == SHT_CUDA_CAPMERC)
-        list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
+        list.plain = &cubin->sections[plain->lists[cubin->symbols[list.target->info].section]];
+    if (m->sections[list.place.section].class == CLASS_TWIN_GLOBAL_INIT)
+        list.initialized = plain->initialized;
     list.merged = merged_lists[list.place.section];
     context_defer(&cleanup, clean_list, &list);
     relocate_list(&list);
@@ -373,11 +377,11 @@ void mercury_relocate(struct merging *m)
     merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
     memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
     for (size_t file = 0; file < m->count; file++) {
-        const uint32_t *lists = find_lists(m, file);
+        const struct plain_sections plain = find_plain(m, file);
 
         for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
             if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
-                relocate_section_of(m, merged_lists, lists, file, i);
+                relocate_section_of(m, merged_lists, &plain, file, i);
     }
 }
 

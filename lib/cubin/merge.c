@@ -338,6 +338,7 @@ static void free_merging(void *argument)
     free(m->locals);
     free(m->globals);
     free(m->commons);
+    free(m->lost_ranges);
     free(m->prototypes);
     free(m->declared);
     free(m->sections);

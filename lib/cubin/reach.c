@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cubin/resolve.h"
+#include "cubin/losers.h"
 #include "input/used.h"
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
@@ -73,25 +73,13 @@ static void mark_data(struct marking *marking)
 {
     struct merging *m = marking->m;
 
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t symbol = merging_symbol(m, file, i);
 
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            const struct cubin_section *section = &cubin->sections[i];
-
-            if (section->relocation_count == 0 ||
-                merging_owner(m, file, section->info) != MERGE_NONE ||
-                !(cubin->sections[section->info].flags & SHF_ALLOC))
-                continue;
-            for (size_t r = 0; r < section->relocation_count; r++) {
-                uint32_t symbol = merging_symbol(m, file, section->relocations[r].symbol);
-
-                if (symbol != MERGE_NONE &&
-                    !resolve_forgets(m, file, section, &section->relocations[r]))
-                    keep(marking, symbol);
-            }
+            if (symbol != MERGE_NONE && losers_points_at(m, file, i))
+                keep(marking, symbol);
         }
-    }
 }
 
 /* What a reached function may call. */

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
+#include "cubin/losers.h"
 #include "cubin/resolve.h"
 #include "cubin/texture.h"
 
@@ -309,7 +310,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
         return true;
     }
     if (is_dead || (is_function && forgets_losers(list->target->name) &&
-                    (resolve_has_lost(m, list->file, relocation->symbol) ||
+                    (losers_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, merged))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable)
@@ -404,7 +405,7 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
     for (size_t i = 0; i < input->relocation_count; i++)
-        if (!resolve_forgets(m, file, input, &input->relocations[i]))
+        if (!losers_forget(m, file, input->info, input->relocations[i].offset))
             relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;
 }

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/losers.h"
 
 /* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
  * after the first cubin's functions, then everything else; each cubin's symbols are therefore
@@ -215,7 +216,6 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
         define(m, symbol, file, index);
     } else if (input->binding == STB_WEAK) {
         m->has_lost[m->symbol_base[file] + index] = true;
-        m->has_losers[file] |= input->type == STT_CUDA_OBJECT;
     } else {
         diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
                    TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
@@ -316,7 +316,6 @@ static void count_inputs(struct merging *m)
     size_t sections = 0;
 
     m->symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
-    m->has_losers = arena_zalloc(&m->arena, m->count, sizeof *m->has_losers);
     m->section_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->section_base);
     for (size_t file = 0; file <= m->count; file++) {
         m->symbol_base[file] = symbols;
@@ -362,47 +361,8 @@ bool resolve_symbols(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         find_aliases(m, file);
     drop_defined_commons(m);
+    losers_find(m);
     return !m->failed;
-}
-
-bool resolve_has_lost(const struct merging *m, size_t file, uint32_t index)
-{
-    return index < m->cubins[file]->symbol_count && m->has_lost[m->symbol_base[file] + index];
-}
-
-/* Whether the place of a relocation is storage of a variable that lost. */
-static bool is_in_loser(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
-{
-    const struct cubin *cubin = m->cubins[file];
-
-    for (uint32_t i = 1; m->has_losers[file] && i < cubin->symbol_count; i++) {
-        const struct cubin_symbol *symbol = &cubin->symbols[i];
-
-        if (symbol->section == section && symbol->type == STT_CUDA_OBJECT &&
-            offset >= symbol->value && offset - symbol->value < symbol->size &&
-            resolve_has_lost(m, file, i))
-            return true;
-    }
-    return false;
-}
-
-bool resolve_forgets(const struct merging *m, size_t file, const struct cubin_section *list,
-                     const struct cubin_relocation *relocation)
-{
-    uint32_t type = m->cubins[file]->sections[list->info].type;
-    uint32_t symbol = merging_symbol(m, file, relocation->symbol);
-    const struct cubin_symbol *input = &m->cubins[file]->symbols[relocation->symbol];
-    bool is_loser;
-
-    if (m->request->relocatable || symbol == MERGE_NONE ||
-        (type != SHT_CUDA_GLOBAL_INIT && type != SHT_CUDA_CONSTANT0 + 3))
-        return false;
-    is_loser = resolve_has_lost(m, file, relocation->symbol);
-    if (type == SHT_CUDA_GLOBAL_INIT)
-        return (is_loser && input->type == STT_FUNC && !m->request->debug) ||
-               is_in_loser(m, file, list->info, relocation->offset);
-    return is_loser || (input->type == STT_CUDA_OBJECT && input->section != SHN_UNDEF &&
-                        input->section != SHN_CUDA_COMMON && m->symbols[symbol].file != file);
 }
 
 static bool is_missing(const struct merged_symbol *symbol)

@@ -13,16 +13,6 @@ bool resolve_symbols(struct merging *m);
  * liveness: what only dead code needs is not missed. False when there is any. */
 bool resolve_check_undefined(const struct merging *m);
 
-/* Whether a symbol is defined in this cubin, but an earlier one's definition counted then. */
-bool resolve_has_lost(const struct merging *m, size_t file, uint32_t index);
-
-/* Whether an address in initialised data is left out, which then holds what the cubin has there
- * (0). Measured on nvlink 13.0: in .nv.global.init those in the storage of a variable that lost,
- * and those of functions that lost; in .nv.constant3 those of everything that lost, and of
- * variables that a later cubin replaced. */
-bool resolve_forgets(const struct merging *m, size_t file, const struct cubin_section *list,
-                     const struct cubin_relocation *relocation);
-
 /* True for names that every cubin declares for the driver: unified tables, reserved shared memory.
  */
 bool resolve_is_reserved(struct text name);

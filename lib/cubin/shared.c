@@ -236,13 +236,13 @@ static bool names_extern(const struct merging *m)
 
 /* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
  * kernel's shared memory is aligned for the sections of all variables outside kernels. If code
- * names
- * `.extern .shared` arrays, too, every kernel has shared memory. */
+ * names `.extern .shared` arrays, too, every kernel has shared memory. */
 static void align_common(struct planner *planner)
 {
     const struct merging *m = planner->m;
     uint64_t strictest = 1;
     uint32_t variable = 0;
+    bool needs_memory;
 
     while (variable < m->symbol_count && !is_common(planner, variable))
         variable++;
@@ -256,9 +256,10 @@ static void align_common(struct planner *planner)
                 section->alignment > strictest)
                 strictest = section->alignment;
         }
+    needs_memory = strictest >= EXTERN_ALIGNMENT && names_extern(m);
     for (size_t k = 0; k < m->kernel_count; k++) {
         raise_alignment(&planner->windows[k], strictest);
-        planner->windows[k].has_variables |= strictest >= EXTERN_ALIGNMENT && names_extern(m);
+        planner->windows[k].has_variables |= needs_memory;
     }
 }
 
