@@ -196,17 +196,24 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     m->failed = true;
 }
 
-/* Measured: the compiler's constants of a copy that lost stay, the parameters' only where a strong
- * definition won. */
-static bool stays_behind(const struct merging *m, size_t file, size_t index,
-                         enum merged_class class)
+/* Measured: the compiler's constants of a copy that lost to the one that counts stay, those of
+ * others go. Parameters of a copy stay where a strong definition counts. Zeroed variables go only
+ * when their whole section lost. */
+static bool is_placed(const struct merging *m, size_t file, size_t index, enum merged_class class)
 {
     uint32_t owner = merging_owner(m, file, index);
 
-    return class == CLASS_FUNCTION_CONSTANT && !m->request->relocatable && !merging_is_mercury(m) &&
-           m->symbols[owner].is_live &&
-           (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0 ||
-            m->symbols[owner].binding != STB_WEAK);
+    if (m->request->relocatable)
+        return merging_keeps(m, file, index);
+    if (class == CLASS_GLOBAL)
+        return !losers_own(m, file, index);
+    if (merging_keeps(m, file, index))
+        return true;
+    if (class != CLASS_FUNCTION_CONSTANT || merging_is_mercury(m) || !m->symbols[owner].is_live)
+        return false;
+    return m->cubins[file]->sections[index].type == SHT_CUDA_CONSTANT0
+               ? m->symbols[owner].binding != STB_WEAK
+               : losers_own(m, file, index) && file > m->symbols[owner].file;
 }
 
 bool layout_sections(struct merging *m)
@@ -223,8 +230,7 @@ bool layout_sections(struct merging *m)
 
             if (class == CLASS_COUNT)
                 check_unknown(m, file, section);
-            else if ((merging_keeps(m, file, i) || stays_behind(m, file, i, class)) &&
-                     !(class == CLASS_GLOBAL && !m->request->relocatable && losers_own(m, file, i)))
+            else if (is_placed(m, file, i, class))
                 place(m, file, i, class);
         }
     place_commons(m);
