@@ -81,12 +81,15 @@ static void sort_ranges(struct merging *m)
     }
 }
 
-/* Notes what the addresses in a section point at, if the section is data that is never removed. */
+/* Notes what the addresses in a section point at, if it is data that is never removed. */
 static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
 {
     const struct cubin *cubin = m->cubins[file];
 
-    if (list->relocation_count == 0 || merging_owner(m, file, list->info) != MERGE_NONE ||
+    if (list->relocation_count == 0)
+        return;
+    m->is_relocated[m->section_base[file] + list->info] = true;
+    if (merging_owner(m, file, list->info) != MERGE_NONE ||
         !(cubin->sections[list->info].flags & SHF_ALLOC))
         return;
     for (size_t i = 0; i < list->relocation_count; i++) {
@@ -100,6 +103,7 @@ static void note_addresses(struct merging *m, size_t file, const struct cubin_se
 
 void losers_find(struct merging *m)
 {
+    m->is_relocated = arena_zalloc(&m->arena, m->section_base[m->count], sizeof(bool));
     m->is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool));
     m->loser_storage = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *m->loser_storage);
     for (size_t file = 0; file < m->count; file++) {

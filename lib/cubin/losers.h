@@ -4,8 +4,8 @@
 
 #include "cubin/merging.h"
 
-/* Notes which storage belongs to variables that lost, and which symbols have their address in data
- * that stays. Wants resolved symbols. */
+/* Notes which storage belongs to what lost, where relocations are, and which symbols have their
+ * address in data that stays. Wants resolved symbols. */
 void losers_find(struct merging *m);
 
 /* Whether a symbol is defined in this cubin, but an earlier one's definition counted then. */

@@ -198,6 +198,7 @@ struct merging {
     size_t lost_range_capacity;
     enum storage *loser_storage; /* by input section */
     bool *is_pointed_at;         /* by input symbol: data that stays holds its address */
+    bool *is_relocated;          /* by input section: there are relocations in it */
 
     /* graph.c */
     struct text *prototypes; /* distinct strings */

@@ -277,17 +277,20 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
-/* Measured: a replaced function's frame is forgotten, too, unless its place in .debug_frame, taken
- * for one in the code, lies in the function that replaced it. */
+/* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
+ * relocations in its code; but up to sm_80, where the addresses of frames have no addends, never.
+ */
 static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
                               const struct merged_symbol *merged)
 {
-    const struct cubin_symbol *input = &list->m->cubins[list->file]->symbols[relocation->symbol];
+    const struct merging *m = list->m;
+    const struct cubin *cubin = m->cubins[list->file];
+    uint16_t section = cubin->symbols[relocation->symbol].section;
 
-    return !list->m->request->relocatable && input->section != SHN_UNDEF &&
-           merged->file != MERGE_NONE && merged->file > list->file &&
-           text_equal(list->target->name, TEXT(".debug_frame")) &&
-           list->place.offset + relocation->offset + 8 > merged->size;
+    return !m->request->relocatable && list->has_addends && section != SHN_UNDEF &&
+           section < cubin->section_count && merged->file != MERGE_NONE &&
+           merged->file > list->file && text_equal(list->target->name, TEXT(".debug_frame")) &&
+           m->is_relocated[m->section_base[list->file] + section];
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
