@@ -20,6 +20,29 @@ static void take_class(struct merging *m, enum merged_class class)
             take(m, i);
 }
 
+/* The function whose code a cubin's symbol begins; MERGE_NONE: none. */
+static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t symbol = merging_symbol(m, file, index);
+
+    return symbol != MERGE_NONE && input->type == STT_FUNC && input->section != SHN_UNDEF
+               ? merging_canonical(m, symbol)
+               : MERGE_NONE;
+}
+
+/* Code stands where the first cubin with a definition has its symbol, also if another's counts. */
+static void take_code(struct merging *m)
+{
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t function = code_of(m, file, i);
+
+            if (function != MERGE_NONE)
+                take(m, m->functions[function].text);
+        }
+}
+
 /* Whether a cubin has shared variables outside kernels. */
 static bool has_module_shared(const struct merging *m, size_t file)
 {
@@ -48,19 +71,22 @@ static bool has_extern_shared(const struct merging *m, size_t file)
 
 /* Shared memory of this cubin's kernels in the order of their code, that outside kernels if the
  * cubin brings some, then the cubin's variables, then `.extern` shared memory. */
-static void take_without_bytes(struct merging *m, size_t file, size_t *kernel)
+static void take_without_bytes(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    bool has_extern = has_extern_shared(m, file);
 
-    for (; *kernel < m->kernel_count && m->symbols[m->kernels[*kernel]].file == file; ++*kernel)
-        take(m, m->shared_of[m->kernels[*kernel]]);
-    if (has_module_shared(m, file) && (has_extern || m->request->debug))
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        uint32_t function = code_of(m, file, i);
+
+        if (function != MERGE_NONE)
+            take(m, m->shared_of[function]);
+    }
+    if (has_module_shared(m, file))
         take(m, m->debug_shared);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
             take(m, m->places[m->section_base[file] + i].section);
-    if (has_extern)
+    if (has_extern_shared(m, file))
         take(m, m->debug_shared);
 }
 
@@ -74,21 +100,22 @@ static bool stands_behind(const struct merging *m, const struct merged_section *
 
 static void take_early(struct merging *m)
 {
-    for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++)
+    for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
+        if (class == CLASS_TEXT && !m->request->relocatable)
+            take_code(m);
         for (uint32_t i = 0; i < m->section_count; i++)
             if (m->sections[i].class == class && !stands_behind(m, &m->sections[i]))
                 take(m, i);
+    }
 }
 
 bool ordering_sections(struct merging *m)
 {
-    size_t kernel = 0;
-
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
     take_early(m);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
-            take_without_bytes(m, file, &kernel);
+            take_without_bytes(m, file);
     for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
         take_class(m, class);
     take_class(m, CLASS_FUNCTION_CONSTANT);

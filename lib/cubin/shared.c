@@ -234,12 +234,12 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
     m->shared_of[kernel] = layout_add(m, &section);
 }
 
-/* Measured: `.extern .shared` arrays have a section for debuggers, also when only dead code names
+/* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names
  * them. */
 static void describe_extern(struct merging *m)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (m->is_shared_named[i] && m->symbols[i].file == MERGE_NONE)
+        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
             grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
                               merging_is_mercury(m) ? reserved_bytes(m) : 0);
 }
