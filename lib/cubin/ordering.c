@@ -43,51 +43,37 @@ static void take_code(struct merging *m)
         }
 }
 
-/* Whether a cubin has shared variables outside kernels. */
-static bool has_module_shared(const struct merging *m, size_t file)
+/* The section without bytes that a cubin's variable lies in: its own, or that of all shared memory
+ * outside kernels. */
+static uint32_t variable_section(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin *cubin = m->cubins[file];
+    const struct cubin_symbol *input = &cubin->symbols[index];
+    uint32_t symbol = merging_symbol(m, file, index);
+    bool has_section = input->section != SHN_UNDEF && input->section < cubin->section_count;
 
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE)
-            return true;
-    return false;
+    if (symbol == MERGE_NONE || input->type != STT_CUDA_OBJECT)
+        return MERGE_NONE;
+    if (has_section && cubin->sections[input->section].type == SHT_CUDA_GLOBAL)
+        return m->places[m->section_base[file] + input->section].section;
+    if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
+        (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
+        return MERGE_NONE;
+    return m->debug_shared;
 }
 
-/* Whether it names `.extern .shared` ones. */
-static bool has_extern_shared(const struct merging *m, size_t file)
-{
-    const struct cubin *cubin = m->cubins[file];
-
-    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, i);
-
-        if (symbol != MERGE_NONE && merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
-            m->symbols[symbol].file == MERGE_NONE)
-            return true;
-    }
-    return false;
-}
-
-/* Shared memory of this cubin's kernels in the order of their code, that outside kernels if the
- * cubin brings some, then the cubin's variables, then `.extern` shared memory. */
+/* Shared memory of this cubin's kernels in the order of their code, then what its variables lie in,
+ * in theirs. */
 static void take_without_bytes(struct merging *m, size_t file)
 {
-    const struct cubin *cubin = m->cubins[file];
-
-    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+    for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
         uint32_t function = code_of(m, file, i);
 
         if (function != MERGE_NONE)
             take(m, m->shared_of[function]);
     }
-    if (has_module_shared(m, file))
-        take(m, m->debug_shared);
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_CUDA_GLOBAL)
-            take(m, m->places[m->section_base[file] + i].section);
-    if (has_extern_shared(m, file))
-        take(m, m->debug_shared);
+    for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+        take(m, variable_section(m, file, i));
 }
 
 /* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything
