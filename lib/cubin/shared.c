@@ -44,7 +44,8 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
     }
 }
 
-/* A kernel's variables take their place even when its code does not name them. */
+/* A kernel's variables take their place even when its code does not name them, also those of copies
+ * of it that do not count (measured). */
 static void gather_own(struct merging *m, struct merged_pairs *uses)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++) {
@@ -55,7 +56,8 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
             symbol->input_section >= m->cubins[symbol->file]->section_count)
             continue;
         owner = merging_owner(m, symbol->file, symbol->input_section);
-        if (owner == MERGE_NONE || m->symbols[owner].file != symbol->file)
+        if (owner == MERGE_NONE ||
+            (m->symbols[owner].file != symbol->file && !merged_is_kernel(&m->symbols[owner])))
             continue;
         lists_add(uses, owner, i);
         m->functions[owner].uses_shared = true;
