@@ -196,24 +196,34 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     m->failed = true;
 }
 
-/* Measured: the compiler's constants of a copy that lost to the one that counts stay, those of
- * others go. Parameters of a copy stay where a strong definition counts. Zeroed variables go only
- * when their whole section lost. */
-static bool is_placed(const struct merging *m, size_t file, size_t index, enum merged_class class)
+/* Whether the constants of a copy of a function stay although another copy counts. Measured: the
+ * compiler's stay where a copy comes behind the one that counts; parameters stay, too, if that one
+ * is strong, and those of the weak one that it replaced. */
+static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t owner = merging_owner(m, file, index);
+    const struct merged_symbol *function = &m->symbols[owner];
+    uint32_t input;
 
+    if (!function->is_live || merging_is_mercury(m))
+        return false;
+    if (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0)
+        return file > function->file;
+    if (function->binding == STB_WEAK)
+        return false;
+    input = cubin_section_function(m->cubins[file], index);
+    return file > function->file || m->gave_way[m->symbol_base[file] + input];
+}
+
+/* Whether an input section stays. Zeroed variables go only when their whole section lost. */
+static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
+{
     if (m->request->relocatable)
         return merging_keeps(m, file, index);
     if (class == CLASS_GLOBAL)
         return !losers_own(m, file, index);
-    if (merging_keeps(m, file, index))
-        return true;
-    if (class != CLASS_FUNCTION_CONSTANT || merging_is_mercury(m) || !m->symbols[owner].is_live)
-        return false;
-    return m->cubins[file]->sections[index].type == SHT_CUDA_CONSTANT0
-               ? m->symbols[owner].binding != STB_WEAK
-               : losers_own(m, file, index) && file > m->symbols[owner].file;
+    return merging_keeps(m, file, index) ||
+           (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
 }
 
 bool layout_sections(struct merging *m)
@@ -224,7 +234,7 @@ bool layout_sections(struct merging *m)
     memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
     m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
     for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+        for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
             const struct cubin_section *section = &m->cubins[file]->sections[i];
             enum merged_class class = class_of(m, section, merging_owner(m, file, i));
 

@@ -54,18 +54,6 @@ static void note_storage(struct merging *m, size_t file, uint32_t index)
             symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
 }
 
-/* What belongs to a function is the function's storage. */
-static void note_functions(struct merging *m, size_t file)
-{
-    for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
-        uint32_t function = cubin_section_function(m->cubins[file], i);
-
-        if (function)
-            m->loser_storage[m->section_base[file] + i] =
-                losers_has(m, file, function) ? STORAGE_LOSERS : STORAGE_WINNERS;
-    }
-}
-
 static void sort_ranges(struct merging *m)
 {
     if (m->lost_range_count < 2)
@@ -106,11 +94,9 @@ void losers_find(struct merging *m)
     m->is_relocated = arena_zalloc(&m->arena, m->section_base[m->count], sizeof(bool));
     m->is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool));
     m->loser_storage = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *m->loser_storage);
-    for (size_t file = 0; file < m->count; file++) {
+    for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
             note_storage(m, file, i);
-        note_functions(m, file);
-    }
     sort_ranges(m);
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)

@@ -20,7 +20,7 @@ static inline bool losers_points_at(const struct merging *m, size_t file, uint32
     return index < m->cubins[file]->symbol_count && m->is_pointed_at[m->symbol_base[file] + index];
 }
 
-/* Whether a section is a function's that lost, or all variables in it lost. */
+/* Whether all variables in a section lost. */
 static inline bool losers_own(const struct merging *m, size_t file, size_t section)
 {
     return m->loser_storage[m->section_base[file] + section] == STORAGE_LOSERS;

@@ -179,6 +179,7 @@ struct merging {
     uint32_t *owner_of;  /* by input section: function it belongs to, or MERGE_NONE */
     uint32_t *input_registers; /* by input symbol: of a function, 0 = not known */
     bool *has_lost; /* by input symbol: an earlier cubin's definition was the better one */
+    bool *gave_way; /* by input symbol: it counted until a strong definition came */
     struct merged_symbol *symbols;
     size_t symbol_count;
     size_t symbol_capacity;

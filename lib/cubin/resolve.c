@@ -213,6 +213,8 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
                (input->binding == STB_WEAK && is_leaner(m, symbol, file, index))) {
+        if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
+            m->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
         define(m, symbol, file, index);
     } else if (input->binding == STB_WEAK) {
         m->has_lost[m->symbol_base[file] + index] = true;
@@ -330,6 +332,7 @@ static void count_inputs(struct merging *m)
     memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
     memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
     m->has_lost = arena_zalloc(&m->arena, symbols, sizeof *m->has_lost);
+    m->gave_way = arena_zalloc(&m->arena, symbols, sizeof *m->gave_way);
     m->input_registers = arena_zalloc(&m->arena, symbols, sizeof *m->input_registers);
     for (size_t file = 0; file < m->count; file++)
         note_registers(m, file);
