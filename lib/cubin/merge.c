@@ -149,6 +149,7 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     attributes_warn(m);
+    reach_widen_only(m);
     return attributes_encode(m) && relocate_encode(m);
 }
 

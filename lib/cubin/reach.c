@@ -281,6 +281,23 @@ void reach_summarize(struct merging *m)
             search_from(&search, node);
 }
 
+void reach_widen_only(struct merging *m)
+{
+    struct reach *reach;
+
+    if (m->kernel_count != 1)
+        return;
+    reach = &m->reach[m->kernels[0]];
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        if (!m->symbols[i].is_live)
+            continue;
+        if (m->functions[i].barriers > reach->barriers)
+            reach->barriers = m->functions[i].barriers;
+        if (m->functions[i].is_aliased)
+            reach->flags |= REACHES_ALIAS;
+    }
+}
+
 void reach_walker_begin(struct reach_walker *walker, struct merging *m)
 {
     size_t nodes = m->symbol_count + m->prototype_count;

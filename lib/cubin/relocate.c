@@ -289,8 +289,7 @@ static bool is_replaced_frame(const struct list *list, const struct cubin_reloca
 
     return !m->request->relocatable && list->has_addends && section != SHN_UNDEF &&
            section < cubin->section_count && merged->file != MERGE_NONE &&
-           merged->file > list->file && text_equal(list->target->name, TEXT(".debug_frame")) &&
-           m->is_relocated[m->section_base[list->file] + section];
+           merged->file > list->file && m->is_relocated[m->section_base[list->file] + section];
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy

@@ -254,7 +254,6 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     struct merging *m = planner->m;
     struct merged_symbol *symbol = &m->symbols[variable];
     const struct merged_lists *users = &planner->kernels_of;
-    uint32_t kernel = m->kernels[users->items[users->first[variable]]];
     uint64_t reserve = reserved_bytes(m);
     uint64_t alignment = symbol->value;
 
@@ -263,12 +262,12 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
         grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
                           reserve + (symbol->size ? symbol->value + symbol->size : 0));
         symbol->value += planner->has_common ? reserve : 0;
-    } else if (lists_count(users, variable) > 1) {
+    } else if (lists_count(users, variable) != 1) {
         grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
         symbol->value += reserve;
     } else {
         symbol->value += reserve;
-        symbol->section = m->shared_of[kernel];
+        symbol->section = m->shared_of[m->kernels[users->items[users->first[variable]]]];
         return;
     }
     symbol->section = m->debug_shared;
@@ -281,9 +280,14 @@ static void finish_variables(struct shared_planner *planner)
     const struct merged_lists *users = &planner->kernels_of;
 
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED) || lists_count(users, i) == 0)
+        bool is_used;
+
+        if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
             continue;
-        if (m->symbols[i].file == MERGE_NONE)
+        is_used = lists_count(users, i) > 0;
+        if (!is_used && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
+            continue;
+        if (m->symbols[i].file == MERGE_NONE && is_used)
             m->shared_address[i] =
                 planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
         if (m->request->debug)

@@ -159,7 +159,7 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
         slot->alignment = symbol->value;
     for (size_t i = 0; i < count; i++)
         take_slot(slots, kernels[i], found);
-    slots->planner->has_common |= count > 1;
+    slots->planner->has_common = true;
     return found;
 }
 

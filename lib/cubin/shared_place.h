@@ -19,7 +19,7 @@ struct shared_planner {
     struct merging *m;
     struct shared_window *windows;  /* by kernel */
     struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
-    bool has_common;                /* several kernels reach one variable */
+    bool has_common;                /* some variable is (shared_is_common) */
 };
 
 /* Makes a window's section at least as strictly aligned. */
