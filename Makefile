@@ -114,6 +114,11 @@ gpu: $(BUILD)/.dependencies
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) test/gpu/run.sh
 
+# A hundred random programs for each target, linked by nvlink and by minilink; needs a CUDA toolkit.
+.PHONY: random
+random: all
+	$(Q)COUNT=100 KINDS="$${KINDS:-sm_75 sm_80 sm_90}" BUILD=$(BUILD) test/diff/random-programs.sh
+
 # Rewrites the expected output of every golden test from what the programs do now.
 goldens: all
 	$(Q)BUILD=$(BUILD) test/run-golden --update

@@ -317,6 +317,28 @@ static int compare_orders(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Measured: a program's only kernel has the externs of all functions in it, last read first. */
+static void collect_all_externs(struct encoder *encoder, struct merged_pairs *functions)
+{
+    const struct merging *m = encoder->m;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->functions[i].externs.size > 0)
+            lists_add(functions, m->functions[i].order, i);
+    if (functions->count > 1)
+        qsort(functions->items, functions->count, sizeof *functions->items, compare_orders);
+    encoder->extern_count = 0;
+    encoder->kernel++;
+    for (size_t i = 0; i < functions->count; i++)
+        add_externs(encoder, functions->items[i].to);
+    for (size_t i = 0; i < encoder->extern_count / 2; i++) {
+        uint32_t symbol = encoder->externs[i];
+
+        encoder->externs[i] = encoder->externs[encoder->extern_count - 1 - i];
+        encoder->externs[encoder->extern_count - 1 - i] = symbol;
+    }
+}
+
 /* A kernel's externs: its own, then those of the functions that it reaches, in the order in which
  * these were read. */
 static void collect_externs(struct encoder *encoder, uint32_t function)
@@ -333,6 +355,11 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
     context_defer(&cleanup, memory_cleanup, &reached.items);
+    if (m->kernel_count == 1) {
+        collect_all_externs(encoder, &reached);
+        context_clean(&cleanup);
+        return;
+    }
     count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
@@ -400,7 +427,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     if (m->request->relocatable)
         return;
     if (!merged_is_kernel(&m->symbols[function])) {
-        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && (reach->flags & REACHES_ALIAS))
+        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && m->functions[function].is_aliased)
             put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }

@@ -4,7 +4,8 @@
  * Its code can name one offset only. Measured on nvlink 13.0: a kernel's own constants stay in
  * front; the functions follow, the one read last first, each behind the longest that any of its
  * kernels has so far, whatever the others have there. A function that no kernel reaches loses its
- * constants. */
+ * constants. Those of copies that lost (losers.h) stand behind its own; where the copy that counts
+ * has none, they stay in a section of the function's. */
 #include "cubin/constants.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void find_blocks(struct planner *planner)
             continue;
         if (merged_is_kernel(&m->symbols[section->function])) {
             planner->section_of[section->function] = i;
-        } else {
+        } else if (m->functions[section->function].has_constants) {
             planner->block_of[section->function] = (uint32_t)planner->block_count;
             planner->blocks[planner->block_count++] = i;
         }
@@ -183,14 +184,22 @@ static void give_up_blocks(struct planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (size_t block = 0; block < planner->block_count; block++)
-        m->sections[planner->blocks[block]].class = CLASS_COUNT;
+    for (size_t block = 0; block < planner->block_count; block++) {
+        struct merged_section *section = &m->sections[planner->blocks[block]];
+
+        section->class = CLASS_COUNT;
+        section->own = arena_zalloc(&m->arena, section->size, 1);
+        section->data = section->own;
+    }
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *input = &m->cubins[file]->sections[i];
             const struct merged_place *where = &m->places[m->section_base[file] + i];
 
-            if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT)
-                m->sections[where->section].data = m->cubins[file]->sections[i].data.data;
+            if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
+                input->size > 0)
+                memcpy(m->sections[where->section].own + where->offset, input->data.data,
+                       input->size);
         }
 }
 

@@ -2,8 +2,10 @@
  *
  * Each cubin brings its part in .nv.callgraph: direct calls, functions whose address is taken with
  * their prototypes, prototypes of indirect calls, and who takes whose address. An indirect call may
- * reach every function whose address is taken under the same prototype. What a losing definition
- * says about its calls is not read. nvlink keeps each list with the entry read last in front. */
+ * reach every function whose address is taken under the same prototype. What a definition that
+ * loses to an earlier one says about its calls is not read; what one says that is replaced later
+ * stays, even if the later one says the same (measured). nvlink keeps each list with the entry read
+ * last in front. */
 #include "cubin/graph.h"
 
 #include <stdlib.h>
@@ -13,15 +15,28 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/lists.h"
+#include "cubin/losers.h"
+
+/* Who leads to whom, and the cubin that says so. */
+struct edges {
+    struct merged_pairs pairs;
+    struct merged_pairs files; /* as many, from the same */
+};
 
 /* What is read before it is sorted into lists. */
 struct reading {
-    struct merged_pairs calls;
-    struct merged_pairs references;
+    struct edges calls;
+    struct edges references;
     struct merged_pairs called;
     struct merged_pairs taken;
     uint32_t *prototype_of; /* by symbol: the first one that was given, or MERGE_NONE */
 };
+
+static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t file)
+{
+    lists_add(&edges->pairs, from, to);
+    lists_add(&edges->files, from, (uint32_t)file);
+}
 
 static uint32_t prototype_id(struct merging *m, struct text text)
 {
@@ -30,14 +45,6 @@ static uint32_t prototype_id(struct merging *m, struct text text)
     if (id == m->prototype_count)
         ARRAY_PUSH(m->prototypes, m->prototype_count, m->prototype_capacity) = text;
     return id;
-}
-
-/* A caller's entries count when its code comes from this cubin, or is nowhere yet. */
-static bool is_speaking(const struct merging *m, uint32_t symbol, size_t file)
-{
-    uint32_t definition = m->symbols[symbol].file;
-
-    return definition == MERGE_NONE || definition == file;
 }
 
 /* The function that a cubin's symbol means; MERGE_NONE when it is none. */
@@ -56,17 +63,27 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
 
     if (from == MERGE_NONE)
         return;
-    is_speaker = is_speaking(m, from, file);
+    is_speaker = !losers_has(m, file, (uint32_t)pair[0]);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
         uint32_t to = function_of(m, file, pair[1]);
 
-        if (to != MERGE_NONE && is_speaker)
-            lists_add(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to);
+        if (to == MERGE_NONE || !is_speaker)
+            return;
+        if (part == CALLGRAPH_DIRECT)
+            add_edge(&reading->calls, from, to, file);
+        else
+            add_edge(&reading->references, from, to, file);
+        /* Code may take the address of a copy that lost. */
+        if (part == CALLGRAPH_CANDIDATE && losers_has(m, file, (uint32_t)pair[1]) &&
+            reading->prototype_of[to] != MERGE_NONE)
+            lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {
         uint32_t to = prototype_id(m, cubin_string(m->cubins[file], (uint32_t)pair[1]));
 
         if (part == CALLGRAPH_ADDRESS) {
-            lists_add(&reading->taken, from, to);
+            if (!losers_has(m, file, (uint32_t)pair[0]) ||
+                losers_points_at(m, file, (uint32_t)pair[0]))
+                lists_add(&reading->taken, from, to);
             if (reading->prototype_of[from] == MERGE_NONE)
                 reading->prototype_of[from] = to;
         } else if (part == CALLGRAPH_INDIRECT && is_speaker) {
@@ -135,14 +152,21 @@ static struct merged_lists make_candidates(struct merging *m)
     return lists;
 }
 
+/* A caller's entries are distinct in each cubin. */
+static struct merged_lists sort_edges(struct merging *m, const struct edges *edges)
+{
+    struct merged_lists lists = lists_make(&m->arena, &edges->pairs, m->symbol_count);
+    struct merged_lists files = lists_make(&m->arena, &edges->files, m->symbol_count);
+
+    lists_distinct_in_groups(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
+    lists_reverse(&lists, m->symbol_count);
+    return lists;
+}
+
 static void sort_into_lists(struct merging *m, const struct reading *reading)
 {
-    m->calls = lists_make(&m->arena, &reading->calls, m->symbol_count);
-    lists_distinct(&m->arena, &m->calls, m->symbol_count, m->symbol_count);
-    lists_reverse(&m->calls, m->symbol_count);
-    m->references = lists_make(&m->arena, &reading->references, m->symbol_count);
-    lists_distinct(&m->arena, &m->references, m->symbol_count, m->symbol_count);
-    lists_reverse(&m->references, m->symbol_count);
+    m->calls = sort_edges(m, &reading->calls);
+    m->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
     m->called = lists_make(&m->arena, &reading->called, m->symbol_count);
     lists_reverse(&m->called, m->symbol_count);
@@ -151,15 +175,24 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
     m->candidates = make_candidates(m);
 }
 
+static void free_reading(void *argument)
+{
+    struct reading *reading = argument;
+
+    free(reading->calls.pairs.items);
+    free(reading->calls.files.items);
+    free(reading->references.pairs.items);
+    free(reading->references.files.items);
+    free(reading->called.items);
+    free(reading->taken.items);
+}
+
 bool graph_read(struct merging *m)
 {
     struct reading reading = {0};
-    struct context_cleanup cleanups[4];
+    struct context_cleanup cleanup;
 
-    context_defer(&cleanups[0], memory_cleanup, &reading.calls.items);
-    context_defer(&cleanups[1], memory_cleanup, &reading.references.items);
-    context_defer(&cleanups[2], memory_cleanup, &reading.called.items);
-    context_defer(&cleanups[3], memory_cleanup, &reading.taken.items);
+    context_defer(&cleanup, free_reading, &reading);
     reading.prototype_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     memset(reading.prototype_of, 0xff, m->symbol_count * sizeof(uint32_t));
     for (size_t file = 0; file < m->count; file++) {
@@ -174,10 +207,7 @@ bool graph_read(struct merging *m)
     }
     if (!m->failed)
         sort_into_lists(m, &reading);
-    context_clean(&cleanups[3]);
-    context_clean(&cleanups[2]);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
     return !m->failed;
 }
 
@@ -230,6 +260,8 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
         for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
             uint32_t item = lists->items[i];
 
+            if (!has_strings && !m->symbols[item].is_live)
+                continue;
             put_pair(out, (uint32_t)row,
                      has_strings ? image_string(&m->strings, m->prototypes[item])
                                  : m->symbols[item].row);

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/losers.h"
 #include "cubin/mercury.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
@@ -66,11 +67,15 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
         .info_high = class == CLASS_TEXT ? input->info >> 24 : 0,
         .bank = input->type - SHT_CUDA_CONSTANT0,
     };
+    struct text key = input->name;
     uint32_t known;
 
-    if (owner != MERGE_NONE)
-        return layout_add(m, &section);
-    known = table_add(&m->section_names, input->name, (uint32_t)m->section_count);
+    if (owner != MERGE_NONE) {
+        if (class != CLASS_FUNCTION_CONSTANT)
+            return layout_add(m, &section);
+        key = text_of(arena_printf(&m->arena, "%u#%u", section.bank, owner));
+    }
+    known = table_add(&m->section_names, key, (uint32_t)m->section_count);
     if (known == m->section_count)
         layout_add(m, &section);
     if (m->sections[known].class != class) {
@@ -191,6 +196,36 @@ static void check_unknown(struct merging *m, size_t file, const struct cubin_sec
     m->failed = true;
 }
 
+/* Whether the constants of a copy of a function stay although another copy counts. Measured: the
+ * compiler's stay where a copy comes behind the one that counts; parameters stay, too, if that one
+ * is strong, and those of the weak one that it replaced. */
+static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t owner = merging_owner(m, file, index);
+    const struct merged_symbol *function = &m->symbols[owner];
+    uint32_t input;
+
+    if (!function->is_live || merging_is_mercury(m))
+        return false;
+    if (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0)
+        return file > function->file;
+    if (function->binding == STB_WEAK)
+        return false;
+    input = cubin_section_function(m->cubins[file], index);
+    return file > function->file || m->gave_way[m->symbol_base[file] + input];
+}
+
+/* Whether an input section stays. Zeroed variables go only when their whole section lost. */
+static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
+{
+    if (m->request->relocatable)
+        return merging_keeps(m, file, index);
+    if (class == CLASS_GLOBAL)
+        return !losers_own(m, file, index);
+    return merging_keeps(m, file, index) ||
+           (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
+}
+
 bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
@@ -199,13 +234,13 @@ bool layout_sections(struct merging *m)
     memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
     m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
     for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+        for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
             const struct cubin_section *section = &m->cubins[file]->sections[i];
             enum merged_class class = class_of(m, section, merging_owner(m, file, i));
 
             if (class == CLASS_COUNT)
                 check_unknown(m, file, section);
-            else if (merging_keeps(m, file, i))
+            else if (is_placed(m, file, i, class))
                 place(m, file, i, class);
         }
     place_commons(m);

@@ -33,6 +33,32 @@ void lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_
     lists->first[key_count] = kept;
 }
 
+void lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
+                              const struct merged_lists *groups, size_t key_count,
+                              size_t item_count)
+{
+    uint32_t *seen = arena_zalloc(arena, item_count, sizeof *seen);
+    uint32_t group = 0;
+    uint32_t kept = 0;
+    uint32_t start = 0;
+
+    for (size_t key = 0; key < key_count; key++) {
+        uint32_t end = lists->first[key + 1];
+
+        lists->first[key] = kept;
+        for (uint32_t i = start; i < end; i++) {
+            if (i == start || groups->items[i] != groups->items[i - 1])
+                group++;
+            if (seen[lists->items[i]] == group)
+                continue;
+            seen[lists->items[i]] = group;
+            lists->items[kept++] = lists->items[i];
+        }
+        start = end;
+    }
+    lists->first[key_count] = kept;
+}
+
 void lists_reverse(struct merged_lists *lists, size_t key_count)
 {
     for (size_t key = 0; key < key_count; key++) {

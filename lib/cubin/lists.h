@@ -38,6 +38,12 @@ struct merged_lists lists_make(struct arena *arena, const struct merged_pairs *p
 void lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,
                     size_t item_count);
 
+/* Drops from each list what stands in it already with the same item of `groups`, which are lists of
+ * the same lengths in which equal items stand together. */
+void lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
+                              const struct merged_lists *groups, size_t key_count,
+                              size_t item_count);
+
 /* Reverses each list. */
 void lists_reverse(struct merged_lists *lists, size_t key_count);
 

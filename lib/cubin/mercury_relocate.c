@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
+#include "cubin/losers.h"
 #include "cubin/mercury.h"
 #include "cubin/mercury_code.h"
 #include "cubin/mercury_constants.h"
@@ -36,6 +37,7 @@ struct mercury_list {
     uint32_t merged;                   /* section of the list, or MERGE_NONE */
     const struct cubin_section *plain; /* relocations of the target's code, or NULL */
     size_t plain_next;
+    uint32_t initialized; /* the section whose twin the target is, if that is .nv.global.init */
     bool is_debug;
     struct mercury_fill *fills;
     size_t fill_count;
@@ -135,14 +137,11 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv.merc.nv_debug_line_sass"));
 }
 
-/* Whether a section of debug information says nothing of this definition of a function, which an
- * earlier cubin's took the place of. */
-static bool is_forgotten(const struct mercury_list *list, uint32_t index, uint32_t symbol)
+/* Whether a section of debug information says nothing of this definition of a function, which
+ * lost to another one. */
+static bool is_lost_function(const struct mercury_list *list, uint32_t index, uint32_t symbol)
 {
-    const struct merged_symbol *merged = &list->m->symbols[symbol];
-
-    return merged->type == STT_FUNC && merged->file < list->file &&
-           list->m->cubins[list->file]->symbols[index].section != SHN_UNDEF &&
+    return list->m->symbols[symbol].type == STT_FUNC && losers_has(list->m, list->file, index) &&
            forgets_losers(list->target->name);
 }
 
@@ -156,11 +155,11 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     bool is_dead = is_function && !merged->is_live;
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
-        if (is_dead)
+        if (is_dead && merged->file == list->file)
             put(list, record, 8, 0);
         return;
     }
-    if (is_dead || is_forgotten(list, index, symbol))
+    if (is_dead || is_lost_function(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
         put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
@@ -260,7 +259,7 @@ static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
     uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
     const struct merged_place *part = &m->places[m->section_base[list->file]];
 
-    if (symbol != MERGE_NONE && is_forgotten(list, index, symbol))
+    if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
         return;
     if (symbol != MERGE_NONE)
         keep(list, record, type, merging_canonical(m, symbol), MERGE_NONE,
@@ -270,6 +269,13 @@ static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
     else if (part[section].section != MERGE_NONE)
         keep(list, record, type, MERGE_NONE, part[section].section,
              part[section].offset + (uint64_t)record->r_addend);
+}
+
+/* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
+static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record)
+{
+    return list->initialized &&
+           losers_forget(list->m, list->file, list->initialized, record->r_offset);
 }
 
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
@@ -288,6 +294,8 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     merged = &m->symbols[symbol];
     if (list->is_debug)
         relocate_debug(list, record, type, symbol);
+    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record))
+        return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
     else if (resolve_is_reserved(merged->name))
@@ -365,16 +373,27 @@ static void clean_list(void *argument)
     free(list->fills);
 }
 
-/* By section of a cubin: the RELA section that relocates it, or 0. */
-static uint32_t *find_lists(struct merging *m, size_t file)
+/* What is looked up in a cubin's plain sections. */
+struct plain_sections {
+    uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
+    uint32_t initialized; /* .nv.global.init, or 0 */
+};
+
+static struct plain_sections find_plain(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    uint32_t *lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *lists);
+    struct plain_sections plain = {
+        .lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *plain.lists)};
 
-    for (uint32_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_RELA)
-            lists[cubin->sections[i].info] = i;
-    return lists;
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        if (section->type == SHT_RELA)
+            plain.lists[section->info] = i;
+        else if (section->type == SHT_CUDA_GLOBAL_INIT && !cubin_is_mercury(section))
+            plain.initialized = i;
+    }
+    return plain;
 }
 
 /* One list, for one of the places where its target went. */
@@ -388,8 +407,8 @@ static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
     merged_lists[place.section] = list->merged;
 }
 
-static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const uint32_t *lists,
-                                size_t file, size_t index)
+static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
+                                const struct plain_sections *plain, size_t file, size_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_section *input = &cubin->sections[index];
@@ -404,7 +423,9 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists, const
     if (place.section == MERGE_NONE)
         return;
     if (list.target->type == SHT_CUDA_CAPMERC)
-        list.plain = &cubin->sections[lists[cubin->symbols[list.target->info].section]];
+        list.plain = &cubin->sections[plain->lists[cubin->symbols[list.target->info].section]];
+    if (m->sections[place.section].class == CLASS_TWIN_GLOBAL_INIT)
+        list.initialized = plain->initialized;
     context_defer(&cleanup, clean_list, &list);
     if (m->sections[place.section].class != CLASS_COUNT)
         relocate_place(&list, merged_lists, place);
@@ -430,11 +451,11 @@ void mercury_relocate(struct merging *m)
     memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
     preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
-        const uint32_t *lists = find_lists(m, file);
+        const struct plain_sections plain = find_plain(m, file);
 
         for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
             if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
-                relocate_section_of(m, merged_lists, lists, file, i);
+                relocate_section_of(m, merged_lists, &plain, file, i);
     }
 }
 

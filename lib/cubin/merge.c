@@ -156,6 +156,7 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     attributes_warn(m);
+    reach_widen_only(m);
     return attributes_encode(m) && relocate_encode(m);
 }
 
@@ -353,6 +354,7 @@ static void free_merging(void *argument)
     free(m->locals);
     free(m->globals);
     free(m->commons);
+    free(m->lost_ranges);
     free(m->prototypes);
     free(m->declared);
     free(m->sections);

@@ -155,6 +155,11 @@ struct merged_relocation {
     uint32_t section;
 };
 
+/* Whose storage an input section is. */
+enum storage { STORAGE_EMPTY, STORAGE_LOSERS, STORAGE_WINNERS };
+
+struct lost_range;
+
 /* One step of the order in which local symbols are written. */
 struct merged_local {
     bool is_section;
@@ -175,6 +180,9 @@ struct merging {
     size_t *section_base;
     uint32_t *symbol_of; /* by input symbol: merged symbol, or MERGE_NONE for section symbols */
     uint32_t *owner_of;  /* by input section: function it belongs to, or MERGE_NONE */
+    uint32_t *input_registers; /* by input symbol: of a function, 0 = not known */
+    bool *has_lost; /* by input symbol: an earlier cubin's definition was the better one */
+    bool *gave_way; /* by input symbol: it counted until a strong definition came */
     struct merged_symbol *symbols;
     size_t symbol_count;
     size_t symbol_capacity;
@@ -187,6 +195,14 @@ struct merging {
     uint32_t *commons; /* in order of their first appearance */
     size_t common_count;
     size_t common_capacity;
+
+    /* losers.c */
+    struct lost_range *lost_ranges; /* storage of variables that lost, sorted */
+    size_t lost_range_count;
+    size_t lost_range_capacity;
+    enum storage *loser_storage; /* by input section */
+    bool *is_pointed_at;         /* by input symbol: data that stays holds its address */
+    bool *is_relocated;          /* by input section: there are relocations in it */
 
     /* graph.c */
     struct text *prototypes; /* distinct strings */

@@ -129,6 +129,7 @@ static void and_payload(struct merging *m, struct info_record *record, struct by
     record->payload.data = both;
 }
 
+/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count (measured). */
 static void add_compat(struct merging *m)
 {
     struct info_record records[256]; /* one per attribute at most */
@@ -150,7 +151,10 @@ static void add_compat(struct merging *m)
                 continue;
             if (at == count)
                 records[count++] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
+                     is_zero(records[at].payload))
+                records[at] = record;
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !is_zero(record.payload))
                 and_payload(m, &records[at], record.payload);
             else if (record.format != EIFMT_SVAL && record.value > records[at].value)
                 records[at].value = record.value;

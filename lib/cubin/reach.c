@@ -11,80 +11,108 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cubin/losers.h"
 #include "input/used.h"
 
-static void mark(struct merging *m, uint32_t *stack, size_t *depth, uint32_t symbol)
+/* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
+ * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
+ * no call leads to it. */
+struct marking {
+    struct merging *m;
+    bool *is_reached; /* by symbol */
+    bool *is_called;  /* by prototype: its functions are reached */
+    uint32_t *stack;
+    size_t depth;
+};
+
+static void keep(struct marking *marking, uint32_t symbol)
 {
-    if (m->symbols[symbol].type != STT_FUNC || m->symbols[symbol].is_live)
+    struct merging *m = marking->m;
+
+    if (m->symbols[symbol].type != STT_FUNC)
         return;
     m->symbols[symbol].is_live = true;
-    stack[(*depth)++] = symbol;
+    if (m->symbols[symbol].alias != MERGE_NONE)
+        m->symbols[m->symbols[symbol].alias].is_live = true;
+    for (uint32_t i = m->calls.first[symbol]; i < m->calls.first[symbol + 1]; i++)
+        if (m->symbols[m->calls.items[i]].file == MERGE_NONE)
+            m->symbols[m->calls.items[i]].is_live = true;
 }
 
-static void mark_list(struct merging *m, uint32_t *stack, size_t *depth,
-                      const struct merged_lists *lists, uint32_t symbol)
+static void reach(struct marking *marking, uint32_t symbol)
 {
-    for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++)
-        mark(m, stack, depth, lists->items[i]);
+    if (marking->m->symbols[symbol].type != STT_FUNC || marking->is_reached[symbol])
+        return;
+    keep(marking, symbol);
+    marking->is_reached[symbol] = true;
+    marking->stack[marking->depth++] = symbol;
+}
+
+static void reach_list(struct marking *marking, const struct merged_lists *lists, uint32_t item)
+{
+    for (uint32_t i = lists->first[item]; i < lists->first[item + 1]; i++)
+        reach(marking, lists->items[i]);
 }
 
 /* Measured: a function whose address is taken anywhere stays, even if only dead code takes it. */
-static bool is_root(const struct merging *m, uint32_t symbol)
+static void mark_root(struct marking *marking, uint32_t symbol)
 {
+    const struct merging *m = marking->m;
     const struct merged_symbol *function = &m->symbols[symbol];
 
-    if (function->type != STT_FUNC)
-        return false;
-    if (m->request->relocatable)
-        return true;
-    if (function->file == MERGE_NONE)
-        return lists_count(&m->taken, symbol) > 0;
-    if (merging_keeps_all(m) || lists_count(&m->taken, symbol) > 0)
-        return true;
-    return merged_is_kernel(function) &&
-           (!m->request->used || used_has(m->request->used, function->name));
+    if (m->request->relocatable || (merging_keeps_all(m) && function->file != MERGE_NONE) ||
+        (merged_is_kernel(function) && function->file != MERGE_NONE &&
+         (!m->request->used || used_has(m->request->used, function->name))))
+        reach(marking, symbol);
+    else if (lists_count(&m->taken, symbol) > 0)
+        keep(marking, symbol);
 }
 
 /* Functions whose address stands in data that is never removed. */
-static void mark_data(struct merging *m, uint32_t *stack, size_t *depth)
+static void mark_data(struct marking *marking)
 {
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
+    struct merging *m = marking->m;
 
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            const struct cubin_section *section = &cubin->sections[i];
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t symbol = merging_symbol(m, file, i);
 
-            if (section->relocation_count == 0 ||
-                merging_owner(m, file, section->info) != MERGE_NONE ||
-                !(cubin->sections[section->info].flags & SHF_ALLOC))
-                continue;
-            for (size_t r = 0; r < section->relocation_count; r++) {
-                uint32_t symbol = merging_symbol(m, file, section->relocations[r].symbol);
-
-                if (symbol != MERGE_NONE)
-                    mark(m, stack, depth, symbol);
-            }
+            if (symbol != MERGE_NONE && losers_points_at(m, file, i))
+                keep(marking, symbol);
         }
+}
+
+/* What a reached function may call. */
+static void follow(struct marking *marking, uint32_t symbol)
+{
+    const struct merging *m = marking->m;
+
+    reach_list(marking, &m->calls, symbol);
+    if (m->symbols[symbol].alias != MERGE_NONE)
+        reach(marking, m->symbols[symbol].alias);
+    for (uint32_t i = m->called.first[symbol]; i < m->called.first[symbol + 1]; i++) {
+        uint32_t prototype = m->called.items[i];
+
+        if (!marking->is_called[prototype])
+            reach_list(marking, &m->candidates, prototype);
+        marking->is_called[prototype] = true;
     }
 }
 
 void reach_mark_live(struct merging *m)
 {
-    uint32_t *stack = arena_alloc(&m->arena, m->symbol_count, sizeof *stack);
-    size_t depth = 0;
+    struct marking marking = {
+        .m = m,
+        .is_reached = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
+        .is_called = arena_zalloc(&m->arena, m->prototype_count, sizeof(bool)),
+        .stack = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
+    };
 
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
-        if (is_root(m, symbol))
-            mark(m, stack, &depth, symbol);
-    mark_data(m, stack, &depth);
-    while (depth > 0) {
-        uint32_t symbol = stack[--depth];
-
-        mark_list(m, stack, &depth, &m->calls, symbol);
-        mark_list(m, stack, &depth, &m->references, symbol);
-        if (m->symbols[symbol].alias != MERGE_NONE)
-            mark(m, stack, &depth, m->symbols[symbol].alias);
-    }
+        mark_root(&marking, symbol);
+    mark_data(&marking);
+    while (marking.depth > 0)
+        follow(&marking, marking.stack[--marking.depth]);
 }
 
 /* The `position`th node that `node` leads to, or MERGE_NONE behind the last. */
@@ -251,6 +279,23 @@ void reach_summarize(struct merging *m)
     for (uint32_t node = 0; node < nodes; node++)
         if (!search.number[node])
             search_from(&search, node);
+}
+
+void reach_widen_only(struct merging *m)
+{
+    struct reach *reach;
+
+    if (m->kernel_count != 1)
+        return;
+    reach = &m->reach[m->kernels[0]];
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        if (!m->symbols[i].is_live)
+            continue;
+        if (m->functions[i].barriers > reach->barriers)
+            reach->barriers = m->functions[i].barriers;
+        if (m->functions[i].is_aliased)
+            reach->flags |= REACHES_ALIAS;
+    }
 }
 
 void reach_walker_begin(struct reach_walker *walker, struct merging *m)

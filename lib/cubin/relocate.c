@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/layout.h"
+#include "cubin/losers.h"
 #include "cubin/preserve.h"
 #include "cubin/resolve.h"
 #include "cubin/texture.h"
@@ -296,8 +297,24 @@ static bool forgets_losers(struct text section)
            text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
-/* Debug information about functions: of dead ones the ranges are emptied; a copy that lost to an
- * earlier cubin is not described any more, one that was replaced by a later cubin's is. */
+/* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
+ * relocations in its code; but up to sm_80, where the addresses of frames have no addends, never.
+ */
+static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
+                              const struct merged_symbol *merged)
+{
+    const struct merging *m = list->m;
+    const struct cubin *cubin = m->cubins[list->file];
+    uint32_t section = cubin->symbols[relocation->symbol].section;
+
+    return !m->request->relocatable && list->has_addends && section != SHN_UNDEF &&
+           section < cubin->section_count && merged->file != MERGE_NONE &&
+           merged->file > list->file && m->is_relocated[m->section_base[list->file] + section];
+}
+
+/* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
+ * that lost to an earlier cubin, which is not described any more; one that was replaced by a later
+ * cubin's is. */
 static bool relocate_debug(struct list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
@@ -305,19 +322,18 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !merged->is_live;
-    bool is_defined = m->cubins[list->file]->symbols[relocation->symbol].section != SHN_UNDEF;
-
     bool is_clear =
         relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32;
 
     if (is_clear && !m->request->relocatable) {
-        if (is_dead)
+        if (is_dead && merged->file == list->file)
             memset(field_bytes(list, relocation), 0,
                    relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
         return true;
     }
-    if (is_dead || (is_function && is_defined && merged->file < list->file &&
-                    forgets_losers(list->target->name)))
+    if (is_dead || (is_function && forgets_losers(list->target->name) &&
+                    (losers_has(m, list->file, relocation->symbol) ||
+                     is_replaced_frame(list, relocation, merged))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
         if (relocation->type > R_CUDA_G64)
@@ -372,6 +388,9 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return relocate_debug(list, relocation, symbol);
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+    /* A function that nothing calls is kept without what it calls. */
+    if (m->symbols[symbol].type == STT_FUNC && !m->symbols[symbol].is_live)
+        return true;
     if (relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32 ||
         resolve_is_unified_table(m->symbols[symbol].name))
         return true;
@@ -411,7 +430,8 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
     for (size_t i = 0; i < input->relocation_count; i++)
-        relocate_one(&list, &input->relocations[i]);
+        if (!losers_forget(m, file, input->info, input->relocations[i].offset))
+            relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;
 }
 

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/losers.h"
 
 /* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
  * after the first cubin's functions, then everything else; each cubin's symbols are therefore
@@ -235,6 +236,17 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
         symbol->type = STT_CUDA_OBJECT;
 }
 
+/* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
+ * these. */
+static bool is_leaner(const struct merging *m, const struct merged_symbol *symbol, size_t file,
+                      size_t index)
+{
+    uint32_t registers = m->input_registers[m->symbol_base[file] + index];
+
+    return symbol->type == STT_FUNC && symbol->binding == STB_WEAK && registers > 0 &&
+           registers < m->input_registers[m->symbol_base[symbol->file] + symbol->input];
+}
+
 /* Brings a global or weak symbol of cubin `file` together with its namesakes. */
 static void merge_global(struct merging *m, struct table *names, size_t file, size_t index)
 {
@@ -265,8 +277,13 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
     } else if (input->section == SECTION_COMMON) {
         merge_common(m, id, input);
     } else if (symbol->file == MERGE_NONE ||
-               (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL)) {
+               (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
+               (input->binding == STB_WEAK && is_leaner(m, symbol, file, index))) {
+        if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
+            m->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
         define(m, symbol, file, index);
+    } else if (input->binding == STB_WEAK) {
+        m->has_lost[m->symbol_base[file] + index] = true;
     }
 }
 
@@ -337,6 +354,26 @@ static void find_owners(struct merging *m, size_t file)
     }
 }
 
+/* Notes what a cubin's .nv.info says of its functions' registers. */
+static void note_registers(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        struct bytes rest = cubin->sections[i].data;
+        struct info_record record;
+
+        if (cubin->sections[i].type != SHT_CUDA_INFO)
+            continue;
+        while (info_next(&rest, &record)) {
+            uint32_t symbol = info_word(record.payload, 0);
+
+            if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
+                m->input_registers[m->symbol_base[file] + symbol] = info_word(record.payload, 1);
+        }
+    }
+}
+
 static void count_inputs(struct merging *m)
 {
     size_t symbols = 0;
@@ -356,6 +393,11 @@ static void count_inputs(struct merging *m)
     m->owner_of = arena_alloc(&m->arena, sections, sizeof *m->owner_of);
     memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
     memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
+    m->has_lost = arena_zalloc(&m->arena, symbols, sizeof *m->has_lost);
+    m->gave_way = arena_zalloc(&m->arena, symbols, sizeof *m->gave_way);
+    m->input_registers = arena_zalloc(&m->arena, symbols, sizeof *m->input_registers);
+    for (size_t file = 0; file < m->count; file++)
+        note_registers(m, file);
 }
 
 /* Commons that got a real definition later are none. */
@@ -384,6 +426,7 @@ bool resolve_symbols(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         find_aliases(m, file);
     drop_defined_commons(m);
+    losers_find(m);
     return !m->failed;
 }
 

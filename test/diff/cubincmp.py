@@ -225,8 +225,9 @@ def compare(mine, theirs):
     differ("header", mine.header, theirs.header, out)
     differ("segments", mine.loads(), theirs.loads(), out)
     compare_sections(mine, theirs, out)
-    differ_lists("symbols", [str(sorted(s.items())) for s in mine.symbols],
-                 [str(sorted(s.items())) for s in theirs.symbols], out)
+    # nvlink leaves sizes of losing copies' constants as the value of symbol 0, which names nothing.
+    differ_lists("symbols", [str(sorted(s.items())) for s in mine.symbols[1:]],
+                 [str(sorted(s.items())) for s in theirs.symbols[1:]], out)
     return out
 
 

@@ -1,0 +1,130 @@
+#!/bin/bash
+# random-programs.sh [SEED...]: random PTX programs, linked as cubins by nvlink and by minilink, and compared.
+#
+# For each target and level in $KINDS (as in merge-series.sh) $COUNT programs from seed $SEED on, and those of
+# random-seeds, which once differed; or the seeds that are given (`make random` tries 100 for each target). A line
+# per program that is not equal; KEEP=FOLDER keeps the files. Programs that both refuse, in the same words, are
+# equal, and all warnings must be. Those on which nvlink itself fails are skipped, and counted.
+# What known-differences lists by `random_SEED`, or by kind and `random_SEED`, is skipped when it differs, and an
+# error when it does not, so that the list stays true.
+# Needs ptxas, nvlink and python3; without them it is skipped, loudly.
+set -u
+cd "$(dirname "$0")/../.."
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+here=$PWD/test/diff
+passed=0 failed=0 skipped=0
+count=${COUNT:-10}
+internal=0
+first=${SEED:-1}
+kinds=${KINDS:-sm_90}
+
+finish() {
+    [ "$internal" -eq 0 ] || echo "nvlink failed on $internal programs: skipped"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+for tool in ptxas nvlink python3 "$build/minilink"; do
+    if ! command -v "$tool" > /dev/null; then
+        echo "skipped random-programs: $tool is not there"
+        skipped=1
+        finish
+    fi
+done
+if [ -n "${KEEP:-}" ]; then
+    mkdir -p "$KEEP"
+    work=$(cd "$KEEP" && pwd)
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+
+# assemble TARGET LEVEL SEED: makes the program's cubins in this folder.
+assemble() {
+    local module options
+    python3 "$here/random_program.py" "$3" "$1" . ${2:+"$2"} > ptxas.log 2>&1 || return 1
+    for module in m?.ptx; do
+        options=$(sed -n '1s,^//,,p' "$module")
+        # shellcheck disable=SC2086
+        ptxas -c -arch="$1" $options "$module" -o "${module%.ptx}.cubin" > ptxas.log 2>&1 || return 1
+    done
+}
+
+# link TOOL NAME OPTIONS...: NAME.log says what the tool did, without its name and the output's.
+link() {
+    local tool=$1 name=$2
+    shift 2
+    if "$tool" "$@" m?.cubin -o "$name" > "$name.out" 2>&1; then echo linked; else echo refused; fi > "$name.log"
+    # nvlink says some warnings once, others several times.
+    sed -E 's/^(nvlink|minilink) //' "$name.out" | sort -u >> "$name.log"
+}
+
+# run TARGET LEVEL SEED: prints one of passed, failed, skipped, and why.
+run() {
+    local where="$1$2 random_$3"
+    mkdir -p "$work/$1$2.$3.d" && cd "$work/$1$2.$3.d" || return 1
+    if ! assemble "$@"; then
+        echo "skipped $where: $(head -n 1 ptxas.log)"
+        return
+    fi
+    link nvlink theirs -arch="$1" ${2:+"$2"}
+    link "$build/minilink" mine -arch="$1" ${2:+"$2"}
+    if grep -q 'Internal error' theirs.log; then
+        echo "skipped $where: nvlink fails: $(grep -m 1 'Internal error' theirs.log)"
+    elif ! cmp -s mine.log theirs.log; then
+        echo "failed $where: messages: $(diff theirs.log mine.log | grep '^[<>]' | head -n 2 | tr '\n' ' ')"
+    elif grep -q refused mine.log; then
+        echo "passed $where: refused by both"
+    elif ! python3 "$here/cubincmp.py" mine theirs > differences; then
+        echo "failed $where: $(wc -l < differences) differences, $(head -n 1 differences | cut -c1-200)"
+    else
+        echo "passed $where"
+    fi
+}
+
+# judge KIND SEED LINE: counts it, and prints what is not equal.
+judge() {
+    local line=$3 known
+    known=$(grep -m 1 -E "^($1 )?random_$2	" "$here/known-differences" | cut -f2)
+    case $line in
+    passed*)
+        if [ -z "$known" ]; then
+            passed=$((passed + 1))
+            return
+        fi
+        line="failed ${line#passed }: equal now, but known-differences lists it"
+        failed=$((failed + 1))
+        ;;
+    *"nvlink fails"*)
+        skipped=$((skipped + 1))
+        internal=$((internal + 1))
+        return
+        ;;
+    skipped*) skipped=$((skipped + 1)) ;;
+    *)
+        if [ -n "$known" ]; then
+            line="skipped ${line#failed } (known: $known)"
+            skipped=$((skipped + 1))
+        else
+            failed=$((failed + 1))
+        fi
+        ;;
+    esac
+    echo "$line"
+}
+
+if [ "$#" -eq 0 ]; then
+    set -- $({ seq "$first" $((first + count - 1)) && sed 's/#.*//; s/ //g' "$here/random-seeds"; } | grep . | sort -nu)
+fi
+export -f run assemble link
+export work build here
+for kind in $kinds; do
+    target=${kind%%:*} level=${kind#"$target"} level=${level#:}
+    printf '%s\n' "$@" |
+        xargs -P "${JOBS:-2}" -I{} bash -c "run $target '$level' {} > '$work/$target$level.{}'"
+    for seed in "$@"; do
+        judge "$kind" "$seed" "$(cat "$work/$target$level.$seed")"
+    done
+done
+finish
