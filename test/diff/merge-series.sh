@@ -89,7 +89,7 @@ for kind in $kinds; do
         xargs -P "$jobs" -I{} bash -c "run $target '${level#:}' {} > $work/$target${level#:}.{}"
     for test in "$@"; do
         line=$(cat "$work/$target${level#:}.$test")
-        known=$(grep -m 1 -E "^($target )?$test	" test/diff/known-differences | cut -f2)
+        known=$(grep -m 1 -E "^($target |$target${level#:} )?$test	" test/diff/known-differences | cut -f2)
         case $line in
         passed*)
             # Under a level things may be equal that are not without.
