@@ -309,7 +309,12 @@ START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     expect(&four, MINILINK_OK, NULL);
     ck_assert_uint_eq(one.result.cubin_size, four.result.cubin_size);
     ck_assert_mem_eq(one.result.cubin, four.result.cubin, one.result.cubin_size);
-    ck_assert_str_eq(log_of(&one), log_of(&four));
+    /* Not by ck_assert_str_eq, which gives up on long texts. */
+    const char *here = log_of(&one);
+    const char *there = log_of(&four);
+    while (*here && *here == *there)
+        here++, there++;
+    ck_assert_msg(*here == *there, "%.300s\ninstead of\n%.300s", there, here);
     release(&one);
     release(&four);
     free(ptx);

@@ -30,6 +30,8 @@ static inline struct minilink_job job_of(const char *ptx, const char *arch,
                                  .sm = (uint32_t)atoi(arch + 3),
                                  .address64 = 1,
                                  .machine64 = 1,
+                                 /* Whoever runs the tests may be a make with -j. */
+                                 .jobserver = MINILINK_JOBSERVER_OFF,
                                  .mode = MINILINK_MODE_WHOLE,
                                  .options = options};
 }
