@@ -156,6 +156,9 @@ bool used_collect(struct used_kernels *used, const struct inputs *inputs,
 {
     struct collector collector = {.used = used, .all_have = true, .ok = true};
 
+    used->is_selection = request->entry_count > 0;
+    for (size_t i = 0; i < request->entry_count; i++)
+        table_set(&used->selected, request->entries[i], 0);
     if (request->kernels || request->variables) {
         take_parts(used, request->kernels);
         used->is_filter = true;
@@ -214,6 +217,8 @@ static bool is_listed(const struct used_kernels *used, struct text kernel)
 
 bool used_has(const struct used_kernels *used, struct text kernel)
 {
+    if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
+        return false;
     if (!used->is_filter)
         return true;
     if (used->count)
@@ -226,6 +231,7 @@ bool used_has(const struct used_kernels *used, struct text kernel)
 
 void used_free(struct used_kernels *used)
 {
+    table_free(&used->selected);
     table_free(&used->starts);
     free(used->patterns);
     arena_free(&used->arena);

@@ -7,7 +7,7 @@
  * sections, nothing has its device code in another form (fatbin, cubin, PTX), and some kernel is
  * listed outside libcudadevrt, then a kernel that is not listed is dead. Variables always stay.
  * -kernels-used and -variables-used come instead of the lists: then a kernel stays when its name
- * contains one of the strings. */
+ * contains one of the strings. What -Xptxas -e selects is a choice among those that stay then. */
 #ifndef MINILINK_INPUT_USED_H
 #define MINILINK_INPUT_USED_H
 
@@ -23,6 +23,8 @@ struct used_pattern;
 struct used_kernels {
     struct arena arena;
     bool is_filter;                /* else every kernel stays */
+    bool is_selection;             /* only those in `selected` stay at most */
+    struct table selected;         /* of used_request.entries */
     struct text *parts;            /* of -kernels-used */
     size_t part_count;             /* with parts, or without patterns, the lists do not count */
     struct used_pattern *patterns; /* malloc'ed */
@@ -35,9 +37,11 @@ struct used_kernels {
 };
 
 struct used_request {
-    const char *kernels;   /* comma lists, or NULL */
-    const char *variables; /* the same */
-    bool ignore_host_info; /* -ignore-host-info */
+    const char *kernels;        /* comma lists, or NULL */
+    const char *variables;      /* the same */
+    const struct text *entries; /* names: other kernels are dropped, whatever else keeps them */
+    size_t entry_count;         /* 0: no such choice */
+    bool ignore_host_info;      /* -ignore-host-info */
 };
 
 /* Reads the lists of `inputs`. False, and an error, when an object is damaged. */

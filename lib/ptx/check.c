@@ -2,7 +2,9 @@
  * calls may be undefined or have another prototype (measured on nvlink 13.0). */
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
+#include "options/entries.h"
 #include "ptx/link.h"
 
 /* Functions that the driver provides. nvlink 13.0 leaves the first four and those with the prefixes
@@ -95,9 +97,54 @@ static bool may_be_undefined(const struct program_symbol *symbol,
            item->variable.is_array;
 }
 
+/* What is known of a name that -Xptxas -e gives. */
+enum entry_state { ENTRY_UNKNOWN, ENTRY_OTHER, ENTRY_KERNEL };
+
+static void find_entries(struct table *states, const struct program *program)
+{
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        if (symbol->is_defined && table_find(states, symbol->own_name) < ENTRY_KERNEL)
+            table_set(states, symbol->own_name, symbol->is_entry ? ENTRY_KERNEL : ENTRY_OTHER);
+    }
+}
+
+/* The words are ptxas's. */
+static bool check_entries(const struct program *program, const struct program_request *request)
+{
+    const struct entry_selection *entries = request->entries;
+    struct table states = {0};
+    struct context_cleanup cleanup;
+    bool is_good = true;
+
+    if (!entries || entries->count == 0)
+        return true;
+    context_defer(&cleanup, table_cleanup, &states);
+    for (size_t i = 0; i < entries->count; i++)
+        table_set(&states, entries->names[i], ENTRY_UNKNOWN);
+    find_entries(&states, program);
+    for (size_t i = 0; i < entries->count; i++) {
+        struct text name = entries->names[i];
+        uint32_t state = table_find(&states, name);
+
+        if (state == ENTRY_UNKNOWN)
+            diag_error("Unknown function %.*s: -Xptxas -e names it, and no PTX defines it",
+                       TEXT_ARG(name));
+        else if (state == ENTRY_OTHER && request->selects_entries)
+            diag_error("Entry function '%.*s' not found: what -Xptxas -e names is no kernel",
+                       TEXT_ARG(name));
+        else
+            continue;
+        is_good = false;
+    }
+    context_clean(&cleanup);
+    return is_good;
+}
+
 bool check_program(const struct program *program, const struct program_request *request)
 {
-    bool is_good = true;
+    bool is_good = check_entries(program, request);
 
     for (uint32_t i = 0; i < program->module_count; i++) {
         const struct program_module *details = &program->details[i];

@@ -17,7 +17,8 @@
 
 struct ptx_module;   /* ptx/module.h */
 struct table;        /* base/table.h */
-struct used_kernels; /* input/used.h */
+struct entry_selection; /* options/entries.h */
+struct used_kernels;    /* input/used.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
 struct program_source {
@@ -31,6 +32,8 @@ struct program_request {
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
     const struct used_kernels *used; /* which kernels live, unless keep_dead; NULL = all */
+    const struct entry_selection *entries; /* names that must exist; may be NULL */
+    bool selects_entries;                  /* ... and be kernels: the others are dropped */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
                                      here; may be NULL */
 };

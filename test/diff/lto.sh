@@ -12,7 +12,7 @@ BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 skip() {
     echo "lto: $1: SKIPPED"
-    echo "0 passed, 0 failed, 38 skipped"
+    echo "0 passed, 0 failed, 41 skipped"
     exit 0
 }
 for tool in nvcc nvlink ptxas; do
@@ -97,6 +97,7 @@ check "fast math and a split value" equal a.fast.o b.fast.o
 check "line info" equal a.line.o b.line.o
 check "a limit of registers" equal -maxrregcount=32 a.o b.o
 check "options for ptxas" equal -Xptxas=-O1 a.o b.o
+check "a kernel that ptxas is to select" equal -Xptxas=-e,_Z2k1Pfi a.o b.o
 check "options for libnvvm" equal -Xnvvm=-opt=0 a.o b.o
 check "fast compilation" equal -Ofc max a.o b.o
 check "some kernels only" equal -kernels-used=k1 a.o b.o
@@ -144,6 +145,11 @@ check "4 threads are as good as 2" cmp split4.cubin split2.cubin
 both a.o b.o > log 2>&1
 kernels ours.cubin > one; kernels split2.cubin > two
 check "the split kernels" diff one two
+
+both -split-compile-extended=2 -Xptxas=-e,_Z2k1Pfi,-e,_Z2k2Pfi a.o b.o > log 2>&1
+kernels theirs.cubin > one; kernels ours.cubin > two
+check "the kernels selected, split" diff one two
+check "... are two" [ "$(wc -l < one)" = 2 ]
 
 # Errors are both linkers'.
 # shellcheck disable=SC2086
