@@ -1,0 +1,17 @@
+/* take.h: one option or operand of the command line into the request. */
+#ifndef MINILINK_COMMAND_TAKE_H
+#define MINILINK_COMMAND_TAKE_H
+
+#include <stdbool.h>
+
+#include "option_table.h"
+#include "options.h"
+
+/* Notes the operand `name`, a file or what -l names; it must live as long as `options`. */
+void take_operand(struct options *options, const char *name, bool is_library);
+
+/* Notes the option of `row`, with its value or NULL, which must live as long as `options`. False,
+ * and an error in nvlink's words, when the value is wrong. */
+bool take_option(struct options *options, const struct option_row *row, const char *value);
+
+#endif
