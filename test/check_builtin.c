@@ -12,6 +12,9 @@
 
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 
+/* Only there samplers are objects of their own. */
+#define INDEPENDENT ".version 8.0\n.target sm_90, texmode_independent\n.address_size 64\n"
+
 /* --- Assembling and reading back. --- */
 
 struct outcome {
@@ -431,13 +434,13 @@ END_TEST
 /* --- Textures, samplers and surfaces. --- */
 
 #define TEXTURES                                                                                   \
-    HEADER ".global .texref t;\n.extern .global .surfref s;\n"                                     \
-           ".global .samplerref m = {addr_mode_1 = clamp_to_edge, filter_mode = linear, "          \
-           "force_unnormalized_coords = 1};\n.visible .global .u64 handle = t;\n"                  \
-           ".visible .entry k(.param .u64 p, .param .surfref image, .param .u32 n) {\n"            \
-           ".reg .b32 %r<3>; .reg .f32 %f<5>; ld.param.u32 %r1, [n];\n"                            \
-           "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}];\n"                              \
-           "suld.b.1d.b32.trap %r2, [image, {%r1}]; ret; }\n"
+    INDEPENDENT ".global .texref t;\n.extern .global .surfref s;\n"                                \
+                ".global .samplerref m = {addr_mode_1 = clamp_to_edge, filter_mode = linear, "     \
+                "force_unnormalized_coords = 1};\n.visible .global .u64 handle = t;\n"             \
+                ".visible .entry k(.param .u64 p, .param .surfref image, .param .u32 n) {\n"       \
+                ".reg .b32 %r<3>; .reg .f32 %f<5>; ld.param.u32 %r1, [n];\n"                       \
+                "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}];\n"                         \
+                "suld.b.1d.b32.trap %r2, [image, {%r1}]; ret; }\n"
 
 START_TEST(references_have_symbols_and_no_bytes)
 {
@@ -511,9 +514,9 @@ static const struct {
     {HEADER ".func f();\n.visible .entry k() { ret; }\n",
      "chunk:4: error: Unresolved extern function 'f'"},
     {HEADER ".visible .func f() { ret; }\n.visible .func f() { ret; }\n",
-     "chunk:5: error: Duplicate definition of 'f'"},
+     "chunk:5: error: Duplicate definition of function 'f'"},
     {HEADER ".global .u32 f;\n.extern .func f();\n",
-     "chunk:5: error: 'f' is declared as a function and as a variable"},
+     "chunk:5: error: Inconsistent redefinition of variable 'f'"},
     {HEADER ".extern .func f();\n.visible .func g();\n.alias g, f;\n",
      "chunk:6: error: Alias 'g' stands for a function that is not defined"},
     {HEADER ".visible .global .u64 p = nothing;\n",
@@ -525,13 +528,13 @@ static const struct {
     {HEADER ".visible .entry k() { .global .texref t; ret; }\n",
      "Texture/surface variable must be at module or entry parameter scope"},
     {HEADER ".const .texref t;\n",
-     "chunk:4:1: error: Texture and surface variables must be declared in .global space"},
+     "chunk:4:16: error: Texture and surface variables must be declared in .global space"},
     {HEADER ".tex .u32 t;\n", "Deprecated feature: '.tex' not supported"},
     {HEADER ".visible .func f(.param .texref t) { ret; }\n",
      "Variable 't' cannot be allocated in .param state space"},
-    {HEADER ".global .samplerref m = {filter_mode = wrap};\n",
+    {INDEPENDENT ".global .samplerref m = {filter_mode = wrap};\n",
      "Invalid initial value of sampler 'm'"},
-    {HEADER ".global .samplerref m = {addr_mode_3 = wrap};\n",
+    {INDEPENDENT ".global .samplerref m = {addr_mode_3 = wrap};\n",
      "Invalid initial value of sampler 'm'"},
     {".version 8.6\n.target sm_100\n.address_size 64\n",
      "SM version specified by .target is higher"},

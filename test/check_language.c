@@ -60,21 +60,37 @@ START_TEST(right_instructions_of_every_form_are_taken)
 }
 END_TEST
 
-START_TEST(wrong_instructions_are_refused_with_these_words)
+/* What is said of each line of a table in its frame. */
+static int check_verdicts(const char *own_frame, const char *table, const char *messages)
 {
-    char *programs = read_fixture("wrong.txt"), *rest = programs;
-    char *expected = read_fixture("wrong.expected"), *rest_expected = expected;
+    char *programs = read_fixture(table), *rest = programs;
+    char *expected = read_fixture(messages), *rest_expected = expected;
     int count = 0;
 
     for (char *line; (line = next_line(&rest)); count++) {
-        char *verdict = verdict_of_line(frame, line, "sm_90");
+        char *verdict = verdict_of_line(own_frame, line, "sm_90");
+        const char *wanted = next_line(&rest_expected);
 
-        ck_assert_str_eq(verdict, next_line(&rest_expected));
+        ck_assert_msg(strcmp(verdict, wanted) == 0, "%s: %s, expected %s", line, verdict, wanted);
         free(verdict);
     }
-    ck_assert_int_gt(count, 300);
     free(programs);
     free(expected);
+    return count;
+}
+
+START_TEST(wrong_instructions_are_refused_with_these_words)
+{
+    ck_assert_int_gt(check_verdicts(frame, "wrong.txt", "wrong.expected"), 300);
+}
+END_TEST
+
+START_TEST(declarations_are_taken_or_refused_with_these_words)
+{
+    char *own_frame = read_fixture("declarations.frame.ptx");
+
+    ck_assert_int_gt(check_verdicts(own_frame, "declarations.txt", "declarations.expected"), 700);
+    free(own_frame);
 }
 END_TEST
 
@@ -233,6 +249,7 @@ int main(void)
     tcase_add_checked_fixture(programs, setup, teardown);
     tcase_add_test(programs, right_instructions_of_every_form_are_taken);
     tcase_add_test(programs, wrong_instructions_are_refused_with_these_words);
+    tcase_add_test(programs, declarations_are_taken_or_refused_with_these_words);
     tcase_add_test(programs, errors_are_all_reported_up_to_a_limit);
     suite_add_tcase(suite, programs);
     tcase_add_test(table, the_right_instructions_cover_the_table);

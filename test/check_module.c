@@ -81,12 +81,12 @@ START_TEST(functions_have_parameters_and_directives)
 {
     struct ptx_item f =
         item(HEADER ".visible .func (.param .align 8 .b8 r[16]) f(.reg .u32 a,\n"
-                    ".param .f32 b, .param .v2 .u64 v, .param .b8 rest[]) .noreturn;",
+                    ".param .f32 b, .param .v2 .u64 v, .param .b8 rest[]) .abi_preserve 4;",
              0);
     const struct ptx_function *function = &f.function;
 
     ck_assert(text_equal(f.name, TEXT("f")));
-    ck_assert(!f.is_definition && !function->is_entry && function->performance.is_noreturn);
+    ck_assert(!f.is_definition && !function->is_entry && function->performance.abi_preserve == 4);
     ck_assert_uint_eq(f.linkage, PTX_VISIBLE);
     ck_assert_uint_eq(function->parameter_count, 5);
     ck_assert_uint_eq(function->return_count, 1);
@@ -178,17 +178,17 @@ START_TEST(other_items_are_found)
 {
     struct ptx_module module =
         parse(HEADER ".file 1 \"a.cu\", 12, 34\n.pragma \"a\", \"b\";\n.func f() {}\n"
-                     ".visible .func g();\n.alias g, f;\n.loc 1 2 3, function_name $x, inlined_at "
-                     "1 2 3\n.section .debug_str { $x: .b8 1,0 }\n");
+                     ".visible .func g();\n.alias g, f;\n"
+                     ".section .debug_str { $x: .b8 1,0 }\n");
 
-    ck_assert_uint_eq(module.item_count, 7);
+    ck_assert_uint_eq(module.item_count, 6);
     ck_assert_uint_eq(module.items[0].kind, PTX_FILE);
     ck_assert_uint_eq(module.items[0].number, 1);
     ck_assert(text_equal(module.items[0].target, TEXT("\"a.cu\", 12, 34")));
     ck_assert(text_equal(module.items[1].target, TEXT("\"a\", \"b\"")));
     ck_assert_uint_eq(module.items[4].kind, PTX_ALIAS);
     ck_assert(text_equal(module.items[4].target, TEXT("f")));
-    ck_assert_uint_eq(module.items[6].kind, PTX_SECTION);
+    ck_assert_uint_eq(module.items[5].kind, PTX_SECTION);
     ck_assert(!module.has_full_debug);
     ck_assert(parse(HEADER ".section .debug_info { .b8 1 }").has_full_debug);
 }
@@ -198,12 +198,16 @@ static const struct {
     const char *text, *message;
 } error_cases[] = {
     {".target sm_90\n", "a.ptx:1:1: expected '.version' at the beginning of a module"},
-    {".version 9.0\n.global .u32 a;", "the module has no .target"},
+    {".version 9.0\n.global .u32 a;", "expected '.target' behind '.version', not '.global'"},
     {".version nine\n", "expected a version such as 9.0, not 'nine'"},
     {".version 9.0 .target gpu\n", "'gpu' is no architecture"},
-    {HEADER ".address_size 16", "address size is neither 32 nor 64"},
+    {".version 9.0\n.target sm_90\n.address_size 16", "address size is neither 32 nor 64"},
+    {HEADER ".address_size 64", "expected a directive, function or variable, not '.address_size'"},
+    {HEADER ";", "expected a directive, function or variable, not ';'"},
+    {HEADER ".loc 1 2 3", "expected a directive, function or variable, not '.loc'"},
+    {HEADER ".file 1 \"a\" .file 2 \"b\" .file 1 \"c\"", "a.ptx:4:25: Duplicate file index #1"},
     {HEADER ".global a;", "a.ptx:4:9: expected a type, not 'a'"},
-    {HEADER ".global .u32 ;", "expected the name of a variable, not ';'"},
+    {HEADER ".global .u32 ,;", "expected the name of a variable, not ','"},
     {HEADER ".global .u32 a", "expected ';', not the end of the text"},
     {HEADER ".global .u32 a[x];", "expected an array size, not 'x'"},
     {HEADER ".global .u32 a[99999999999999999999];", "expected an array size"},
@@ -220,6 +224,8 @@ static const struct {
     {HEADER ".common .func f();", "a function cannot be '.common'"},
     {HEADER ".entry k() .maxntid 1,2,3,4 {}", "expected at most three numbers"},
     {HEADER ".section .debug_str { ", "section '.debug_str' does not end"},
+    {HEADER ".global .u64 a[2][0] = {{1}};", "Non-external variable 'a' has incomplete type"},
+    {HEADER ".shared .u32 a = 1;", "No initial value is allowed for 'a' in this state space"},
     {HEADER ".alias a b;", "expected ',', not 'b'"},
     {HEADER "hello", "expected a directive, function or variable, not 'hello'"},
     {HEADER ".visible .visible .func f();", "expected a function or variable, not '.visible'"},
@@ -274,6 +280,12 @@ static const struct {
     {".global .b32 a[2] = {0f3F800000, 1.5};", "0000803f0000c03f"},
     {".global .b64 a[3] = {1.5, 0f3F800000, 2};",
      "000000000000f83f0000803f000000000200000000000000"},
+    {".global .u64 a[4] = {-7  %  3, ~0<0, 1<<65, (0 ? 1U : -1)<0};",
+     "0000000000000000000000000000000002000000000000000100000000000000"},
+    {".global .f64 a[2] = {1.0+2.0*0.25, -0d3FF0000000000000};",
+     "000000000000f83f000000000000f0bf"},
+    {".global .u32 a[2] = {WARP_SZ*2, (1.0 < 2.0)};", "4000000001000000"},
+    {".common .global .u32 a = 1;", "01000000"},
     {".global .v2 .u16 a[2] = {{1, 2}, {3, 4}};", "0100020003000400"},
     {".global .v2 .u16 a = {1, 2};", "01000200"},
     {".global .u32 a = ~1;", "feffffff"},
@@ -330,20 +342,21 @@ static const struct {
     {".global .u32 a[2][2] = {1,2};", "expected '{'"},
     {".global .u32 a = {1};", "'{' where an element is expected"},
     {".global .u32 a[2] = 1;", "expected '{'"},
-    {".global .f32 a = 1;", "a number of the wrong type"},
-    {".global .u32 a = 1.5;", "a number of the wrong type"},
-    {".global .u64 a = 99999999999999999999;", "a number of more than 64 bits"},
+    {".global .f32 a = 1;", "Initial value type mismatch"},
+    {".global .u32 a = 1.5;", "Initial value type mismatch"},
+    {".global .u64 a = 99999999999999999999;", "Number of more than 64 bits"},
     {".global .u16 a = g;", "an address in an element that is neither .u64 nor .u32"},
     {".global .b64 a = g;", "an address in an element that is neither .u64 nor .u32"},
     {".global .s64 a = generic(g);", "an address in an element that is neither .u64 nor .u32"},
     {".global .b8 a[2] = {0xFF(g), 1};", "a byte of an address in an element that is not .u8"},
     {".global .u8 a = 0xF(g);", "a mask that is not one byte"},
-    {".global .u64 a = g+;", "expected an offset"},
+    {".global .u64 a = g+;", "A number was expected"},
+    {".global .u64 a = g+1.0;", "expected an offset"},
+    {".global .u64 a = g-4;", "more than one value"},
+    {".global .v2 .u32 a = {1};", "fewer elements than the vector has"},
     {".global .u64 a = generic g;", "expected '('"},
     {".global .u64 a[2] = {1 2};", "expected ',' or '}'"},
-    {".global .u64 a[2] = {1,};", "expected a number or an address"},
-    {".global .u64 a[0] = {1};", "more elements than the variable has"},
-    {".global .u64 a[2][0] = {{1}};", "more elements than the variable has"},
+    {".global .u64 a[2] = {1,};", "A number was expected"},
 };
 
 START_TEST(bad_initial_values_are_refused)

@@ -78,7 +78,8 @@ static const struct {
     {"0xffffffffffffffff", UINT64_MAX, 0},
     {"-9223372036854775808", UINT64_C(1) << 63, 0},
     {"0f3F800000", 0x3f800000, 32},
-    {"-0f3F800000", 0xbf800000, 32},
+    {"-0d3FF0000000000000", UINT64_C(0xbff0000000000000), 64},
+    {"(0f3F800000)", 0x3f800000, 32},
     {"0d3FF0000000000000", UINT64_C(0x3ff0000000000000), 64},
     {"1.5", UINT64_C(0x3ff8000000000000), 64},
     {"(3+4)*2", 14, 0},
@@ -88,8 +89,11 @@ static const struct {
     {"10/3 % 2", 1, 0},
     {"7-2-1", 4, 0},
     {"(-9223372036854775807-1)/-1", UINT64_C(1) << 63, 0},
-    {"1<<64", 0, 0},
-    {"-8>>70", UINT64_MAX, 0},
+    {"1<<65", 2, 0},
+    {"-8>>65", (uint64_t)-4, 0},
+    {"2<=3&&1!=1||0", 0, 0},
+    {"1.0<2.0?3:4", 3, 0},
+    {"(.s64)WARP_SZ", 32, 0},
 };
 
 START_TEST(immediates_are_values_or_bit_patterns)
@@ -299,7 +303,7 @@ START_TEST(variables_of_the_body_become_symbols)
     ck_assert_uint_eq(symbols[2].size, 96);
     ck_assert_uint_eq(symbols[2].alignment, 8);
     ck_assert(text_equal(symbols[3].initialiser, TEXT("5")));
-    ck_assert_uint_eq(symbols[4].size, 0);
+    ck_assert_uint_eq(symbols[4].size, 12);
     ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
     ck_assert_uint_eq(symbols[5].space, SPACE_CONST);
 }
@@ -344,8 +348,10 @@ static const struct {
     {".reg .b32 %r<3>;", "'%r' is declared twice"},
     {".reg .b64 %r3;", "'%r3' is declared twice"},
     {".shared .b32 v; .reg .b32 v;", "'v' is declared twice"},
-    {".reg .b32 %r<-1>;", "A number of registers must be"},
-    {".reg .v8 .b32 w;", "No register can have this type"},
+    {".reg .b32 %r<-1>;", "A number was expected, found '-'"},
+    {".reg .v8 .b32 w;", "'.v8' is no type"},
+    {".reg .v4 .b64 w;", "Vector type too large, exceeds 128 bit limit"},
+    {".reg .b32 .align 4 w;", "A name was expected, found '.align'"},
     {".reg .b33 w;", "'.b33' is no type"},
     {".shared .align 3 .b8 w[4];", "An alignment must be a power of two"},
     {".shared .b64 w[1073741824][1073741824][1073741824];", "'w' is too large"},
@@ -353,16 +359,16 @@ static const struct {
     {".file 1 \"x\"", "'.file' is no directive"},
     {"@%r1 ret;", "Guard '%r1' is no predicate"},
     {"@%zz ret;", "Predicate '%zz' is not declared"},
-    {"mov.b32 %r1, 99999999999999999999;", "does not fit 64 bits"},
-    {"mov.b32 %r1, 1/0;", "Division by zero"},
-    {"mov.b32 %r1, 1.5+2;", "'+' cannot be applied to floats"},
-    {"mov.b32 %r1, 09;", "'09' is not a number"},
+    {"mov.b32 %r1, 99999999999999999999;", "Number of more than 64 bits at '99999999999999999999'"},
+    {"mov.b32 %r1, 1/0;", "Constant expression has division by zero at '/'"},
+    {"mov.b32 %r1, 1.5+2;", "Constant expression type mismatch at '+'"},
+    {"mov.b32 %r1, 09;", "Malformed number at '09'"},
     {"ld.b32 %r1, [%rd1;", "',' was expected in the address"},
     {"ld.b32 %r1, [%p1];", "'%p1' cannot hold an address"},
     {"ld.b32 %r1, [%rd1+1.5];", "An offset must be an integer"},
     {"mov.b64 %rd1, {%r1, {%r1, {{%r2, {{%r1}}}}}};", "Operand is nested too deeply"},
     {"mov.b32 %r1, ((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))));",
-     "Expression is nested too deeply"},
+     "Expression nested too deeply at '('"},
     {"mov.b32 %r1, %r2.q;", "'.q' selects no part of a register"},
     {"mov.b32 %r1, %r2.b8;", "'.b8' selects no part of a register"},
     {"call gvar;", "'gvar' is not a function"},

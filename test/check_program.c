@@ -112,7 +112,7 @@ static const struct {
     {"", ".extern .func vprintf(); .visible .entry k() { call.uni vprintf; ret; }", NULL},
     {"", ".extern .func x(); .func dead() { call.uni x; }", NULL},
     {"", ".extern .func x(); .visible .global .u64 t = x;", "Undefined reference to 'x' in 'b'"},
-    {"", ".func f() {} .func f() {}", "b:4:20: duplicate definition of 'f'"},
+    {"", ".func f() {} .func f() {}", "b:4:20: Duplicate definition of function 'f'"},
     {"", ".alias g, f;", "Alias 'g' in 'b' is not declared as a function"},
     {"", ".visible .func g(); .alias g, f;", "which is no function defined there"},
     {".func f() {}", ".func f() {}" USE_F, NULL},
@@ -165,7 +165,7 @@ START_TEST(errors_of_all_steps_are_reported_together)
     static const char *const expected[] = {
         "Alias 'lost' in 'a' is not declared as a function",
         "Size doesn't match for 'v' in 'b', first specified in 'a'",
-        "duplicate definition of 'd'",
+        "Duplicate definition of function 'd'",
         "Alias 'g' in 'b' is of 'x', which is no function defined there",
         "Prototype doesn't match for 'f' in 'b', first defined in 'a'",
         "Undefined reference to 'x' in 'b'",

@@ -32,8 +32,6 @@ static unsigned type_class(enum ptx_type type)
     switch (type) {
     case PTX_F16:
     case PTX_F16X2:
-    case PTX_BF16:
-    case PTX_BF16X2:
     case PTX_F32:
     case PTX_F64:
         return 64 + type;

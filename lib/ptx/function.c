@@ -19,6 +19,14 @@ struct parameter_list {
     size_t capacity;
 };
 
+static bool parse_alignments(struct parser *parser, uint32_t *alignment)
+{
+    while (parser_at_dot(parser, ".align"))
+        if (!parser_alignment(parser, alignment))
+            return false;
+    return true;
+}
+
 /* `.ptr [.space] [.align N]` says where a kernel's pointer points to; it changes nothing here. */
 static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter)
 {
@@ -26,73 +34,79 @@ static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter
 
     parameter->is_pointer = true;
     parser_next(parser);
-    while (parser->token.kind == TOKEN_DOT) {
-        if (parser_at_dot(parser, ".align")) {
-            if (!parser_alignment(parser, &ignored))
-                return false;
-        } else if (parser_space(parser) != PTX_SPACE_NONE) {
-            parser_next(parser);
-        } else {
-            break;
-        }
+    switch (parser_space(parser)) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_LOCAL:
+        parser_next(parser);
+        break;
+    default:
+        break;
     }
+    return !parser_at_dot(parser, ".align") || parser_alignment(parser, &ignored);
+}
+
+/* `[.vN] .type`. */
+static bool parse_parameter_type(struct parser *parser, struct ptx_parameter *parameter,
+                                 uint32_t *vector)
+{
+    struct text word = parser_text(parser);
+    size_t start = parser->token.offset;
+
+    if (text_equal(word, TEXT(".v2")) || text_equal(word, TEXT(".v4"))) {
+        *vector = (uint32_t)(word.data[2] - '0');
+        parser_next(parser);
+        word = parser_text(parser);
+    }
+    if (parser->token.kind != TOKEN_DOT || module_type_find(word) == PTX_NO_TYPE)
+        return parser_expected(parser, "the type of a parameter");
+    parameter->type = (uint8_t)module_type_find(word);
+    parser_next(parser);
+    parameter->type_text = parser_from(parser, start);
     return true;
 }
 
-/* The dotted words of a parameter: space, alignment, type. */
+/* What stands in front of the name: space, alignments on either side of it, type, and of a kernel's
+ * parameter an alignment or where it points to. That order is all that ptxas 13.0 takes. */
 static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
-                                  uint32_t *vector)
+                                  bool is_entry, uint32_t *vector)
 {
-    while (parser->token.kind == TOKEN_DOT) {
-        struct text word = parser_text(parser);
-
-        if (text_equal(word, TEXT(".align"))) {
-            if (!parser_alignment(parser, &parameter->alignment))
-                return false;
-            continue;
-        }
-        if (text_equal(word, TEXT(".ptr"))) {
-            if (!parse_pointer(parser, parameter))
-                return false;
-            continue;
-        }
-        if (text_equal(word, TEXT(".v2")) || text_equal(word, TEXT(".v4")))
-            *vector = (uint32_t)(word.data[2] - '0');
-        else if (parameter->type == PTX_NO_TYPE && module_type_find(word) != PTX_NO_TYPE)
-            parameter->type = (uint8_t)module_type_find(word);
-        else
-            return parser_expected(parser, "a type or the name of a parameter");
-        if (parameter->type_text.size == 0)
-            parameter->type_text = word;
-        parameter->type_text.size = (size_t)(word.data + word.size - parameter->type_text.data);
-        parser_next(parser);
-    }
-    return parameter->type != PTX_NO_TYPE || parser_expected(parser, "the type of a parameter");
+    if (!parse_alignments(parser, &parameter->alignment))
+        return false;
+    if (!parser_at_dot(parser, ".param") && !parser_at_dot(parser, ".reg"))
+        return parser_expected(parser, "'.param'");
+    parameter->is_register = parser_at_dot(parser, ".reg");
+    parser_next(parser);
+    if (!parse_alignments(parser, &parameter->alignment) ||
+        !parse_parameter_type(parser, parameter, vector))
+        return false;
+    if (parser->token.kind != TOKEN_DOT)
+        return true;
+    if (!is_entry)
+        return parser_expected(parser, "the name of a parameter");
+    if (parser_at_dot(parser, ".ptr"))
+        return parse_pointer(parser, parameter);
+    if (parser_at_dot(parser, ".align"))
+        return parser_alignment(parser, &parameter->alignment);
+    return parser_expected(parser, "'.ptr' or the name of a parameter");
 }
 
-static bool parse_parameter(struct parser *parser, struct ptx_parameter *parameter)
+static bool parse_parameter(struct parser *parser, struct ptx_parameter *parameter, bool is_entry)
 {
     uint64_t count = 1;
     uint32_t vector = 1;
     bool is_open = false;
     uint32_t element;
 
-    if (!parser_at_dot(parser, ".param") && !parser_at_dot(parser, ".reg"))
-        return parser_expected(parser, "'.param'");
-    parameter->is_register = parser_at_dot(parser, ".reg");
-    parser_next(parser);
-    if (!parse_parameter_words(parser, parameter, &vector))
+    if (!parse_parameter_words(parser, parameter, is_entry, &vector))
         return false;
-    if (parser->token.kind == TOKEN_WORD) {
-        parameter->name = parser_text(parser);
-        parser_next(parser);
-    }
-    if (!parser_dimensions(parser, &count, &parameter->is_array, &is_open))
-        return false;
-    if (parser_at_dot(parser, ".ptr") && !parse_pointer(parser, parameter))
+    if (!parser_word(parser, &parameter->name, "the name of a parameter") ||
+        !parser_dimensions(parser, &count, &parameter->is_array, &is_open))
         return false;
     element = module_type_size(parameter->type) ? module_type_size(parameter->type) : 8;
     element *= vector;
+    parameter->vector = (uint8_t)vector;
     if (parameter->alignment == 0)
         parameter->alignment = element;
     parameter->size = is_open ? 0 : count * element; /* count was limited to 2^48 */
@@ -101,7 +115,7 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
 
 /* "( .param ..., .param ... )", at the parenthesis. */
 static bool parse_parameters(struct parser *parser, struct parameter_list *parameters,
-                             bool is_return)
+                             bool is_entry, bool is_return)
 {
     parser_next(parser);
     if (parser_at_mark(parser, ')')) {
@@ -111,110 +125,16 @@ static bool parse_parameters(struct parser *parser, struct parameter_list *param
     for (;;) {
         struct ptx_parameter parameter = {.is_return = is_return};
 
-        if (!parse_parameter(parser, &parameter))
+        if (!parse_parameter(parser, &parameter, is_entry))
             return false;
         ARRAY_PUSH(parameters->list, parameters->count, parameters->capacity) = parameter;
         if (!parser_at_mark(parser, ','))
             return parser_mark(parser, ')');
+        if (is_return) /* ptxas 13.0 asks for registers, and then takes none (measured) */
+            return parser_fail(parser, parser->token.offset,
+                               "Multiple return parameters are not supported");
         parser_next(parser);
     }
-}
-
-/* Up to three numbers, "128, 1, 1"; a dimension that is not given is 1. */
-static bool parse_dimension_list(struct parser *parser, uint32_t numbers[3])
-{
-    for (int i = 0; i < 3; i++)
-        numbers[i] = 1;
-    for (int i = 0; i < 3; i++) {
-        uint64_t value;
-
-        if (!parser_number(parser, &value, UINT32_MAX, "a number of threads or blocks"))
-            return false;
-        numbers[i] = (uint32_t)value;
-        if (!parser_at_mark(parser, ','))
-            return true;
-        parser_next(parser);
-    }
-    return parser_expected(parser, "at most three numbers");
-}
-
-static bool parse_one_number(struct parser *parser, uint32_t *number)
-{
-    uint64_t value;
-
-    if (!parser_number(parser, &value, UINT32_MAX, "a number"))
-        return false;
-    *number = (uint32_t)value;
-    return true;
-}
-
-/* `.pragma "a", "b";` */
-static bool parse_pragma(struct parser *parser)
-{
-    do {
-        if (parser->token.kind == TOKEN_MARK)
-            parser_next(parser);
-        if (parser->token.kind != TOKEN_STRING)
-            return parser_expected(parser, "a string");
-        parser_next(parser);
-    } while (parser_at_mark(parser, ','));
-    return parser_mark(parser, ';');
-}
-
-/* The directives that have numbers. */
-static bool parse_numbered(struct parser *parser, struct text word,
-                           struct ptx_performance *performance)
-{
-    const struct {
-        const char *name;
-        uint32_t *numbers;
-        bool has_three;
-    } directives[] = {
-        {".maxntid", performance->maxntid, true},
-        {".reqntid", performance->reqntid, true},
-        {".reqnctapercluster", performance->reqnctapercluster, true},
-        {".minnctapersm", &performance->minnctapersm, false},
-        {".maxnctapersm", &performance->maxnctapersm, false},
-        {".maxnreg", &performance->maxnreg, false},
-        {".maxclusterrank", &performance->maxclusterrank, false},
-        {".abi_preserve", &performance->abi_preserve, false},
-        {".abi_preserve_control", &performance->abi_preserve_control, false},
-    };
-
-    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
-        if (!text_equal(word, text_of(directives[i].name)))
-            continue;
-        performance->has_abi_preserve |= text_equal(word, TEXT(".abi_preserve"));
-        performance->has_abi_preserve_control |= text_equal(word, TEXT(".abi_preserve_control"));
-        parser_next(parser);
-        return directives[i].has_three ? parse_dimension_list(parser, directives[i].numbers)
-                                       : parse_one_number(parser, directives[i].numbers);
-    }
-    return parser_expected(parser, "';' or the body of the function");
-}
-
-static bool parse_directives(struct parser *parser, struct ptx_performance *performance)
-{
-    while (parser->token.kind == TOKEN_DOT) {
-        struct text word = parser_text(parser);
-        bool *flag = text_equal(word, TEXT(".noreturn"))          ? &performance->is_noreturn
-                     : text_equal(word, TEXT(".explicitcluster")) ? &performance->explicit_cluster
-                     : text_equal(word, TEXT(".blocksareclusters"))
-                         ? &performance->blocks_are_clusters
-                         : NULL;
-
-        if (flag) {
-            *flag = true;
-            parser_next(parser);
-        } else if (text_equal(word, TEXT(".pragma"))) {
-            parser_next(parser);
-            if (!parse_pragma(parser))
-                return false;
-        } else if (!parse_numbered(parser, word, performance)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* From `.func` to the end of the parameters. */
@@ -225,16 +145,17 @@ static bool parse_head(struct parser *parser, struct ptx_item *item,
 
     item->function.is_entry = parser_at_dot(parser, ".entry");
     parser_next(parser);
-    while (parser_at_dot(parser, ".attribute"))
+    while (!item->function.is_entry && parser_at_dot(parser, ".attribute"))
         if (!parser_attribute(parser, NULL))
             return false;
     if (!item->function.is_entry && parser_at_mark(parser, '(') &&
-        !parse_parameters(parser, parameters, true))
+        !parse_parameters(parser, parameters, false, true))
         return false;
     item->function.return_count = (uint32_t)parameters->count;
     if (!parser_word(parser, &item->name, "the name of a function"))
         return false;
-    if (parser_at_mark(parser, '(') && !parse_parameters(parser, parameters, false))
+    if (parser_at_mark(parser, '(') &&
+        !parse_parameters(parser, parameters, item->function.is_entry, false))
         return false;
     item->function.head = parser_from(parser, start);
     return true;
@@ -244,13 +165,14 @@ static bool parse_head(struct parser *parser, struct ptx_item *item,
 static bool parse_rest(struct parser *parser, struct ptx_item *item)
 {
     size_t start = parser->last_end;
+    bool has_directives = parser->token.kind == TOKEN_DOT;
     size_t body;
 
-    if (!parse_directives(parser, &item->function.performance))
+    if (!parser_directives(parser, &item->function, item->name))
         return false;
     item->function.directives =
         (struct text){parser->lexer.text.data + start, parser->token.offset - start};
-    if (parser_at_mark(parser, ';')) {
+    if (parser_at_mark(parser, ';') && !(item->function.is_entry && has_directives)) {
         parser_next(parser);
         return true;
     }

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "ptx/expression.h"
 #include "ptx/lexer.h"
 
 /* Nested arrays deeper than this are refused, vectors' elements counted as one more level. */
@@ -78,6 +79,8 @@ static bool read_dimensions(struct decoder *decoder)
         token = lexer_next(&lexer);
         if (token.kind == TOKEN_NUMBER)
             lexer_number(lexer_text(&lexer, token), &size, NULL);
+        else if (token.kind == TOKEN_WORD) /* WARP_SZ */
+            size = 32;
         decoder->dimensions[decoder->levels++] = size;
     }
     if (variable->vector > 1)
@@ -116,7 +119,7 @@ static bool is_bits(uint8_t type)
 }
 
 /* The element's bits for a floating literal; false when the type takes none. */
-static bool convert_float(uint8_t type, enum number_kind kind, uint64_t *bits)
+static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
 {
     uint32_t single = (uint32_t)*bits;
     double wide;
@@ -124,11 +127,11 @@ static bool convert_float(uint8_t type, enum number_kind kind, uint64_t *bits)
 
     if (!is_float(type) && !is_bits(type))
         return false;
-    if (kind == NUMBER_FLOAT32 && type == PTX_F64) {
+    if (is_single && type == PTX_F64) {
         memcpy(&narrow, &single, sizeof narrow);
         wide = (double)narrow;
         memcpy(bits, &wide, sizeof wide);
-    } else if (kind == NUMBER_FLOAT64 && (type == PTX_F32 || type == PTX_B32)) {
+    } else if (!is_single && (type == PTX_F32 || type == PTX_B32)) {
         memcpy(&wide, bits, sizeof wide);
         narrow = (float)wide;
         memcpy(&single, &narrow, sizeof single);
@@ -137,18 +140,24 @@ static bool convert_float(uint8_t type, enum number_kind kind, uint64_t *bits)
     return true;
 }
 
-/* A number with a minus sign: two's complement, or the sign bit turned. */
-static uint64_t negate(uint8_t type, uint64_t bits, bool is_literal_float)
+static bool read_constant(struct decoder *decoder, struct constant *constant)
 {
-    if (!is_literal_float)
-        return 0 - bits;
-    return bits ^ (type == PTX_F32 || type == PTX_B32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63);
+    struct expression expression = {
+        .lexer = decoder->lexer, .token = decoder->token, .end = decoder->end};
+
+    if (!expression_read(&expression, constant)) {
+        decoder->token.offset = expression.place;
+        return fail(decoder, expression.fault);
+    }
+    decoder->lexer = expression.lexer;
+    decoder->token = expression.token;
+    return true;
 }
 
 /* The address at the current token: name, name+N, generic(name), generic(name)+N. */
 static bool read_address(struct decoder *decoder, struct initialiser_reference *reference)
 {
-    uint64_t addend;
+    struct constant addend;
 
     if (lexer_is(&decoder->lexer, decoder->token, TEXT("generic"))) {
         reference->is_generic = true;
@@ -163,18 +172,14 @@ static bool read_address(struct decoder *decoder, struct initialiser_reference *
     next(decoder);
     if (reference->is_generic && !take_mark(decoder, ')'))
         return false;
-    while (decoder->token.mark == '+' || decoder->token.mark == '-') {
-        bool is_minus = decoder->token.mark == '-';
-
-        next(decoder);
-        if (decoder->token.kind != TOKEN_NUMBER ||
-            lexer_number(lexer_text(&decoder->lexer, decoder->token), &addend, NULL) !=
-                NUMBER_INTEGER)
-            return fail(decoder, "expected an offset");
-        reference->addend =
-            (int64_t)((uint64_t)reference->addend + (is_minus ? 0 - addend : addend));
-        next(decoder);
-    }
+    if (decoder->token.mark != '+')
+        return true;
+    next(decoder);
+    if (!read_constant(decoder, &addend))
+        return false;
+    if (addend.kind != CONSTANT_SIGNED && addend.kind != CONSTANT_UNSIGNED)
+        return fail(decoder, "expected an offset");
+    reference->addend = (int64_t)addend.bits;
     return true;
 }
 
@@ -219,54 +224,38 @@ static void store(struct decoder *decoder, uint64_t bits)
         at[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static bool read_number(struct decoder *decoder, bool is_minus, bool is_inverted)
+static bool read_number(struct decoder *decoder)
 {
     uint8_t type = decoder->item->variable.type;
-    struct text text = lexer_text(&decoder->lexer, decoder->token);
-    char leading_dot[64];
-    uint64_t bits;
-    enum number_kind kind;
+    struct constant constant;
+    bool is_integer;
 
-    /* ".5" is a dotted word for the lexer. */
-    if (decoder->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
-        leading_dot[0] = '0';
-        memcpy(leading_dot + 1, text.data, text.size);
-        text = (struct text){leading_dot, text.size + 1};
-    } else if (decoder->token.kind != TOKEN_NUMBER) {
-        return fail(decoder, "expected a number or an address");
-    }
-    kind = lexer_number(text, &bits, NULL);
-    if (kind == NUMBER_BAD)
-        return fail(decoder, "a malformed number");
-    if (kind == NUMBER_TOO_LARGE)
-        return fail(decoder, "a number of more than 64 bits");
-    if (kind == NUMBER_INTEGER ? is_float(type) : !convert_float(type, kind, &bits) || is_inverted)
-        return fail(decoder, "a number of the wrong type");
-    next(decoder);
-    if (kind == NUMBER_INTEGER && decoder->token.mark == '(' && !is_minus && !is_inverted)
-        return add_reference(decoder, bits);
-    if (is_minus)
-        bits = negate(type, bits, kind != NUMBER_INTEGER);
-    store(decoder, is_inverted ? ~bits : bits);
+    if (type == PTX_F16 || type == PTX_F16X2)
+        return fail(decoder, "No initial value is allowed for a half");
+    if (!read_constant(decoder, &constant))
+        return false;
+    is_integer = constant.kind == CONSTANT_SIGNED || constant.kind == CONSTANT_UNSIGNED;
+    if (is_integer ? is_float(type)
+                   : !convert_float(type, constant.kind == CONSTANT_SINGLE, &constant.bits))
+        return fail(decoder, "Initial value type mismatch");
+    store(decoder, constant.bits);
     return true;
 }
 
-/* One element: a number with its signs, or an address. */
+/* One element: a constant, an address, or with a mask in front of it one byte of an address. */
 static bool read_element(struct decoder *decoder)
 {
-    bool is_minus = false;
-    bool is_inverted = false;
+    const struct token *token = &decoder->token;
+    uint64_t mask;
 
-    if (decoder->token.kind == TOKEN_WORD)
+    if (token->kind == TOKEN_WORD && !lexer_is(&decoder->lexer, *token, TEXT("WARP_SZ")))
         return add_reference(decoder, UINT64_MAX);
-    while (decoder->token.mark == '-' || decoder->token.mark == '+' || decoder->token.mark == '~') {
-        if (is_inverted || (is_minus && decoder->token.mark == '~'))
-            return fail(decoder, "an expression");
-        is_minus ^= decoder->token.mark == '-';
-        is_inverted |= decoder->token.mark == '~';
+    if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->lexer).mark == '(' &&
+        lexer_number(lexer_text(&decoder->lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
         next(decoder);
+        return add_reference(decoder, mask);
     }
-    return read_number(decoder, is_minus, is_inverted);
+    return read_number(decoder);
 }
 
 /* Behind an element or a closing brace: `,` goes on, `}` ends the level. */
@@ -274,6 +263,9 @@ static bool next_place(struct decoder *decoder, size_t *depth)
 {
     while (*depth > 0 && decoder->token.mark == '}') {
         (*depth)--;
+        if (decoder->item->variable.vector > 1 && *depth + 1 == decoder->levels &&
+            decoder->indexes[*depth] + 1 < decoder->dimensions[*depth])
+            return fail(decoder, "fewer elements than the vector has");
         decoder->indexes[*depth] = 0;
         next(decoder);
     }
@@ -310,6 +302,28 @@ static bool decode(struct decoder *decoder)
             return false;
     } while (depth > 0);
     return true;
+}
+
+uint64_t initialiser_count(struct text initialiser)
+{
+    struct lexer lexer = lexer_at(initialiser, 0);
+    struct token token;
+    uint64_t count = 0;
+    size_t depth = 0;
+    bool has_element = false;
+
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        bool opens = token.mark == '{' || token.mark == '(';
+        bool closes = token.mark == '}' || token.mark == ')';
+
+        depth -= closes && depth > 0;
+        if (depth == 1 && token.mark == ',')
+            count++;
+        else if (depth >= 1)
+            has_element = true;
+        depth += opens;
+    }
+    return has_element ? count + 1 : 0;
 }
 
 bool initialiser_decode(struct initialiser *result, struct arena *arena,

@@ -37,4 +37,7 @@ struct initialiser {
 bool initialiser_decode(struct initialiser *result, struct arena *arena,
                         const struct ptx_module *module, const struct ptx_item *variable);
 
+/* How many elements of the open dimension the initial value "{a, b, {c, d}}" has. */
+uint64_t initialiser_count(struct text initialiser);
+
 #endif

@@ -109,25 +109,6 @@ static bool parse_file(struct parser *parser, size_t start)
     return true;
 }
 
-/* `.loc 1 2 3[, function_name LABEL[ + N], inlined_at 1 2 3]` outside of a function. */
-static bool parse_loc(struct parser *parser, size_t start)
-{
-    uint64_t ignored;
-
-    parser_next(parser);
-    for (int i = 0; i < 3; i++)
-        if (!parser_number(parser, &ignored, UINT64_MAX, "a file, line or column number"))
-            return false;
-    while (parser_at_mark(parser, ',')) {
-        parser_next(parser);
-        while (parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_NUMBER ||
-               parser_at_mark(parser, '+'))
-            parser_next(parser);
-    }
-    parser_item(parser, PTX_LOC, start)->text = parser_from(parser, start);
-    return true;
-}
-
 /* `.section .debug_str { ... }` */
 static bool parse_section(struct parser *parser, size_t start)
 {
@@ -137,7 +118,7 @@ static bool parse_section(struct parser *parser, size_t start)
 
     parser_next(parser);
     name = parser_text(parser);
-    if (parser->token.kind != TOKEN_DOT && parser->token.kind != TOKEN_WORD)
+    if (parser->token.kind != TOKEN_DOT)
         return parser_expected(parser, "the name of a section");
     parser_next(parser);
     body = parser->token.offset;
@@ -211,20 +192,9 @@ static bool parse_symbol(struct parser *parser, size_t start)
         parser_next(parser);
     if (parser_at_dot(parser, ".func") || parser_at_dot(parser, ".entry"))
         return parser_function(parser, linkage, start);
-    switch (parser_space(parser)) {
-    case PTX_SPACE_GLOBAL:
-    case PTX_SPACE_CONST:
-    case PTX_SPACE_SHARED:
-    case PTX_SPACE_TEX:
+    if (parser_space(parser) != PTX_SPACE_NONE || parser_at_dot(parser, ".align") ||
+        parser_at_dot(parser, ".attribute"))
         return parser_variable(parser, linkage, start);
-    case PTX_SPACE_LOCAL:
-    case PTX_SPACE_PARAM:
-    case PTX_SPACE_REG:
-        return parser_fail(parser, start, "'%.*s' is not allowed outside of functions",
-                           TEXT_ARG(parser_text(parser)));
-    case PTX_SPACE_NONE:
-        break;
-    }
     return parser_expected(parser, linkage == PTX_INTERNAL ? "a directive, function or variable"
                                                            : "a function or variable");
 }
@@ -233,25 +203,31 @@ static bool parse_item(struct parser *parser)
 {
     size_t start = parser->token.offset;
 
-    if (parser_at_dot(parser, ".target"))
-        return parse_target(parser);
-    if (parser_at_dot(parser, ".address_size"))
-        return parse_address_size(parser);
     if (parser_at_dot(parser, ".file"))
         return parse_file(parser, start);
-    if (parser_at_dot(parser, ".loc"))
-        return parse_loc(parser, start);
     if (parser_at_dot(parser, ".section"))
         return parse_section(parser, start);
     if (parser_at_dot(parser, ".pragma"))
         return parse_pragma(parser, start);
     if (parser_at_dot(parser, ".alias"))
         return parse_alias(parser, start);
-    if (parser_at_mark(parser, ';')) {
-        parser_next(parser);
-        return true;
-    }
     return parse_symbol(parser, start);
+}
+
+/* `.version`, `.target` once or several times, and `.address_size`, which may be missing: nothing
+ * else may stand before them or among them. */
+static bool parse_beginning(struct parser *parser)
+{
+    if (!parser_at_dot(parser, ".version"))
+        return parser_expected(parser, "'.version' at the beginning of a module");
+    if (!parse_version(parser))
+        return false;
+    if (!parser_at_dot(parser, ".target"))
+        return parser_expected(parser, "'.target' behind '.version'");
+    while (parser_at_dot(parser, ".target"))
+        if (!parse_target(parser))
+            return false;
+    return !parser_at_dot(parser, ".address_size") || parse_address_size(parser);
 }
 
 /* After an error: behind the `;` or the block that ends the item. */
@@ -276,6 +252,32 @@ static void give_up(struct parser *parser)
 {
     while (parser->token.kind != TOKEN_END && !parser_at_dot(parser, ".version"))
         parser_next(parser);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct ptx_item *a = *(const struct ptx_item *const *)left;
+    const struct ptx_item *b = *(const struct ptx_item *const *)right;
+
+    return a->number != b->number ? (a->number > b->number) - (a->number < b->number)
+                                  : (a > b) - (a < b);
+}
+
+/* Each number stands for one file (measured on ptxas 13.0). */
+static void check_files(struct parser *parser)
+{
+    const struct ptx_item **files = memory_alloc(parser->item_count, sizeof *files);
+    size_t count = 0;
+
+    for (size_t i = 0; i < parser->item_count; i++)
+        if (parser->items[i].kind == PTX_FILE)
+            files[count++] = &parser->items[i];
+    qsort(files, count, sizeof *files, by_number);
+    for (size_t i = 1; i < count; i++)
+        if (files[i]->number == files[i - 1]->number)
+            parser_fail(parser, (size_t)(files[i]->text.data - parser->lexer.text.data),
+                        "Duplicate file index #%llu", (unsigned long long)files[i]->number);
+    free(files);
 }
 
 static void finish(struct parser *parser, size_t start)
@@ -307,20 +309,15 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     parser.line = cursor->lines + 1;
     parser_next(&parser);
     start = parser.token.offset;
-    if (!parser_at_dot(&parser, ".version")) {
-        parser_expected(&parser, "'.version' at the beginning of a module");
+    if (!parse_beginning(&parser))
         give_up(&parser);
-    } else if (!parse_version(&parser)) {
-        recover(&parser);
-    }
     while (parser.token.kind != TOKEN_END && !parser_at_dot(&parser, ".version")) {
         if (!parse_item(&parser))
             recover(&parser);
         if (parser.errors >= MOST_ERRORS)
             give_up(&parser);
     }
-    if (parser.errors == 0 && module->target.sm == 0)
-        parser_fail(&parser, start, "the module has no .target");
+    check_files(&parser);
     cursor->offset = parser.token.offset;
     cursor->lines = parser.line - 1 + lexer_count_lines(whole, parser.counted, parser.token.offset);
     finish(&parser, start);

@@ -52,14 +52,11 @@ enum ptx_type {
     PTX_S64,
     PTX_F16,
     PTX_F16X2,
-    PTX_BF16,
-    PTX_BF16X2,
     PTX_F32,
     PTX_F64,
     PTX_TEXREF,
     PTX_SURFREF,
     PTX_SAMPLERREF,
-    PTX_OTHER_TYPE, /* 1-4 byte packed formats that only registers have (.e4m3x2 ...) */
 };
 
 /* One parameter of a function, or one return parameter. */
@@ -69,6 +66,7 @@ struct ptx_parameter {
     uint64_t size;         /* bytes; 0 = unsized array */
     uint32_t alignment;    /* bytes: .align, or natural */
     uint8_t type;          /* enum ptx_type, of one element */
+    uint8_t vector;        /* elements of a vector, else 1 */
     bool is_array;
     bool is_return;
     bool is_register; /* .reg instead of .param */
@@ -125,7 +123,6 @@ enum ptx_item_kind {
     PTX_VARIABLE,
     PTX_ALIAS,   /* name, target */
     PTX_FILE,    /* number, target = what follows the number: "path"[, time, size] */
-    PTX_LOC,     /* a .loc outside of functions */
     PTX_SECTION, /* name = ".debug_str", target = the braces and what is in them */
     PTX_PRAGMA,  /* target = the string list */
 };

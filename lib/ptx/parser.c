@@ -149,8 +149,18 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
         if (is_first && parser_at_mark(parser, ']')) {
             *is_open = true;
         } else {
-            if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size"))
+            if (parser->token.kind == TOKEN_WORD &&
+                text_equal(parser_text(parser), TEXT("WARP_SZ"))) {
+                dimension = 32;
+                parser_next(parser);
+            } else if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size")) {
                 return false;
+            }
+            /* With an initial value ptxas 13.0 takes 0 for a missing size (measured). */
+            if (is_first && dimension == 0) {
+                *is_open = true;
+                dimension = 1;
+            }
             if (__builtin_mul_overflow(*count, dimension, count) || *count > LARGEST_OBJECT)
                 return parser_fail(parser, parser->last_end - 1, "array is too large");
         }

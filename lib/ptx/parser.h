@@ -65,13 +65,16 @@ struct ptx_item *parser_item(struct parser *parser, enum ptx_item_kind kind, siz
 /* function.c: behind the linkage, at `.func` or `.entry`. */
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
-/* variable.c: behind the linkage, at the space. */
+/* directives.c: what stands between the parameters of the function `name` and its body or `;`. */
+bool parser_directives(struct parser *parser, struct ptx_function *function, struct text name);
+
+/* variable.c: behind the linkage, at the space or what may stand in front of it. */
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
 /* The space that the current token names, or PTX_SPACE_NONE. */
 enum ptx_space parser_space(const struct parser *parser);
 
-/* ".attribute(...)" of a variable: its meaning is put into *variable, which may be NULL. */
+/* ".attribute(...)": its meaning is put into *variable, NULL for a function's. */
 bool parser_attribute(struct parser *parser, struct ptx_variable *variable);
 
 #endif

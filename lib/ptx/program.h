@@ -15,8 +15,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-struct ptx_module;   /* ptx/module.h */
-struct table;        /* base/table.h */
+struct ptx_module;      /* ptx/module.h */
+struct table;           /* base/table.h */
 struct entry_selection; /* options/entries.h */
 struct used_kernels;    /* input/used.h */
 
@@ -31,7 +31,7 @@ struct program_request {
     bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
-    const struct used_kernels *used; /* which kernels live, unless keep_dead; NULL = all */
+    const struct used_kernels *used;       /* which kernels live, unless keep_dead; NULL = all */
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing

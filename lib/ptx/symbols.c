@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "ptx/declaration.h"
 #include "ptx/link.h"
 
 /* A symbol while modules compete for it. */
@@ -43,32 +44,36 @@ static bool is_opaque(const struct ptx_item *item)
     return item->kind == PTX_VARIABLE && module_type_is_opaque(item->variable.type);
 }
 
-static void report_duplicate(const struct ptx_module *module, struct text name)
+static bool report(const struct ptx_module *module, struct text name, const char *fault)
 {
     struct diag_place place =
         diag_place_of(module->file, module->whole, (size_t)(name.data - module->whole.data));
 
-    diag_at(DIAG_ERROR, &place, "duplicate definition of '%.*s'", TEXT_ARG(name));
+    diag_at(DIAG_ERROR, &place, "%s", fault);
+    return false;
 }
 
 /* Merges one more item of a module into the module's entry for its name. */
-static bool merge_item(const struct ptx_module *module, struct program_entry *entry,
-                       const struct ptx_item *item)
+static bool merge_item(struct arena *arena, const struct ptx_module *module,
+                       struct program_entry *entry, const struct ptx_item *item)
 {
+    const char *fault;
+
     if (item->kind == PTX_ALIAS) {
-        if (entry->alias || (entry->item && entry->item->is_definition)) {
-            report_duplicate(module, item->name);
-            return false;
-        }
+        if (entry->alias || (entry->item && entry->item->is_definition))
+            return report(
+                module, item->name,
+                arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name)));
         entry->alias = item;
         return true;
     }
     if (item->linkage != PTX_INTERNAL || is_opaque(item))
         entry->is_global = true;
-    if (item->is_definition && ((entry->item && entry->item->is_definition) || entry->alias)) {
-        report_duplicate(module, item->name);
-        return false;
-    }
+    fault = entry->item ? declaration_clash(arena, entry->item, item) : NULL;
+    if (!fault && item->is_definition && entry->alias)
+        fault = arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name));
+    if (fault)
+        return report(module, item->name, fault);
     if (!item->is_definition && !entry->declaration)
         entry->declaration = item;
     if (!entry->item || item->is_definition)
@@ -99,7 +104,7 @@ static bool collect_entries(struct program *program, size_t index)
                 (struct program_entry){.name = item->name, .symbol = NO_SYMBOL};
             scan_filter_add(details, item->name);
         }
-        is_good &= merge_item(module, &details->entries[at], item);
+        is_good &= merge_item(&program->arena, module, &details->entries[at], item);
     }
     return is_good;
 }

@@ -16,11 +16,9 @@ static const struct {
     [PTX_U64] = {".u64", 8},         [PTX_S8] = {".s8", 1},
     [PTX_S16] = {".s16", 2},         [PTX_S32] = {".s32", 4},
     [PTX_S64] = {".s64", 8},         [PTX_F16] = {".f16", 2},
-    [PTX_F16X2] = {".f16x2", 4},     [PTX_BF16] = {".bf16", 2},
-    [PTX_BF16X2] = {".bf16x2", 4},   [PTX_F32] = {".f32", 4},
+    [PTX_F16X2] = {".f16x2", 4},     [PTX_F32] = {".f32", 4},
     [PTX_F64] = {".f64", 8},         [PTX_TEXREF] = {".texref", 0},
     [PTX_SURFREF] = {".surfref", 0}, [PTX_SAMPLERREF] = {".samplerref", 0},
-    [PTX_OTHER_TYPE] = {"", 0},
 };
 
 static const char *const linkages[] = {
@@ -46,7 +44,7 @@ bool module_type_is_opaque(enum ptx_type type)
 
 enum ptx_type module_type_find(struct text word)
 {
-    for (size_t i = PTX_NO_TYPE + 1; i < PTX_OTHER_TYPE; i++)
+    for (size_t i = PTX_NO_TYPE + 1; i < sizeof types / sizeof *types; i++)
         if (text_equal(word, text_of(types[i].name)))
             return (enum ptx_type)i;
     return PTX_NO_TYPE;

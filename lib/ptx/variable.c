@@ -2,46 +2,47 @@
  *
  *     [linkage] space [.attribute(...)] [.align N] [.vN] .type  name[dims] [= init] {, name ...} ;
  *
+ * ptxas 13.0 takes attributes and alignments in front of the space, too (measured).
  * Each declarator becomes an item that shares the prefix, so that a chunk can declare them singly.
  */
+#include "ptx/declaration.h"
+#include "ptx/initialiser.h"
 #include "ptx/parser.h"
 
-static bool parse_managed(struct parser *parser, struct ptx_variable *variable)
+/* `.unified(19, 95)`: both numbers are a must (measured on ptxas 13.0). */
+static bool parse_unified(struct parser *parser, struct ptx_variable *variable)
 {
-    if (parser_at_dot(parser, ".managed")) {
-        if (variable)
-            variable->is_managed = true;
-        parser_next(parser);
-        return true;
-    }
-    if (!parser_at_dot(parser, ".unified"))
-        return parser_expected(parser, "'.managed' or '.unified'");
     parser_next(parser);
-    if (variable)
-        variable->is_unified = true;
-    if (!parser_at_mark(parser, '('))
-        return true;
-    parser_next(parser);
-    for (int i = 0; i < 2; i++) {
-        uint64_t value;
-
+    variable->is_unified = true;
+    if (!parser_mark(parser, '('))
+        return false;
+    for (int i = 0; i < 2; i++)
         if ((i > 0 && !parser_mark(parser, ',')) ||
-            !parser_number(parser, &value, UINT64_MAX, "a number of the unified identifier"))
+            !parser_number(parser, &variable->unified[i], UINT64_MAX,
+                           "a number of the unified identifier"))
             return false;
-        if (variable)
-            variable->unified[i] = value;
-    }
     return parser_mark(parser, ')');
 }
 
 bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
 {
+    struct ptx_variable ignored = {0};
+    bool is_function = variable == NULL;
+
+    if (is_function)
+        variable = &ignored;
     parser_next(parser);
     if (!parser_mark(parser, '('))
         return false;
     for (;;) {
-        if (!parse_managed(parser, variable))
+        if (parser_at_dot(parser, ".managed") && !is_function) {
+            variable->is_managed = true;
+            parser_next(parser);
+        } else if (!parser_at_dot(parser, ".unified")) {
+            return parser_expected(parser, is_function ? "'.unified'" : "'.managed' or '.unified'");
+        } else if (!parse_unified(parser, variable)) {
             return false;
+        }
         if (!parser_at_mark(parser, ','))
             return parser_mark(parser, ')');
         parser_next(parser);
@@ -50,10 +51,7 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
 
 static uint8_t vector_width(struct text word)
 {
-    return text_equal(word, TEXT(".v2"))   ? 2
-           : text_equal(word, TEXT(".v4")) ? 4
-           : text_equal(word, TEXT(".v8")) ? 8
-                                           : 0;
+    return text_equal(word, TEXT(".v2")) ? 2 : text_equal(word, TEXT(".v4")) ? 4 : 0;
 }
 
 /* `.const[2]`, a bank that PTX before 2.2 could name. */
@@ -69,18 +67,52 @@ static bool parse_bank(struct parser *parser, struct ptx_variable *variable)
     return true;
 }
 
+/* At the space, which module level must have for variables. */
+static bool parse_space(struct parser *parser, struct ptx_variable *variable)
+{
+    variable->space = (uint8_t)parser_space(parser);
+    switch (parser_space(parser)) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_TEX:
+        parser_next(parser);
+        return variable->space != PTX_SPACE_CONST || !parser_at_mark(parser, '[') ||
+               parse_bank(parser, variable);
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_REG:
+        return parser_fail(parser, parser->token.offset,
+                           "'%.*s' is not allowed outside of functions",
+                           TEXT_ARG(parser_text(parser)));
+    case PTX_SPACE_NONE:
+        break;
+    }
+    return parser_expected(parser, "the space of a variable");
+}
+
+/* `[.vN] .type`. */
+static bool parse_type(struct parser *parser, struct ptx_variable *variable)
+{
+    variable->vector = vector_width(parser_text(parser));
+    if (variable->vector)
+        parser_next(parser);
+    else
+        variable->vector = 1;
+    variable->type = (uint8_t)module_type_find(parser_text(parser));
+    if (parser->token.kind != TOKEN_DOT || variable->type == PTX_NO_TYPE)
+        return parser_expected(parser, "a type");
+    parser_next(parser);
+    return true;
+}
+
 /* Everything in front of the name. */
 static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
 {
     uint32_t alignment = 0;
     size_t start = parser->token.offset;
 
-    variable->space = (uint8_t)parser_space(parser);
-    variable->vector = 1;
-    parser_next(parser);
-    if (variable->space == PTX_SPACE_CONST && parser_at_mark(parser, '[') &&
-        !parse_bank(parser, variable))
-        return false;
+    variable->space = PTX_SPACE_NONE;
     while (parser->token.kind == TOKEN_DOT) {
         struct text word = parser_text(parser);
 
@@ -90,18 +122,17 @@ static bool parse_prefix(struct parser *parser, struct ptx_variable *variable)
         } else if (text_equal(word, TEXT(".attribute"))) {
             if (!parser_attribute(parser, variable))
                 return false;
-        } else if (vector_width(word)) {
-            variable->vector = vector_width(word);
-            parser_next(parser);
-        } else if (variable->type == PTX_NO_TYPE && module_type_find(word) != PTX_NO_TYPE) {
-            variable->type = (uint8_t)module_type_find(word);
-            parser_next(parser);
+        } else if (variable->space == PTX_SPACE_NONE) {
+            if (!parse_space(parser, variable))
+                return false;
         } else {
-            return parser_expected(parser, "a type or the name of a variable");
+            break;
         }
     }
-    if (variable->type == PTX_NO_TYPE)
-        return parser_expected(parser, "a type");
+    if (variable->space == PTX_SPACE_NONE)
+        return parser_expected(parser, "the space of a variable");
+    if (!parse_type(parser, variable))
+        return false;
     variable->prefix = parser_from(parser, start);
     variable->alignment = alignment;
     return true;
@@ -133,29 +164,6 @@ static bool parse_initialiser(struct parser *parser, struct text *initialiser)
     return initialiser->size > 0 || parser_expected(parser, "an initial value");
 }
 
-/* How many elements of the open dimension the initialiser "{a, b, {c, d}}" has. */
-static uint64_t count_elements(struct text initialiser)
-{
-    struct lexer lexer = lexer_at(initialiser, 0);
-    struct token token;
-    uint64_t count = 0;
-    size_t depth = 0;
-    bool has_element = false;
-
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
-        bool opens = token.mark == '{' || token.mark == '(';
-        bool closes = token.mark == '}' || token.mark == ')';
-
-        depth -= closes && depth > 0;
-        if (depth == 1 && token.mark == ',')
-            count++;
-        else if (depth >= 1)
-            has_element = true;
-        depth += opens;
-    }
-    return has_element ? count + 1 : 0;
-}
-
 static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t count, bool is_open,
                      size_t place)
 {
@@ -169,12 +177,32 @@ static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t coun
     if (is_open && variable->initialiser.size == 0)
         count = 0;
     else if (is_open &&
-             __builtin_mul_overflow(count, count_elements(variable->initialiser), &count))
+             __builtin_mul_overflow(count, initialiser_count(variable->initialiser), &count))
         count = UINT64_MAX;
     if (__builtin_mul_overflow(count, (uint64_t)element, &variable->size) ||
         variable->size >= UINT64_C(1) << 48)
         return parser_fail(parser, place, "variable is too large");
     return true;
+}
+
+static bool check(struct parser *parser, const struct ptx_item *item, size_t place)
+{
+    const struct ptx_variable *variable = &item->variable;
+    struct variable_declaration declaration = {
+        .name = item->name,
+        .role = DECLARATION_MODULE_VARIABLE,
+        .space = variable->space,
+        .type = variable->type,
+        .vector = variable->vector,
+        .linkage = item->linkage,
+        .is_array = variable->is_array,
+        .is_sized = variable->size > 0,
+        .has_value = variable->initialiser.size > 0,
+        .is_independent = parser->module->texmode_independent,
+    };
+    const char *fault = declaration_fault(parser->arena, &declaration);
+
+    return !fault || parser_fail(parser, place, "%s", fault);
 }
 
 static bool parse_declarator(struct parser *parser, const struct ptx_variable *shared,
@@ -189,9 +217,15 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
     *variable = *shared;
     item->linkage = (uint8_t)linkage;
     item->is_definition = linkage != PTX_EXTERN;
+    if (lexer_is(&parser->lexer, parser->token, TEXT("_")) ||
+        lexer_is(&parser->lexer, parser->token, TEXT("WARP_SZ")))
+        return parser_expected(parser, "the name of a variable");
     if (!parser_word(parser, &item->name, "the name of a variable") ||
         !parser_dimensions(parser, &count, &variable->is_array, &is_open))
         return false;
+    if ((variable->is_managed || variable->is_unified) && variable->space != PTX_SPACE_GLOBAL)
+        return parser_fail(parser, place, "Illegal attribute '%s' for symbol '%.*s'",
+                           variable->is_managed ? ".managed" : ".unified", TEXT_ARG(item->name));
     variable->declarator = parser_from(parser, place);
     if (parser_at_mark(parser, '=')) {
         parser_next(parser);
@@ -199,8 +233,11 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
         if (!parse_initialiser(parser, &variable->initialiser))
             return false;
+        /* ptxas 13.0 makes an ordinary definition of it (measured). */
+        if (linkage == PTX_COMMON && variable->space == PTX_SPACE_GLOBAL)
+            item->linkage = PTX_VISIBLE;
     }
-    return set_size(parser, item, count, is_open, place);
+    return set_size(parser, item, count, is_open, place) && check(parser, item, place);
 }
 
 bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start)
@@ -211,6 +248,10 @@ bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t sta
 
     if (!parse_prefix(parser, &shared))
         return false;
+    if (parser_at_mark(parser, ';')) { /* ptxas 13.0 takes a declaration of nothing (measured) */
+        parser_next(parser);
+        return true;
+    }
     for (;;) {
         if (!parse_declarator(parser, &shared, linkage, start)) {
             parser->item_count = first;

@@ -211,7 +211,7 @@ static bool parse(struct body *body, const struct ptx_item *item,
         .spellings = request->spellings,
         .lookup = scope_lookup,
         .argument = request->scope};
-    return frame_declare(body, item) && parse_body(body, item->function.body, &scope) &&
+    return frame_declare(body, module, item) && parse_body(body, item->function.body, &scope) &&
            call_check(body, request->scope, module);
 }
 

@@ -269,12 +269,20 @@ static uint32_t relocation_type(const struct builder *builder,
     return is_unified ? R_CUDA_UNIFIED : is_function ? R_CUDA_64 : R_CUDA_G64;
 }
 
+/* A statement in front of the variable's must have declared the name (measured on ptxas 13.0). */
+static bool is_known(const struct global *global, const struct ptx_item *variable)
+{
+    return global && (!variable->text.data || global->first < variable->text.data);
+}
+
 static bool add_reference(struct builder *builder, const struct object *object,
+                          const struct ptx_item *variable,
                           const struct initialiser_reference *reference)
 {
     struct global *global = scope_find(builder->scope, reference->symbol);
-    if (!global || (!global->is_function && (global->item->variable.space == PTX_SPACE_SHARED ||
-                                             object->type != STT_CUDA_OBJECT))) {
+    if (!is_known(global, variable) ||
+        (!global->is_function &&
+         (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT))) {
         struct diag_place place =
             diag_place_of(builder->module->file, builder->module->whole, reference->place);
         diag_at(DIAG_ERROR, &place, "Invalid initial value symbol '%.*s'",
@@ -317,7 +325,7 @@ static bool store_value(struct builder *builder, const struct valued *valued)
     }
     bool is_good = true;
     for (size_t i = 0; i < initialiser.reference_count; i++)
-        is_good &= add_reference(builder, object, &initialiser.references[i]);
+        is_good &= add_reference(builder, object, &valued->item, &initialiser.references[i]);
     return is_good;
 }
 

@@ -3,6 +3,7 @@
 
 #include "assembler/builtin/form.h"
 #include "assembler/builtin/opcode.h"
+#include "ptx/declaration.h"
 
 /* Measured on ptxas 13.0 for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu
@@ -52,7 +53,31 @@ static bool declare(struct body *body, const struct ptx_parameter *parameter, bo
     return true;
 }
 
-bool frame_declare(struct body *body, const struct ptx_item *function)
+/* As ptxas 13.0 has it of a parameter. */
+static bool check_parameter(const struct body *body, const struct ptx_module *module,
+                            const struct ptx_parameter *parameter, bool is_entry)
+{
+    struct variable_declaration declaration = {
+        .name = parameter->name,
+        .role = is_entry               ? DECLARATION_KERNEL_PARAMETER
+                : parameter->is_return ? DECLARATION_RETURN_PARAMETER
+                                       : DECLARATION_FUNCTION_PARAMETER,
+        .space = parameter->is_register ? PTX_SPACE_REG : PTX_SPACE_PARAM,
+        .type = parameter->type,
+        .vector = parameter->vector,
+        .is_array = parameter->is_array,
+        .is_sized = parameter->size > 0,
+        .is_independent = module->texmode_independent,
+    };
+    const char *fault = declaration_fault(body->arena, &declaration);
+
+    if (fault)
+        diag_error("%s", fault);
+    return !fault;
+}
+
+bool frame_declare(struct body *body, const struct ptx_module *module,
+                   const struct ptx_item *function)
 {
     uint32_t count = function->function.parameter_count;
     bool is_good = true;
@@ -60,11 +85,8 @@ bool frame_declare(struct body *body, const struct ptx_item *function)
     body->registers = arena_alloc(body->arena, count, sizeof *body->registers);
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_parameter *parameter = &function->function.parameters[i];
-        if (function->function.is_entry && parameter->is_register) {
-            diag_error("Parameter '%.*s' of entry function '%.*s' cannot be a register",
-                       TEXT_ARG(parameter->name), TEXT_ARG(body->function));
+        if (!check_parameter(body, module, parameter, function->function.is_entry))
             return false;
-        }
         is_good &= declare(body, parameter, function->function.is_entry);
     }
     return is_good;

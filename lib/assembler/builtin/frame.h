@@ -23,7 +23,8 @@ struct frame {
 
 /* Enters the parameters of `function` into the empty body, as symbols or registers. False, and an
  * error, for a parameter that has no place in memory. */
-bool frame_declare(struct body *body, const struct ptx_item *function);
+bool frame_declare(struct body *body, const struct ptx_module *module,
+                   const struct ptx_item *function);
 
 /* After parsing: adds the loads and stores of register parameters, and a return where control would
  * run off the end. */

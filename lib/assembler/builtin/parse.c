@@ -256,7 +256,10 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
 
     context_defer(&cleanup, free_parser, &parser);
     parse_advance(&parser);
-    parse_names_begin(&parser, text.size);
+    if (!parse_names_begin(&parser, text.size)) {
+        context_clean(&cleanup);
+        return false;
+    }
     if (!parse_at(&parser, '{')) {
         parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
                     TEXT_ARG(parse_text(&parser)));

@@ -3,47 +3,29 @@
 #include "assembler/builtin/parser.h"
 
 #include "base/memory.h"
+#include "ptx/declaration.h"
+#include "ptx/initialiser.h"
 #include "ptx/module.h"
 
-struct type_bits {
-    struct text name;
-    uint8_t bits; /* 1 = predicate */
-    bool is_texture;
-};
-
-/* Types that registers and variables can have (PTX ISA, Fundamental, Alternate and Packed Types).
- */
-static const struct type_bits types[] = {
-    {TEXT(".b32"), 32, false},       {TEXT(".b64"), 64, false},     {TEXT(".pred"), 1, false},
-    {TEXT(".b8"), 8, false},         {TEXT(".b16"), 16, false},     {TEXT(".b128"), 128, false},
-    {TEXT(".u8"), 8, false},         {TEXT(".u16"), 16, false},     {TEXT(".u32"), 32, false},
-    {TEXT(".u64"), 64, false},       {TEXT(".s8"), 8, false},       {TEXT(".s16"), 16, false},
-    {TEXT(".s32"), 32, false},       {TEXT(".s64"), 64, false},     {TEXT(".f16"), 16, false},
-    {TEXT(".f16x2"), 32, false},     {TEXT(".bf16"), 16, false},    {TEXT(".bf16x2"), 32, false},
-    {TEXT(".tf32"), 32, false},      {TEXT(".f32"), 32, false},     {TEXT(".f64"), 64, false},
-    {TEXT(".f32x2"), 64, false},     {TEXT(".u16x2"), 32, false},   {TEXT(".s16x2"), 32, false},
-    {TEXT(".e4m3"), 8, false},       {TEXT(".e5m2"), 8, false},     {TEXT(".e2m3"), 8, false},
-    {TEXT(".e3m2"), 8, false},       {TEXT(".e2m1"), 8, false},     {TEXT(".ue8m0"), 8, false},
-    {TEXT(".e4m3x2"), 16, false},    {TEXT(".e5m2x2"), 16, false},  {TEXT(".e2m3x2"), 16, false},
-    {TEXT(".e3m2x2"), 16, false},    {TEXT(".ue8m0x2"), 16, false}, {TEXT(".e2m1x2"), 8, false},
-    {TEXT(".e2m1x4"), 16, false},    {TEXT(".e4m3x4"), 32, false},  {TEXT(".e5m2x4"), 32, false},
-    {TEXT(".e2m3x4"), 32, false},    {TEXT(".e3m2x4"), 32, false},  {TEXT(".texref"), 64, true},
-    {TEXT(".samplerref"), 64, true}, {TEXT(".surfref"), 64, true},
-};
-
-static const struct {
+static const struct space {
     struct text name;
     enum variable_space space;
+    enum ptx_space module_space;
 } spaces[] = {
-    {TEXT(".param"), SPACE_PARAM},   {TEXT(".local"), SPACE_LOCAL}, {TEXT(".shared"), SPACE_SHARED},
-    {TEXT(".global"), SPACE_GLOBAL}, {TEXT(".const"), SPACE_CONST}, {TEXT(".tex"), SPACE_TEXTURE},
+    {TEXT(".param"), SPACE_PARAM, PTX_SPACE_PARAM},
+    {TEXT(".local"), SPACE_LOCAL, PTX_SPACE_LOCAL},
+    {TEXT(".shared"), SPACE_SHARED, PTX_SPACE_SHARED},
+    {TEXT(".global"), SPACE_GLOBAL, PTX_SPACE_GLOBAL},
+    {TEXT(".const"), SPACE_CONST, PTX_SPACE_CONST},
+    {TEXT(".tex"), SPACE_TEXTURE, PTX_SPACE_TEX},
 };
 
 /* The words between a directive and the names it declares. */
 struct declared_type {
-    const struct type_bits *type;
-    uint32_t lanes; /* .v2 .v4 .v8; else 1 */
+    enum ptx_type type;
+    uint32_t lanes; /* .v2 .v4; else 1 */
     uint32_t alignment;
+    const char *attribute; /* that only variables in global memory have, or NULL */
 };
 
 static bool at_word(const struct parser *parser, const char *word)
@@ -60,13 +42,10 @@ static bool unexpected(struct parser *parser, const char *expected)
 static bool parse_integer(struct parser *parser, uint64_t limit, uint64_t *value, const char *what)
 {
     size_t place = parser->token.offset;
-    int64_t number = 0;
-    uint8_t bits = 0;
 
-    if (!parse_constant(parser, &number, &bits))
+    if (!parse_literal(parser, value))
         return false;
-    *value = (uint64_t)number;
-    if (bits || *value > limit)
+    if (*value > limit)
         return parse_error(parser, place, "%s must be an integer up to %llu", what,
                            (unsigned long long)limit);
     return true;
@@ -87,57 +66,77 @@ static bool parse_alignment(struct parser *parser, struct declared_type *type)
     return true;
 }
 
-/* .attribute(...) and what else stands in parentheses. */
-static bool skip_parentheses(struct parser *parser)
+/* (19, 95) */
+static bool parse_unified(struct parser *parser)
 {
-    size_t depth = 0;
+    uint64_t ignored = 0;
 
     parse_advance(parser);
-    if (!parse_at(parser, '('))
-        return unexpected(parser, "'('");
-    do {
-        depth += parse_at(parser, '(');
-        depth -= parse_at(parser, ')');
-        if (parser->token.kind == TOKEN_END)
-            return unexpected(parser, "')'");
-        parse_advance(parser);
-    } while (depth);
-    return true;
+    return parse_expect(parser, '(', "behind '.unified'") &&
+           parse_integer(parser, UINT64_MAX, &ignored, "A unified identifier") &&
+           parse_expect(parser, ',', "between unified identifiers") &&
+           parse_integer(parser, UINT64_MAX, &ignored, "A unified identifier") &&
+           parse_expect(parser, ')', "behind unified identifiers");
 }
 
-static bool parse_type_word(struct parser *parser, struct declared_type *type)
+/* .attribute(...): changes nothing for a variable that only its function knows. */
+static bool parse_attribute(struct parser *parser, struct declared_type *type)
 {
-    struct text word = parse_text(parser);
-
-    if (text_equal(word, TEXT(".align")))
-        return parse_alignment(parser, type);
-    if (text_equal(word, TEXT(".attribute")))
-        return skip_parentheses(parser);
-    if (word.size == 3 && word.data[1] == 'v' && strchr("248", word.data[2])) {
-        type->lanes = (uint32_t)(word.data[2] - '0');
-        parse_advance(parser);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (text_equal(types[i].name, word)) {
-            type->type = &types[i];
+    parse_advance(parser);
+    if (!parse_expect(parser, '(', "behind '.attribute'"))
+        return false;
+    for (;;) {
+        if (at_word(parser, ".managed")) {
+            type->attribute = ".managed";
             parse_advance(parser);
-            return true;
+        } else if (!at_word(parser, ".unified")) {
+            return unexpected(parser, "'.managed' or '.unified'");
+        } else {
+            type->attribute = ".unified";
+            if (!parse_unified(parser))
+                return false;
         }
-    return parse_error(parser, parser->token.offset, "'%.*s' is no type of a declaration",
-                       TEXT_ARG(word));
+        if (!parse_at(parser, ','))
+            return parse_expect(parser, ')', "behind the attributes");
+        parse_advance(parser);
+    }
 }
 
+/* `.align 8` and `.attribute(...)`, which stand on either side of the space. */
+static bool parse_modifiers(struct parser *parser, struct declared_type *type)
+{
+    for (;;) {
+        if (at_word(parser, ".align")) {
+            if (!parse_alignment(parser, type))
+                return false;
+        } else if (!at_word(parser, ".attribute")) {
+            return true;
+        } else if (!parse_attribute(parser, type)) {
+            return false;
+        }
+    }
+}
+
+/* `[.vN] .type`, behind the space and what follows it. What stands in front of the space is in
+ * *type already. */
 static bool parse_type(struct parser *parser, struct declared_type *type)
 {
-    size_t place = parser->token.offset;
-
-    *type = (struct declared_type){.lanes = 1};
     parse_advance(parser);
-    while (parser->token.kind == TOKEN_DOT)
-        if (!parse_type_word(parser, type))
-            return false;
-    return type->type || parse_error(parser, place, "The declaration has no type");
+    if (!parse_modifiers(parser, type))
+        return false;
+    struct text word = parse_text(parser);
+    if (parser->token.kind == TOKEN_DOT && word.size == 3 && word.data[1] == 'v' &&
+        (word.data[2] == '2' || word.data[2] == '4')) {
+        type->lanes = (uint32_t)(word.data[2] - '0');
+        parse_advance(parser);
+        word = parse_text(parser);
+    }
+    type->type = parser->token.kind == TOKEN_DOT ? module_type_find(word) : PTX_NO_TYPE;
+    if (type->type == PTX_NO_TYPE)
+        return parse_error(parser, parser->token.offset, "'%.*s' is no type of a declaration",
+                           TEXT_ARG(word));
+    parse_advance(parser);
+    return true;
 }
 
 /* The name being declared. */
@@ -150,26 +149,40 @@ static bool parse_declared_name(struct parser *parser, struct text *name)
     return true;
 }
 
-/* Halves count as bits: ptxas takes .f16 registers wherever it takes .b16. */
-static char register_type(struct text name)
+/* Says why ptxas takes no such declaration, if it does not. */
+static bool check(struct parser *parser, size_t place,
+                  const struct variable_declaration *declaration)
 {
-    char first = name.data[1];
+    const char *fault = declaration_fault(parser->body->arena, declaration);
+
+    return !fault || parse_error(parser, place, "%s", fault);
+}
+
+/* Halves count as bits: ptxas takes .f16 registers wherever it takes .b16. */
+static char register_type(enum ptx_type type)
+{
+    char first = module_type_name(type)[1];
 
     if (first == 'p' || first == 'u' || first == 's')
         return first;
-    return text_equal(name, TEXT(".f32")) || text_equal(name, TEXT(".f64")) ? 'f' : 'b';
+    return type == PTX_F32 || type == PTX_F64 ? 'f' : 'b';
 }
 
 static bool register_model(struct parser *parser, const struct declared_type *type,
                            struct virtual_register *model)
 {
-    unsigned bits = type->type->bits * type->lanes;
+    struct variable_declaration declaration = {.name = parse_text(parser),
+                                               .role = DECLARATION_BODY_VARIABLE,
+                                               .space = PTX_SPACE_REG,
+                                               .type = (uint8_t)type->type,
+                                               .vector = (uint8_t)type->lanes};
+    unsigned bits = type->type == PTX_PRED ? 1 : module_type_size(type->type) * 8 * type->lanes;
 
-    if (type->type->is_texture || bits > 128 || (type->type->bits == 1 && type->lanes > 1))
-        return parse_error(parser, parser->token.offset, "No register can have this type");
+    if (!check(parser, parser->token.offset, &declaration))
+        return false;
     model->bits = (uint8_t)bits;
     model->lanes = (uint8_t)type->lanes;
-    model->type = register_type(type->type->name);
+    model->type = register_type(type->type);
     model->class = bits == 1    ? REGISTER_PREDICATE
                    : bits <= 32 ? REGISTER_32
                    : bits <= 64 ? REGISTER_64
@@ -194,13 +207,21 @@ static bool parse_register(struct parser *parser, struct virtual_register *model
            parse_error(parser, place, "'%.*s' is declared twice", TEXT_ARG(model->name));
 }
 
-static bool parse_registers(struct parser *parser)
+static bool illegal_attribute(struct parser *parser, const struct declared_type *type)
 {
-    struct declared_type type;
+    return parse_error(parser, parser->token.offset, "Illegal attribute '%s' for symbol '%.*s'",
+                       type->attribute, TEXT_ARG(parse_text(parser)));
+}
+
+static bool parse_registers(struct parser *parser, struct declared_type *type)
+{
     struct virtual_register model = {0};
 
-    if (!parse_type(parser, &type) || !register_model(parser, &type, &model))
+    if (!parse_type(parser, type) || !register_model(parser, type, &model) ||
+        (type->attribute && !illegal_attribute(parser, type)))
         return false;
+    if (parse_at(parser, ';')) /* of nothing: see parser_variable */
+        return parse_expect(parser, ';', "behind the declaration");
     while (parse_register(parser, &model)) {
         if (parse_at(parser, ';'))
             return parse_expect(parser, ';', "behind the declaration");
@@ -210,19 +231,25 @@ static bool parse_registers(struct parser *parser)
     return false;
 }
 
-/* [4][8]: multiplies the size; [] makes it unknown. */
-static bool parse_dimensions(struct parser *parser, struct body_symbol *symbol)
+/* [4][8]: multiplies the size. The first dimension may be open, which leaves it as it is. */
+static bool parse_dimensions(struct parser *parser, struct body_symbol *symbol, bool *is_array,
+                             bool *is_open)
 {
-    while (parse_at(parser, '[')) {
+    for (; parse_at(parser, '['); *is_array = true) {
         size_t place = parser->token.offset;
-        uint64_t count = 0;
+        uint64_t count = 1;
 
         parse_advance(parser);
-        if (!parse_at(parser, ']') &&
-            !parse_integer(parser, INT64_MAX, &count, "A number of elements"))
+        if (!*is_array && parse_at(parser, ']'))
+            *is_open = true;
+        else if (!parse_integer(parser, INT64_MAX, &count, "A number of elements"))
             return false;
         if (!parse_expect(parser, ']', "behind the number of elements"))
             return false;
+        if (!*is_array && count == 0) { /* as a missing one: see parser_dimensions */
+            *is_open = true;
+            count = 1;
+        }
         if (__builtin_mul_overflow(symbol->size, count, &symbol->size) ||
             symbol->size > (UINT64_C(1) << 62))
             return parse_error(parser, place, "'%.*s' is too large", TEXT_ARG(symbol->name));
@@ -251,37 +278,52 @@ static bool parse_initialiser(struct parser *parser, struct body_symbol *symbol)
     return symbol->initialiser.size > 0 || unexpected(parser, "A value");
 }
 
-static bool parse_variable(struct parser *parser, struct body_symbol symbol)
+static bool parse_variable(struct parser *parser, struct body_symbol symbol, enum ptx_space space)
 {
     size_t place = parser->token.offset;
+    bool is_array = false, is_open = false;
+    struct variable_declaration declaration = {.role = DECLARATION_BODY_VARIABLE,
+                                               .space = (uint8_t)space,
+                                               .type = symbol.type,
+                                               .vector = symbol.lanes};
 
-    if (!parse_declared_name(parser, &symbol.name) || !parse_dimensions(parser, &symbol))
+    if (!parse_declared_name(parser, &symbol.name) ||
+        !parse_dimensions(parser, &symbol, &is_array, &is_open))
         return false;
     if (parse_at(parser, '=') && !parse_initialiser(parser, &symbol))
+        return false;
+    if (is_open &&
+        __builtin_mul_overflow(symbol.size, initialiser_count(symbol.initialiser), &symbol.size))
+        return parse_error(parser, place, "'%.*s' is too large", TEXT_ARG(symbol.name));
+    declaration.name = symbol.name;
+    declaration.is_array = is_array;
+    declaration.is_sized = symbol.size > 0;
+    declaration.has_value = symbol.initialiser.size > 0;
+    if (!check(parser, place, &declaration))
         return false;
     return parse_names_symbol(parser, &symbol) ||
            parse_error(parser, place, "'%.*s' is declared twice", TEXT_ARG(symbol.name));
 }
 
-static bool parse_variables(struct parser *parser, enum variable_space space)
+static bool parse_variables(struct parser *parser, const struct space *space,
+                            struct declared_type *type)
 {
-    struct body_symbol model = {.is_body_variable = true, .space = (uint8_t)space};
-    struct declared_type type;
-    size_t place = parser->token.offset;
+    struct body_symbol model = {.is_body_variable = true, .space = (uint8_t)space->space};
 
-    if (!parse_type(parser, &type))
+    if (!parse_type(parser, type))
         return false;
-    if (type.type->bits == 1)
-        return parse_error(parser, place, "A predicate cannot be a variable");
-    if (type.type->is_texture || space == SPACE_TEXTURE)
-        return parse_error(parser, place,
-                           "Texture/surface variable must be at module or entry "
-                           "parameter scope");
-    model.size = (uint64_t)type.type->bits / 8 * type.lanes;
-    model.type = (uint8_t)module_type_find(type.type->name);
-    model.lanes = (uint8_t)type.lanes;
-    model.alignment = type.alignment ? type.alignment : (uint32_t)model.size;
-    while (parse_variable(parser, model)) {
+    if (space->space == SPACE_TEXTURE)
+        return parse_error(parser, parser->token.offset,
+                           "Texture variables must be declared at module scope");
+    if (type->attribute && space->space != SPACE_GLOBAL)
+        return illegal_attribute(parser, type);
+    if (parse_at(parser, ';')) /* of nothing: see parser_variable */
+        return parse_expect(parser, ';', "behind the declaration");
+    model.size = (uint64_t)module_type_size(type->type) * type->lanes;
+    model.type = (uint8_t)type->type;
+    model.lanes = (uint8_t)type->lanes;
+    model.alignment = type->alignment ? type->alignment : (uint32_t)model.size;
+    while (parse_variable(parser, model, space->module_space)) {
         if (parse_at(parser, ';'))
             return parse_expect(parser, ';', "behind the declaration");
         if (!parse_expect(parser, ',', "between declarations"))
@@ -335,15 +377,20 @@ static bool skip_pragma(struct parser *parser)
 
 bool parse_declare(struct parser *parser)
 {
-    if (at_word(parser, ".reg"))
-        return parse_registers(parser);
+    struct declared_type type = {.lanes = 1};
+
     if (at_word(parser, ".loc"))
         return parse_location(parser);
     if (at_word(parser, ".pragma"))
         return skip_pragma(parser);
+    /* ptxas 13.0 takes these in front of the space, too (measured). */
+    if (!parse_modifiers(parser, &type))
+        return false;
+    if (at_word(parser, ".reg"))
+        return parse_registers(parser, &type);
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
         if (text_equal(spaces[i].name, parse_text(parser)))
-            return parse_variables(parser, spaces[i].space);
+            return parse_variables(parser, &spaces[i], &type);
     return parse_error(parser, parser->token.offset, "'%.*s' is no directive of a function body",
                        TEXT_ARG(parse_text(parser)));
 }

@@ -117,24 +117,34 @@ void parse_names_close(struct parser *parser)
     }
 }
 
-void parse_names_begin(struct parser *parser, size_t size)
+/* A parameter. */
+static bool enter_given(struct parser *parser, struct text name, uint32_t index, uint8_t kind)
+{
+    struct names *names = &parser->names;
+    const struct declaration entry = {
+        .name = name, .index = index, .kind = kind, .is_stray = is_stray(name)};
+
+    if (innermost(names, &names->words, name))
+        return parse_error(parser, parser->token.offset, "Duplicate definition of variable '%.*s'",
+                           TEXT_ARG(name));
+    enter(names, &names->words, &entry);
+    return true;
+}
+
+bool parse_names_begin(struct parser *parser, size_t size)
 {
     struct body *body = parser->body;
+    bool ok = true;
 
     parser->names.room = size;
     parse_names_open(parser);
     for (size_t i = 0; i < body->register_count; i++)
-        enter(&parser->names, &parser->names.words,
-              &(struct declaration){.name = body->registers[i].name,
-                                    .index = (uint32_t)i,
-                                    .kind = DECLARED_REGISTER,
-                                    .is_stray = is_stray(body->registers[i].name)});
+        ok &= enter_given(parser, body->registers[i].name, (uint32_t)i, DECLARED_REGISTER);
     for (size_t i = 0; i < body->symbol_count; i++)
-        enter(&parser->names, &parser->names.words,
-              &(struct declaration){.name = body->symbols[i].name,
-                                    .index = (uint32_t)i,
-                                    .kind = DECLARED_SYMBOL,
-                                    .is_stray = is_stray(body->symbols[i].name)});
+        ok &= enter_given(parser, body->symbols[i].name, (uint32_t)i, DECLARED_SYMBOL);
+    parser->names.given_registers = (uint32_t)body->register_count;
+    parser->names.given_symbols = (uint32_t)body->symbol_count;
+    return ok;
 }
 
 void parse_names_free(struct parser *parser)
@@ -314,9 +324,16 @@ static bool find_quickly(struct parser *parser, struct text name, uint32_t *inde
 
 static bool is_taken(struct parser *parser, struct text name)
 {
+    const struct names *names = &parser->names;
     struct meaning meaning = find(parser, name);
+    bool is_given =
+        meaning.is_found && meaning.depth == 0 &&
+        ((meaning.kind == DECLARED_REGISTER && meaning.index < names->given_registers) ||
+         (meaning.kind == DECLARED_SYMBOL && meaning.index < names->given_symbols));
 
-    return meaning.is_found && meaning.depth == depth_of(&parser->names);
+    /* The body's own names share a scope with the parameters. */
+    return meaning.is_found &&
+           (meaning.depth == depth_of(names) || (is_given && depth_of(names) == 1));
 }
 
 /* A range keeps a list of its registers when the list is no larger than the text gives reason to

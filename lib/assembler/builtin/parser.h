@@ -71,7 +71,9 @@ struct names {
     size_t room; /* registers for which ranges may still reserve places */
     struct quick_range quick[PARSE_QUICK_RANGES];
     size_t quick_count;
-    bool is_unusual;           /* there are ranges that `quick` does not have */
+    bool is_unusual;          /* there are ranges that `quick` does not have */
+    uint32_t given_registers; /* the first of the body's, which are parameters */
+    uint32_t given_symbols;
     size_t stray_count;        /* declarations in force that are stray */
     struct open_scope *scopes; /* scopes[depth] */
     size_t scope_count;
@@ -194,8 +196,9 @@ void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capac
 /* parse_names.c */
 
 /* Begins with scope 0, into which the body's registers and symbols are entered. `size` is that of
- * the body's text, in bytes: it bounds what ranges reserve. */
-void parse_names_begin(struct parser *parser, size_t size);
+ * the body's text, in bytes: it bounds what ranges reserve. False, and an error, when two have one
+ * name. */
+bool parse_names_begin(struct parser *parser, size_t size);
 void parse_names_free(struct parser *parser);
 void parse_names_open(struct parser *parser);
 void parse_names_close(struct parser *parser);
@@ -258,6 +261,9 @@ bool parse_declare_table(struct parser *parser, uint32_t label);
 /* A constant expression with what is at hand as its first token. *bits is 32 or 64 for a float
  * literal, else 0. */
 bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
+
+/* A number as declarations have it, which is no expression; WARP_SZ is one. */
+bool parse_literal(struct parser *parser, uint64_t *value);
 
 /* parse_operand.c */
 

@@ -5,25 +5,46 @@
  * unused one (measured on 13.0), because the linker would have nobody to bind it to. */
 #include "assembler/builtin/scope.h"
 
+#include "assembler/builtin/opcode.h"
 #include "base/diag.h"
+#include "ptx/declaration.h"
 
+static void place_of(struct diag_place *place, const struct ptx_module *module,
+                     const struct ptx_item *item)
+{
+    *place = (struct diag_place){
+        .file = module->file, .line = item->line, .column = 0, .source_line = {0}};
+}
+
+/* With a format in which the item's name comes. */
 static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
 {
-    struct diag_place place = {
-        .file = module->file, .line = item->line, .column = 0, .source_line = {0}};
+    struct diag_place place;
+    place_of(&place, module, item);
     diag_at(DIAG_ERROR, &place, format, TEXT_ARG(item->name));
+    return false;
+}
+
+static bool say(const struct ptx_module *module, const struct ptx_item *item, const char *message)
+{
+    struct diag_place place;
+    place_of(&place, module, item);
+    diag_at(DIAG_ERROR, &place, "%s", message);
     return false;
 }
 
 static bool add_item(struct scope *scope, const struct ptx_module *module,
                      const struct ptx_item *item)
 {
+    if (item->name.data[0] == '%' && special_find(item->name))
+        return fail(module, item, "Inconsistent redefinition of variable '%.*s'");
     uint32_t index = table_add(&scope->names, item->name, (uint32_t)scope->count);
     struct global *global = &scope->globals[index];
     bool is_function = item->kind == PTX_FUNCTION;
     if (index == scope->count) {
         *global = (struct global){.name = item->name,
                                   .item = item,
+                                  .first = item->text.data,
                                   .aliased = NO_INDEX,
                                   .is_function = is_function,
                                   .is_defined = item->is_definition,
@@ -32,12 +53,11 @@ static bool add_item(struct scope *scope, const struct ptx_module *module,
         scope->count++;
         return true;
     }
-    if (global->is_function != is_function)
-        return fail(module, item, "'%.*s' is declared as a function and as a variable");
+    const char *fault = declaration_clash(scope->arena, global->item, item);
+    if (fault)
+        return say(module, item, fault);
     if (!item->is_definition)
         return true;
-    if (global->is_defined && (is_function || item->linkage != PTX_COMMON))
-        return fail(module, item, "Duplicate definition of '%.*s'");
     global->item = item;
     global->is_defined = true;
     return true;
@@ -55,6 +75,19 @@ static bool add_alias(struct scope *scope, const struct ptx_module *module,
     if (target == TABLE_NONE || !scope->globals[target].is_function ||
         !scope->globals[target].is_defined || scope->globals[target].aliased != NO_INDEX)
         return fail(module, item, "Alias '%.*s' stands for a function that is not defined");
+    const struct ptx_item *function = scope->globals[target].item;
+    if (function->function.is_entry || scope->globals[alias].item->function.is_entry)
+        return fail(module, item, "Cannot define alias to entry function '%.*s'");
+    if (function->linkage == PTX_WEAK)
+        return fail(module, function, "Function '%.*s' with .weak scope cannot be aliased");
+    const char *difference =
+        declaration_difference(&scope->globals[alias].item->function, &function->function);
+    if (difference)
+        return say(module, item,
+                   arena_printf(scope->arena,
+                                "Mismatch in prototype of alias '%.*s' and aliasee '%.*s'. %s "
+                                "differ(s)",
+                                TEXT_ARG(item->name), TEXT_ARG(item->target), difference));
     scope->globals[alias].aliased = target;
     scope->globals[alias].is_defined = true;
     return true;
@@ -62,6 +95,7 @@ static bool add_alias(struct scope *scope, const struct ptx_module *module,
 
 void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module)
 {
+    scope->arena = arena;
     scope->globals = arena_alloc(arena, module->item_count, sizeof *scope->globals);
 }
 

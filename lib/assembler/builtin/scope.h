@@ -15,6 +15,7 @@
 struct global {
     struct text name;
     const struct ptx_item *item; /* its definition, or else its first declaration */
+    const char *first;           /* the statement that declares it first */
     uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
     bool is_function;
     bool is_defined;  /* here, and not dropped by entries.c; an alias is */
@@ -28,6 +29,7 @@ struct global {
 
 /* Start with {0}. */
 struct scope {
+    struct arena *arena;
     struct global *globals; /* in order of their first mention; in the arena */
     size_t count;
     struct table names;

@@ -1,0 +1,236 @@
+/* declaration.c: the rules, a function for each kind of place. */
+#include "ptx/declaration.h"
+
+#include "ptx/lexer.h"
+
+/* A vector has no more bytes. */
+#define LARGEST_VECTOR 16u
+
+static const char *say(struct arena *arena, const char *before, struct text name, const char *after)
+{
+    return arena_printf(arena, "%s '%.*s'%s%s", before, TEXT_ARG(name), *after ? " " : "", after);
+}
+
+static bool is_parameter(const struct variable_declaration *declaration)
+{
+    return declaration->role >= DECLARATION_KERNEL_PARAMETER;
+}
+
+/* What does not depend on where the name stands. */
+static const char *type_fault(struct arena *arena, const struct variable_declaration *declaration)
+{
+    enum ptx_type type = (enum ptx_type)declaration->type;
+
+    if (type == PTX_PRED && (declaration->is_array || declaration->vector > 1))
+        return "Predicate type can only be used to define scalar register variables";
+    if (declaration->vector > 1 && module_type_is_opaque(type))
+        return "Vector type only allowed over basic types";
+    if (declaration->vector * module_type_size(type) > LARGEST_VECTOR)
+        return "Vector type too large, exceeds 128 bit limit";
+    if (type == PTX_PRED && declaration->space != PTX_SPACE_REG)
+        return say(arena, "Predicate variable", declaration->name,
+                   "must be in register state space");
+    if (declaration->has_value && declaration->space != PTX_SPACE_GLOBAL &&
+        declaration->space != PTX_SPACE_CONST)
+        return say(arena, "No initial value is allowed for", declaration->name,
+                   "in this state space");
+    return NULL;
+}
+
+/* Handles of textures, samplers and surfaces. */
+static const char *opaque_fault(struct arena *arena, const struct variable_declaration *declaration)
+{
+    bool is_scalar = !declaration->is_array;
+
+    if (declaration->role == DECLARATION_BODY_VARIABLE)
+        return "Texture/surface variable must be at module or entry parameter scope";
+    if (declaration->role == DECLARATION_MODULE_VARIABLE && declaration->space != PTX_SPACE_GLOBAL)
+        return "Texture and surface variables must be declared in .global space";
+    if (declaration->linkage == PTX_COMMON)
+        return "Illegal type for .common symbol";
+    if (declaration->has_value && declaration->type != PTX_SAMPLERREF)
+        return "Initial value type mismatch";
+    if (declaration->type == PTX_SAMPLERREF && is_scalar && !declaration->is_independent &&
+        (declaration->role == DECLARATION_MODULE_VARIABLE ||
+         declaration->role == DECLARATION_KERNEL_PARAMETER))
+        return "Instruction or declaration violates .target texmode_unified setting";
+    if (is_scalar && declaration->space == PTX_SPACE_PARAM &&
+        declaration->role != DECLARATION_KERNEL_PARAMETER)
+        return say(arena, "Variable", declaration->name,
+                   "cannot be allocated in .param state space");
+    return NULL;
+}
+
+/* Untyped bits and halves may be of 8 and 16 bits. */
+static bool is_narrow(const struct variable_declaration *declaration)
+{
+    if (declaration->role == DECLARATION_KERNEL_PARAMETER || declaration->is_array ||
+        declaration->vector > 1)
+        return false;
+    switch (declaration->type) {
+    case PTX_PRED:
+    case PTX_U8:
+    case PTX_S8:
+    case PTX_U16:
+    case PTX_S16:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *parameter_fault(struct arena *arena,
+                                   const struct variable_declaration *declaration)
+{
+    bool is_register = declaration->space == PTX_SPACE_REG;
+
+    if (is_register && declaration->role == DECLARATION_KERNEL_PARAMETER)
+        return say(arena, "Entry parameter", declaration->name, "must have .param state space");
+    if (is_register && (declaration->is_array || module_type_is_opaque(declaration->type)))
+        return say(arena, "Variable", declaration->name, "cannot be allocated into a register");
+    if (!is_register && !declaration->is_array &&
+        (declaration->vector > 1 || declaration->type == PTX_F16X2))
+        return say(arena, "Variable", declaration->name,
+                   "cannot be allocated in .param state space");
+    if (is_narrow(declaration))
+        return arena_printf(
+            arena,
+            "In ABI compilation, %s predicate, 8-bit and 16-bit %s device functions "
+            "is not supported",
+            declaration->role == DECLARATION_RETURN_PARAMETER ? "returning" : "passing",
+            declaration->role == DECLARATION_RETURN_PARAMETER ? "values from" : "parameters to");
+    if (declaration->is_array && !declaration->is_sized &&
+        declaration->role == DECLARATION_KERNEL_PARAMETER)
+        return "Parameter to entry function cannot be an incomplete array.";
+    if (declaration->is_array && !declaration->is_sized &&
+        declaration->role == DECLARATION_RETURN_PARAMETER)
+        return "Output parameter cannot be an incomplete array.";
+    if (declaration->name.size == 1 && *declaration->name.data == '_')
+        return say(arena, "Illegal parameter name", declaration->name, "");
+    return NULL;
+}
+
+static const char *variable_fault(struct arena *arena,
+                                  const struct variable_declaration *declaration)
+{
+    if (declaration->linkage == PTX_COMMON && declaration->space != PTX_SPACE_GLOBAL)
+        return ".common variables must be declared in .global space";
+    if (declaration->space == PTX_SPACE_REG)
+        return NULL;
+    if (declaration->linkage != PTX_EXTERN && declaration->is_array && !declaration->is_sized)
+        return say(arena, "Non-external variable", declaration->name, "has incomplete type");
+    if (declaration->space == PTX_SPACE_PARAM && !declaration->is_array &&
+        (declaration->vector > 1 || declaration->type == PTX_F16X2))
+        return say(arena, "Variable", declaration->name,
+                   "cannot be allocated in .param state space");
+    return NULL;
+}
+
+const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration)
+{
+    const char *fault = type_fault(arena, declaration);
+
+    if (!fault && module_type_is_opaque(declaration->type))
+        fault = opaque_fault(arena, declaration);
+    if (fault)
+        return fault;
+    return is_parameter(declaration) ? parameter_fault(arena, declaration)
+                                     : variable_fault(arena, declaration);
+}
+
+const char *declaration_difference(const struct ptx_function *first,
+                                   const struct ptx_function *again)
+{
+    if (first->return_count != again->return_count ||
+        first->parameter_count != again->parameter_count)
+        return "number of parameters";
+    for (uint32_t i = 0; i < first->parameter_count; i++) {
+        const struct ptx_parameter *a = &first->parameters[i], *b = &again->parameters[i];
+
+        if (a->type != b->type || a->is_array != b->is_array || a->size != b->size)
+            return "parameter types";
+        if (a->is_register != b->is_register)
+            return "parameter state space";
+        if (a->alignment != b->alignment)
+            return "parameter alignment";
+    }
+    return NULL;
+}
+
+static const char *function_clash(struct arena *arena, const struct ptx_item *first,
+                                  const struct ptx_item *again)
+{
+    const char *difference = declaration_difference(&first->function, &again->function);
+
+    if (first->is_definition)
+        return say(arena, "Duplicate definition of function", again->name, "");
+    if (first->function.is_entry != again->function.is_entry ||
+        first->function.performance.is_noreturn != again->function.performance.is_noreturn ||
+        (again->linkage != first->linkage &&
+         (again->linkage != PTX_INTERNAL || first->linkage == PTX_EXTERN)))
+        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+    return difference ? arena_printf(arena, "Inconsistent prototypes of '%.*s', %s differ",
+                                     TEXT_ARG(again->name), difference)
+                      : NULL;
+}
+
+/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false behind the last one. */
+static bool next_dimension(struct lexer *lexer, uint64_t *size, bool *is_open)
+{
+    struct token token;
+
+    while ((token = lexer_next(lexer)).kind != TOKEN_END) {
+        if (token.mark != '[')
+            continue;
+        token = lexer_next(lexer);
+        *is_open = token.mark == ']';
+        if (token.kind == TOKEN_NUMBER)
+            lexer_number(lexer_text(lexer, token), size, NULL);
+        else if (token.kind == TOKEN_WORD) /* WARP_SZ */
+            *size = 32;
+        return true;
+    }
+    return false;
+}
+
+/* An open dimension is as large as any other. */
+static bool same_dimensions(const struct ptx_variable *a, const struct ptx_variable *b)
+{
+    struct lexer first = lexer_at(a->declarator, 0), second = lexer_at(b->declarator, 0);
+
+    for (;;) {
+        uint64_t sizes[2] = {0, 0};
+        bool open[2] = {false, false};
+        bool has_more = next_dimension(&first, &sizes[0], &open[0]);
+
+        if (next_dimension(&second, &sizes[1], &open[1]) != has_more)
+            return false;
+        if (!has_more)
+            return true;
+        if (sizes[0] != sizes[1] && !open[0] && !open[1])
+            return false;
+    }
+}
+
+static const char *variable_clash(struct arena *arena, const struct ptx_item *first,
+                                  const struct ptx_item *again)
+{
+    const struct ptx_variable *a = &first->variable, *b = &again->variable;
+
+    if (first->is_definition && again->is_definition)
+        return say(arena, "Duplicate definition of variable", again->name, "");
+    if (a->type != b->type || a->vector != b->vector || !same_dimensions(a, b))
+        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+    if (!first->is_definition && again->is_definition && again->linkage == PTX_INTERNAL)
+        return say(arena, "'.extern' variable", again->name, "cannot be resolved by a '.static'");
+    return NULL;
+}
+
+const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
+                              const struct ptx_item *again)
+{
+    if (first->kind != again->kind)
+        return say(arena, "Inconsistent redefinition of variable", again->name, "");
+    return first->kind == PTX_FUNCTION ? function_clash(arena, first, again)
+                                       : variable_clash(arena, first, again);
+}

@@ -1,0 +1,48 @@
+/* declaration.h: which names may have which type in which space.
+ *
+ * Measured on ptxas 13.0, whose words the faults are. */
+#ifndef MINILINK_PTX_DECLARATION_H
+#define MINILINK_PTX_DECLARATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "ptx/module.h"
+
+/* What a name is declared as. */
+enum declaration_role {
+    DECLARATION_MODULE_VARIABLE,
+    DECLARATION_BODY_VARIABLE, /* a register, too */
+    DECLARATION_KERNEL_PARAMETER,
+    DECLARATION_FUNCTION_PARAMETER,
+    DECLARATION_RETURN_PARAMETER,
+};
+
+struct variable_declaration {
+    struct text name;
+    uint8_t role;  /* enum declaration_role */
+    uint8_t space; /* enum ptx_space */
+    uint8_t type;  /* enum ptx_type, of one element */
+    uint8_t vector;
+    uint8_t linkage; /* enum ptx_linkage, of a module's variable */
+    bool is_array;
+    bool is_sized;       /* has bytes: no array is of 0 elements or open */
+    bool has_value;      /* an initial value */
+    bool is_independent; /* .target texmode_independent */
+};
+
+/* NULL when ptxas takes the declaration; else what it says against it, in `arena`. */
+const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration);
+
+/* "number of parameters", or what else the two prototypes do not have in common; NULL = nothing. */
+const char *declaration_difference(const struct ptx_function *first,
+                                   const struct ptx_function *again);
+
+/* NULL when `again`, a function or variable, may follow `first`, one of the same name in the same
+ * module; else what ptxas says, in `arena`. */
+const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
+                              const struct ptx_item *again);
+
+#endif
