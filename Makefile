@@ -5,7 +5,7 @@
 
 BUILD    ?= build
 PREFIX   ?= /usr/local
-CFLAGS   ?= -O2 -g
+CFLAGS   ?= -O3 -g
 SANITIZE ?=
 PKG_CONFIG ?= pkg-config
 

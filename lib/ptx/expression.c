@@ -99,9 +99,9 @@ static enum operation operator_at(const struct expression *expression, unsigned 
     *tokens = 1;
     if (token->kind == TOKEN_WORD)
         return lexer_is(&expression->lexer, *token, TEXT("%")) ? OPERATOR_REMAINDER : OPERATOR_NONE;
-    if (token->kind != TOKEN_MARK)
-        return OPERATOR_NONE;
-    if (memchr("|&=!<>", marks[0], 6)) {
+    if (token->kind != TOKEN_MARK || !strchr("|&=!<>^+-*/", marks[0]))
+        return OPERATOR_NONE; /* almost always */
+    if (strchr("|&=!<>", marks[0])) {
         struct token next = lexer_peek(&expression->lexer);
 
         if (next.offset == token->offset + 1 && next.offset < expression->end)
