@@ -88,7 +88,7 @@ const struct option_row option_table[] = {
     {"chunks", NULL, "N", OPTION_CHUNKS, GROUP_MINILINK,
      "Most chunks to split into; by default decided by the program's size alone"},
     {"minimum-chunk", NULL, "BYTES", OPTION_MINIMUM_CHUNK, GROUP_MINILINK,
-     "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536"},
+     "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536, or 16384 for up to 4"},
     {"threads", "j", "N", OPTION_THREADS, GROUP_MINILINK, "Never use more than N threads"},
     {"worker-stack", NULL, "KIB", OPTION_WORKER_STACK, GROUP_MINILINK,
      "Stack of each worker thread; by default the system's"},

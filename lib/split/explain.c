@@ -136,7 +136,7 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
         buffer_printf(out,
                       "  at most %" PRIu64 ", so that each has %" PRIu64
                       " bytes, which are worth an assembler's start\n",
-                      plan->total_weight / plan->minimum_bytes, plan->minimum_bytes);
+                      plan->most_by_size, plan->minimum_bytes);
     buffer_printf(out, "  at most %zu, as so many units of functions can be apart\n",
                   plan->unit_count);
     if (plan->request->policy == SPLIT_STABLE)

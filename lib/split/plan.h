@@ -37,6 +37,7 @@ struct plan {
     uint64_t whole_weight;   /* the same of modules that stay whole */
     uint32_t whole_function_count;
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is dealt out */
+    uint64_t most_by_size;  /* chunks that are worth it */
     size_t unit_count;      /* that could be apart */
     const char *single_reason;
 };
