@@ -146,6 +146,11 @@ static const struct {
     {".global .u32 a = 1, b[4] = {1, 2}, c;", 2, "c", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 4,
      4},
     {".visible .global .texref a;", 0, "a", PTX_VISIBLE, PTX_SPACE_GLOBAL, PTX_TEXREF, 8, 8},
+    {".align 8 .attribute(.managed) .global .u32 a;", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL,
+     PTX_U32, 4, 8},
+    {".visible .global .v2 .f32 a<12>, b;", 11, "a11", PTX_VISIBLE, PTX_SPACE_GLOBAL, PTX_F32, 8,
+     8},
+    {".visible .global .v2 .f32 a<12>, b;", 12, "b", PTX_VISIBLE, PTX_SPACE_GLOBAL, PTX_F32, 8, 8},
     {".global .attribute(.managed) .u32 a;", 0, "a", PTX_INTERNAL, PTX_SPACE_GLOBAL, PTX_U32, 4, 4},
 };
 
@@ -225,6 +230,7 @@ static const struct {
     {HEADER ".entry k() .maxntid 1,2,3,4 {}", "expected at most three numbers"},
     {HEADER ".section .debug_str { ", "section '.debug_str' does not end"},
     {HEADER ".global .u64 a[2][0] = {{1}};", "Non-external variable 'a' has incomplete type"},
+    {HEADER ".global .u32 a<4000000000>;", "a.ptx:4:14: too many variables"},
     {HEADER ".shared .u32 a = 1;", "No initial value is allowed for 'a' in this state space"},
     {HEADER ".alias a b;", "expected ',', not 'b'"},
     {HEADER "hello", "expected a directive, function or variable, not 'hello'"},

@@ -352,6 +352,7 @@ static const struct {
     {".reg .v8 .b32 w;", "'.v8' is no type"},
     {".reg .v4 .b64 w;", "Vector type too large, exceeds 128 bit limit"},
     {".reg .b32 .align 4 w;", "A name was expected, found '.align'"},
+    {".local .b32 w<4000000000>;", "Too many variables"},
     {".reg .b33 w;", "'.b33' is no type"},
     {".shared .align 3 .b8 w[4];", "An alignment must be a power of two"},
     {".shared .b64 w[1073741824][1073741824][1073741824];", "'w' is too large"},

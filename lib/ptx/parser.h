@@ -25,6 +25,7 @@ struct parser {
     size_t counted; /* lines have been counted up to this offset */
     uint32_t line;  /* of `counted`, from 1 */
     unsigned errors;
+    uint64_t numbered; /* variables made of ranges */
 };
 
 /* Moves to the next token. */

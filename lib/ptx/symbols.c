@@ -44,10 +44,12 @@ static bool is_opaque(const struct ptx_item *item)
     return item->kind == PTX_VARIABLE && module_type_is_opaque(item->variable.type);
 }
 
-static bool report(const struct ptx_module *module, struct text name, const char *fault)
+static bool report(const struct ptx_module *module, const struct ptx_item *item, const char *fault)
 {
-    struct diag_place place =
-        diag_place_of(module->file, module->whole, (size_t)(name.data - module->whole.data));
+    const char *whole = module->whole.data, *name = item->name.data;
+    bool is_made = name < whole || name >= whole + module->whole.size; /* one of a range */
+    struct diag_place place = diag_place_of(module->file, module->whole,
+                                            (size_t)((is_made ? item->text.data : name) - whole));
 
     diag_at(DIAG_ERROR, &place, "%s", fault);
     return false;
@@ -62,7 +64,7 @@ static bool merge_item(struct arena *arena, const struct ptx_module *module,
     if (item->kind == PTX_ALIAS) {
         if (entry->alias || (entry->item && entry->item->is_definition))
             return report(
-                module, item->name,
+                module, item,
                 arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name)));
         entry->alias = item;
         return true;
@@ -73,7 +75,7 @@ static bool merge_item(struct arena *arena, const struct ptx_module *module,
     if (!fault && item->is_definition && entry->alias)
         fault = arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name));
     if (fault)
-        return report(module, item->name, fault);
+        return report(module, item, fault);
     if (!item->is_definition && !entry->declaration)
         entry->declaration = item;
     if (!entry->item || item->is_definition)

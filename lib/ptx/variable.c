@@ -202,7 +202,38 @@ static bool check(struct parser *parser, const struct ptx_item *item, size_t pla
     };
     const char *fault = declaration_fault(parser->arena, &declaration);
 
+    if ((variable->is_managed || variable->is_unified) && variable->space != PTX_SPACE_GLOBAL)
+        return parser_fail(parser, place, "Illegal attribute '%s' for symbol '%.*s'",
+                           variable->is_managed ? ".managed" : ".unified", TEXT_ARG(item->name));
     return !fault || parser_fail(parser, place, "%s", fault);
+}
+
+/* `x<4>` declares x0 to x3 (PTX ISA, "Parameterized Variable Names"): the item at hand, which is
+ * the last one, becomes as many. They are bounded by the text, since one number may ask for any. */
+static bool parse_range(struct parser *parser, size_t start, size_t place)
+{
+    struct ptx_item model = parser->items[parser->item_count - 1];
+    uint64_t count;
+
+    parser_next(parser);
+    if (!parser_number(parser, &count, UINT32_MAX, "a number of variables") ||
+        !parser_mark(parser, '>') || !set_size(parser, &model, 1, false, place) ||
+        !check(parser, &model, place))
+        return false;
+    if (count > parser->lexer.text.size - parser->numbered)
+        return parser_fail(parser, place, "too many variables");
+    parser->numbered += count;
+    parser->item_count--;
+    for (uint64_t i = 0; i < count; i++) {
+        struct ptx_item *item = parser_item(parser, PTX_VARIABLE, start);
+        char *name =
+            arena_printf(parser->arena, "%.*s%llu", TEXT_ARG(model.name), (unsigned long long)i);
+
+        *item = model;
+        item->name = text_of(name);
+        item->variable.declarator = item->name;
+    }
+    return true;
 }
 
 static bool parse_declarator(struct parser *parser, const struct ptx_variable *shared,
@@ -220,12 +251,12 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
     if (lexer_is(&parser->lexer, parser->token, TEXT("_")) ||
         lexer_is(&parser->lexer, parser->token, TEXT("WARP_SZ")))
         return parser_expected(parser, "the name of a variable");
-    if (!parser_word(parser, &item->name, "the name of a variable") ||
-        !parser_dimensions(parser, &count, &variable->is_array, &is_open))
+    if (!parser_word(parser, &item->name, "the name of a variable"))
         return false;
-    if ((variable->is_managed || variable->is_unified) && variable->space != PTX_SPACE_GLOBAL)
-        return parser_fail(parser, place, "Illegal attribute '%s' for symbol '%.*s'",
-                           variable->is_managed ? ".managed" : ".unified", TEXT_ARG(item->name));
+    if (parser_at_mark(parser, '<'))
+        return parse_range(parser, start, place);
+    if (!parser_dimensions(parser, &count, &variable->is_array, &is_open))
+        return false;
     variable->declarator = parser_from(parser, place);
     if (parser_at_mark(parser, '=')) {
         parser_next(parser);

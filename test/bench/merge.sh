@@ -4,6 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-build}
+[ -x "$build/tool_merge" ] || { echo "merge: $build/tool_merge is not built (make bench)"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

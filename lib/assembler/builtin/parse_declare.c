@@ -278,19 +278,42 @@ static bool parse_initialiser(struct parser *parser, struct body_symbol *symbol)
     return symbol->initialiser.size > 0 || unexpected(parser, "A value");
 }
 
+/* `x<4>`: see lib/ptx/variable.c. */
+static bool parse_range(struct parser *parser, struct body_symbol *symbol, size_t place)
+{
+    struct text prefix = symbol->name;
+    uint64_t count = 0;
+
+    parse_advance(parser);
+    if (!parse_integer(parser, UINT32_MAX, &count, "A number of variables") ||
+        !parse_expect(parser, '>', "behind the number of variables"))
+        return false;
+    if (count > parser->names.room)
+        return parse_error(parser, place, "Too many variables");
+    parser->names.room -= count;
+    for (uint64_t i = 0; i < count; i++) {
+        symbol->name = text_of(
+            arena_printf(parser->body->arena, "%.*s%llu", TEXT_ARG(prefix), (unsigned long long)i));
+        if (!parse_names_symbol(parser, symbol))
+            return parse_error(parser, place, "'%.*s' is declared twice", TEXT_ARG(symbol->name));
+    }
+    return true;
+}
+
 static bool parse_variable(struct parser *parser, struct body_symbol symbol, enum ptx_space space)
 {
     size_t place = parser->token.offset;
-    bool is_array = false, is_open = false;
+    bool is_array = false, is_open = false, is_range;
     struct variable_declaration declaration = {.role = DECLARATION_BODY_VARIABLE,
                                                .space = (uint8_t)space,
                                                .type = symbol.type,
                                                .vector = symbol.lanes};
 
-    if (!parse_declared_name(parser, &symbol.name) ||
-        !parse_dimensions(parser, &symbol, &is_array, &is_open))
+    if (!parse_declared_name(parser, &symbol.name))
         return false;
-    if (parse_at(parser, '=') && !parse_initialiser(parser, &symbol))
+    is_range = parse_at(parser, '<');
+    if (!is_range && (!parse_dimensions(parser, &symbol, &is_array, &is_open) ||
+                      (parse_at(parser, '=') && !parse_initialiser(parser, &symbol))))
         return false;
     if (is_open &&
         __builtin_mul_overflow(symbol.size, initialiser_count(symbol.initialiser), &symbol.size))
@@ -301,6 +324,8 @@ static bool parse_variable(struct parser *parser, struct body_symbol symbol, enu
     declaration.has_value = symbol.initialiser.size > 0;
     if (!check(parser, place, &declaration))
         return false;
+    if (is_range)
+        return parse_range(parser, &symbol, place);
     return parse_names_symbol(parser, &symbol) ||
            parse_error(parser, place, "'%.*s' is declared twice", TEXT_ARG(symbol.name));
 }
