@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "assembler/builtin/fragment.h"
 #include "assembler/builtin/opcode.h"
 
 struct checking {
@@ -381,6 +382,7 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
                           const struct operand *operand)
 {
     bool is_pair = operand->kind == OPERAND_VECTOR && operand->component_kind == '|';
+    const char *problem;
 
     if (is_pair && !(rule->flags & (RULE_MAY_PAIR | RULE_MUST_PAIR)))
         return mismatch(checking, operand, "the instruction has no second result");
@@ -392,7 +394,9 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     case RULE_VALUE:
         return check_value(checking, rule, operand);
     case RULE_PARTS:
-        return check_parts(checking, rule, operand);
+        problem = fragment_problem(checking->parser->body, checking->instruction, operand);
+        return problem ? mismatch(checking, operand, problem)
+                       : check_parts(checking, rule, operand);
     case RULE_IMMEDIATE:
         return check_immediate(checking, rule, operand);
     case RULE_ADDRESS:

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "assembler/builtin/compound.h"
 #include "assembler/builtin/opcode.h"
 #include "assembler/builtin/syntax_rule.h"
 #include "base/arch.h"
@@ -303,6 +304,7 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
     struct text text = spelling_at(parser, &hash);
     struct spelling *spelling = slot_of(spellings, text, hash);
     struct syntax syntax;
+    const char *misplaced;
 
     if (text_equal(spelling->text, text) && text.size) {
         if (recall(parser, instruction, spelling))
@@ -317,6 +319,12 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
                      instruction->modifier_count, 0) &&
         !find_without_doubles(&syntax, instruction))
         return report_words(parser, instruction, first.offset);
+    misplaced = compound_misplaced(instruction->opcode, instruction->modifiers,
+                                   instruction->modifier_count);
+    if (misplaced)
+        return parse_error(parser, first.offset,
+                           "'.%s' belongs to the name of the instruction, in front of other words",
+                           misplaced);
     if (!check_versions(parser, instruction, &syntax, text, first.offset))
         return false;
     if (count_dots(text) != instruction->modifier_count) { /* blanks or comments in between */
