@@ -133,12 +133,18 @@ bench: all
 
 # Fuzzers, by clang's libFuzzer: run e.g. build/fuzz/fuzz_fatbin fixtures/fatbin, or
 # build/fuzz/fuzz_body -dict=build/fuzz/ptx.dict FOLDER.
+# The library once, each fuzzer with it.
+FUZZ_SANITIZER = address,undefined
+MINIFAT_PARTS = cmd/minifat/inspect.c cmd/minifat/pack.c cmd/minifat/reduce.c
 fuzz: $(BUILD)/tool_verdict
 	$(Q)mkdir -p $(BUILD)/fuzz
 	$(Q)$(BUILD)/tool_verdict --dictionary > $(BUILD)/fuzz/ptx.dict
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/fuzz/libminilink.a BUILD=$(BUILD)/fuzz CC=clang \
+	    SANITIZE=$(FUZZ_SANITIZER) CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
 	$(Q)for f in $(FUZZERS); do \
-	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Ilib -Ilib/include \
-	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $(LIB_SOURCES) $(LDLIBS) -pthread || exit 1; done
+	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,$(FUZZ_SANITIZER) -Ilib -Ilib/include \
+	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $$([ $$f = fuzz_minifat ] && echo $(MINIFAT_PARTS)) \
+	        $(BUILD)/fuzz/libminilink.a $(LDLIBS) -pthread || exit 1; done
 
 lint: $(BUILD)/.dependencies
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
