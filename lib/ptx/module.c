@@ -266,18 +266,22 @@ static int by_number(const void *left, const void *right)
 /* Each number stands for one file (measured on ptxas 13.0). */
 static void check_files(struct parser *parser)
 {
-    const struct ptx_item **files = memory_alloc(parser->item_count, sizeof *files);
-    size_t count = 0;
+    const struct ptx_item **files;
+    size_t count = 0, most = 0;
 
+    for (size_t i = 0; i < parser->item_count; i++)
+        most += parser->items[i].kind == PTX_FILE;
+    if (most < 2)
+        return;
+    files = arena_alloc(parser->arena, most, sizeof *files);
     for (size_t i = 0; i < parser->item_count; i++)
         if (parser->items[i].kind == PTX_FILE)
             files[count++] = &parser->items[i];
     qsort(files, count, sizeof *files, by_number);
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count && parser->errors < MOST_ERRORS; i++)
         if (files[i]->number == files[i - 1]->number)
             parser_fail(parser, (size_t)(files[i]->text.data - parser->lexer.text.data),
                         "Duplicate file index #%llu", (unsigned long long)files[i]->number);
-    free(files);
 }
 
 static void finish(struct parser *parser, size_t start)
