@@ -105,20 +105,15 @@ static uint8_t space_bits(uint8_t space)
                                       : STO_CUDA_GLOBAL;
 }
 
-/* Textures, samplers and surfaces are .global; .tex is not spoken any more. */
+/* .tex is not spoken any more. */
 static bool check_space(const struct builder *builder, const struct ptx_item *item)
 {
-    const char *problem = NULL;
-    if (item->variable.space == PTX_SPACE_TEX)
-        problem = "Deprecated feature: '.tex' not supported as of PTX version 1.5";
-    else if (module_type_is_opaque(item->variable.type) && item->variable.space != PTX_SPACE_GLOBAL)
-        problem = "Texture and surface variables must be declared in .global space";
-    if (!problem)
+    if (item->variable.space != PTX_SPACE_TEX)
         return true;
     struct diag_place place =
         diag_place_of(builder->module->file, builder->module->whole,
                       (size_t)(item->text.data - builder->module->whole.data));
-    diag_at(DIAG_ERROR, &place, "%s", problem);
+    diag_at(DIAG_ERROR, &place, "Deprecated feature: '.tex' not supported as of PTX version 1.5");
     return false;
 }
 

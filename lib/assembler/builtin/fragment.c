@@ -1,24 +1,20 @@
 /* fragment.c: sizes from the shape and the types.
  *
- * A warp shares a matrix evenly among its 32 threads, in registers of 32 bits; .f16 of wmma.load
- * and wmma.mma stands there twice, and mma.m8n8k4 of .f16 is four matrices at once. */
+ * A warp shares a matrix evenly among its 32 threads, in registers of 32 bits; but of
+ * .f16 in wmma all threads have the same number, and mma.m8n8k4 of .f16 is four matrices at once.
+ */
 #include "assembler/builtin/fragment.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "assembler/builtin/body.h"
 #include "assembler/builtin/opcode.h"
 
 #define WARP 32u
 
 /* Each thread has as many of A and of B, whatever the shape. */
 #define WMMA_HALVES 16u
-
-/* In one vector. */
-struct fragment {
-    unsigned registers;
-    unsigned bits; /* of each: 32, or 64 for .f64 */
-};
 
 enum matrix { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
 
@@ -51,10 +47,10 @@ static unsigned bits_of(const char *type, bool is_packed)
     return 0;
 }
 
-static void read_modifiers(struct multiplication *result, const struct instruction *instruction)
+static void read_modifiers(struct multiplication *result, const uint16_t *modifiers, size_t count)
 {
-    for (unsigned i = 0; i < instruction->modifier_count; i++) {
-        const char *word = modifier_name(instruction->modifiers[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *word = modifier_name(modifiers[i]);
 
         if (word[0] == 'm' && sscanf(word, "m%un%uk%u", &result->m, &result->n, &result->k) == 3)
             continue;
@@ -94,7 +90,7 @@ static bool size_of(struct fragment *fragment, const struct multiplication *m, e
     if (!m->is_wmma && m->m == 8 && m->k == 4 && strcmp(type, "f64") != 0)
         elements *= 4;
     fragment->bits = bits == 64 ? 64 : 32;
-    fragment->registers = elements * bits / WARP / fragment->bits;
+    fragment->registers = (uint16_t)(elements * bits / WARP / fragment->bits);
     return fragment->registers > 0;
 }
 
@@ -109,43 +105,37 @@ static bool transfer(struct fragment *fragment, const struct multiplication *m, 
     return size_of(fragment, m, *name == 'a' ? MATRIX_A : *name == 'b' ? MATRIX_B : MATRIX_C);
 }
 
-static bool fragment_of(const struct instruction *instruction, unsigned operand,
-                        struct fragment *fragment)
+bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *modifiers,
+                 size_t count, unsigned operand)
 {
-    const char *opcode = opcode_get(instruction->opcode)->name;
-    struct multiplication m = {.is_wmma = strcmp(opcode, "wmma") == 0};
+    const char *name = opcode_get(opcode)->name;
+    struct multiplication m = {.is_wmma = strcmp(name, "wmma") == 0};
     const char *first;
 
-    if (!m.is_wmma && strcmp(opcode, "mma") != 0)
+    if ((!m.is_wmma && strcmp(name, "mma") != 0) || count < 2)
         return false;
-    if (instruction->modifier_count < 2)
-        return false;
-    read_modifiers(&m, instruction);
-    first = modifier_name(instruction->modifiers[0]);
+    read_modifiers(&m, modifiers, count);
+    first = modifier_name(modifiers[0]);
     if (m.is_wmma && strcmp(first, "mma") != 0)
-        return transfer(fragment, &m, first, modifier_name(instruction->modifiers[1]), operand);
+        return transfer(fragment, &m, first, modifier_name(modifiers[1]), operand);
     return operand <= MATRIX_C && size_of(fragment, &m, (enum matrix)operand);
 }
 
-const char *fragment_problem(const struct body *body, const struct instruction *instruction,
+const char *fragment_problem(const struct fragment *fragment, const struct body *body,
                              const struct operand *operand)
 {
-    struct fragment fragment;
-
-    if (!fragment_of(instruction, (unsigned)(operand - instruction->operands), &fragment))
-        return NULL;
-    if (operand->kind == OPERAND_REGISTER && fragment.registers > 1 &&
-        body->registers[operand->reg].lanes == fragment.registers)
+    if (operand->kind == OPERAND_REGISTER && fragment->registers > 1 &&
+        body->registers[operand->reg].lanes == fragment->registers)
         return NULL;
     if (operand->kind != OPERAND_VECTOR)
         return "a vector is needed";
-    if (operand->element_count != fragment.registers)
+    if (operand->element_count != fragment->registers)
         return "the vector is not as large as the matrix wants";
     for (unsigned i = 0; i < operand->element_count; i++) {
         const struct operand *element = &operand->elements[i];
 
         if (element->kind == OPERAND_REGISTER && body->registers[element->reg].lanes <= 1 &&
-            body->registers[element->reg].bits != fragment.bits)
+            body->registers[element->reg].bits != fragment->bits)
             return "a register of the vector has the wrong size";
     }
     return NULL;

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "assembler/builtin/fragment.h"
 #include "assembler/builtin/opcode.h"
 
 struct checking {
@@ -394,7 +393,9 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     case RULE_VALUE:
         return check_value(checking, rule, operand);
     case RULE_PARTS:
-        problem = fragment_problem(checking->parser->body, checking->instruction, operand);
+        problem = rule->fragment.registers
+                      ? fragment_problem(&rule->fragment, checking->parser->body, operand)
+                      : NULL;
         return problem ? mismatch(checking, operand, problem)
                        : check_parts(checking, rule, operand);
     case RULE_IMMEDIATE:

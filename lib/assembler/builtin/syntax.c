@@ -209,7 +209,7 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
         if (!fits(rows[i].words, &fitting))
             continue;
         *syntax = (struct syntax){.row = i, .ptx = rows[i].ptx, .target = rows[i].target};
-        syntax_rule_read(syntax, rows[i].operands, modifiers, count);
+        syntax_rule_read(syntax, opcode, rows[i].operands, modifiers, count);
         return true;
     }
     return false;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "assembler/builtin/fragment.h"
 #include "base/arch.h"
 #include "base/text.h"
 
@@ -21,7 +22,7 @@
 enum rule_kind {
     RULE_ANY,       /* whatever the parser takes: texture coordinates, prototypes */
     RULE_VALUE,     /* a register or a literal; a vector of them when `lanes` is set */
-    RULE_PARTS,     /* a register or a vector of registers, sizes unchecked: matrix fragments */
+    RULE_PARTS,     /* a register or a vector of registers: matrix fragments */
     RULE_IMMEDIATE, /* an integer literal */
     RULE_ADDRESS,   /* [a], [a + 4] */
     RULE_LABEL,
@@ -49,7 +50,8 @@ struct operand_rule {
     uint16_t bits; /* of the type */
     uint8_t lanes; /* elements of the vector, 0 = a scalar; of PARTS: 0 = any number */
     uint16_t flags;
-    const char *values; /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
+    struct fragment fragment; /* of PARTS that stand for a matrix */
+    const char *values;       /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
 };
 
 /* The row that an instruction's words choose, made ready for its operands. */

@@ -210,8 +210,8 @@ static void take_item(struct text item, const struct words_seen *seen, struct op
     }
 }
 
-void syntax_rule_read(struct syntax *syntax, const char *operands, const uint16_t *modifiers,
-                      size_t count)
+void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
+                      const uint16_t *modifiers, size_t count)
 {
     struct words_seen seen = look(modifiers, count);
 
@@ -227,6 +227,8 @@ void syntax_rule_read(struct syntax *syntax, const char *operands, const uint16_
 
         *rule = (struct operand_rule){0};
         take_item(item, &seen, rule);
+        if (rule->kind == RULE_PARTS)
+            fragment_of(&rule->fragment, opcode, modifiers, count, syntax->rule_count - 1u);
         syntax->required = (uint8_t)(syntax->required + !(rule->flags & RULE_OPTIONAL));
     }
 }
