@@ -1,8 +1,6 @@
 /* declaration.c: the rules, a function for each kind of place. */
 #include "ptx/declaration.h"
 
-#include "ptx/lexer.h"
-
 /* A vector has no more bytes. */
 #define LARGEST_VECTOR 16u
 
@@ -38,7 +36,7 @@ static const char *type_fault(struct arena *arena, const struct variable_declara
 }
 
 /* Handles of textures, samplers and surfaces. */
-static const char *opaque_fault(struct arena *arena, const struct variable_declaration *declaration)
+static const char *opaque_fault(const struct variable_declaration *declaration)
 {
     bool is_scalar = !declaration->is_array;
 
@@ -54,11 +52,15 @@ static const char *opaque_fault(struct arena *arena, const struct variable_decla
         (declaration->role == DECLARATION_MODULE_VARIABLE ||
          declaration->role == DECLARATION_KERNEL_PARAMETER))
         return "Instruction or declaration violates .target texmode_unified setting";
-    if (is_scalar && declaration->space == PTX_SPACE_PARAM &&
-        declaration->role != DECLARATION_KERNEL_PARAMETER)
-        return say(arena, "Variable", declaration->name,
-                   "cannot be allocated in .param state space");
     return NULL;
+}
+
+/* Of functions' parameters ptxas takes arrays of handles, which nothing can be done with. */
+static bool fits_parameter_space(const struct variable_declaration *declaration)
+{
+    if (module_type_is_opaque(declaration->type))
+        return declaration->role == DECLARATION_KERNEL_PARAMETER;
+    return declaration->is_array || (declaration->vector <= 1 && declaration->type != PTX_F16X2);
 }
 
 /* Untyped bits and halves may be of 8 and 16 bits. */
@@ -88,10 +90,6 @@ static const char *parameter_fault(struct arena *arena,
         return say(arena, "Entry parameter", declaration->name, "must have .param state space");
     if (is_register && (declaration->is_array || module_type_is_opaque(declaration->type)))
         return say(arena, "Variable", declaration->name, "cannot be allocated into a register");
-    if (!is_register && !declaration->is_array &&
-        (declaration->vector > 1 || declaration->type == PTX_F16X2))
-        return say(arena, "Variable", declaration->name,
-                   "cannot be allocated in .param state space");
     if (is_narrow(declaration))
         return arena_printf(
             arena,
@@ -119,10 +117,6 @@ static const char *variable_fault(struct arena *arena,
         return NULL;
     if (declaration->linkage != PTX_EXTERN && declaration->is_array && !declaration->is_sized)
         return say(arena, "Non-external variable", declaration->name, "has incomplete type");
-    if (declaration->space == PTX_SPACE_PARAM && !declaration->is_array &&
-        (declaration->vector > 1 || declaration->type == PTX_F16X2))
-        return say(arena, "Variable", declaration->name,
-                   "cannot be allocated in .param state space");
     return NULL;
 }
 
@@ -131,7 +125,10 @@ const char *declaration_fault(struct arena *arena, const struct variable_declara
     const char *fault = type_fault(arena, declaration);
 
     if (!fault && module_type_is_opaque(declaration->type))
-        fault = opaque_fault(arena, declaration);
+        fault = opaque_fault(declaration);
+    if (!fault && declaration->space == PTX_SPACE_PARAM && !fits_parameter_space(declaration))
+        fault =
+            say(arena, "Variable", declaration->name, "cannot be allocated in .param state space");
     if (fault)
         return fault;
     return is_parameter(declaration) ? parameter_fault(arena, declaration)
@@ -174,20 +171,18 @@ static const char *function_clash(struct arena *arena, const struct ptx_item *fi
                       : NULL;
 }
 
-/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false behind the last one. */
-static bool next_dimension(struct lexer *lexer, uint64_t *size, bool *is_open)
+bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open)
 {
     struct token token;
 
-    while ((token = lexer_next(lexer)).kind != TOKEN_END) {
+    *size = 0;
+    while ((token = lexer_next(declarator)).kind != TOKEN_END) {
         if (token.mark != '[')
             continue;
-        token = lexer_next(lexer);
+        token = lexer_next(declarator);
         *is_open = token.mark == ']';
-        if (token.kind == TOKEN_NUMBER)
-            lexer_number(lexer_text(lexer, token), size, NULL);
-        else if (token.kind == TOKEN_WORD) /* WARP_SZ */
-            *size = 32;
+        if (!*is_open)
+            lexer_literal(lexer_text(declarator, token), size);
         return true;
     }
     return false;
@@ -201,9 +196,9 @@ static bool same_dimensions(const struct ptx_variable *a, const struct ptx_varia
     for (;;) {
         uint64_t sizes[2] = {0, 0};
         bool open[2] = {false, false};
-        bool has_more = next_dimension(&first, &sizes[0], &open[0]);
+        bool has_more = declaration_next_dimension(&first, &sizes[0], &open[0]);
 
-        if (next_dimension(&second, &sizes[1], &open[1]) != has_more)
+        if (declaration_next_dimension(&second, &sizes[1], &open[1]) != has_more)
             return false;
         if (!has_more)
             return true;

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "ptx/lexer.h"
 #include "ptx/module.h"
 
 /* What a name is declared as. */
@@ -35,6 +36,10 @@ struct variable_declaration {
 
 /* NULL when ptxas takes the declaration; else what it says against it, in `arena`. */
 const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration);
+
+/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false behind the last one. *size
+ * is 0 when it is open. */
+bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open);
 
 /* "number of parameters", or what else the two prototypes do not have in common; NULL = nothing. */
 const char *declaration_difference(const struct ptx_function *first,

@@ -6,8 +6,6 @@
 /* Nesting of parentheses, signs and conditions: no compiler writes more than a few. */
 #define DEEPEST 32u
 
-#define WARP_SIZE 32u
-
 enum operation {
     OPERATOR_NONE,
     OPERATOR_EITHER,
@@ -230,7 +228,7 @@ static bool read_unary(struct expression *expression, struct constant *constant,
     if (token->mark == '(')
         return read_parentheses(expression, constant, depth);
     if (lexer_is(&expression->lexer, *token, TEXT("WARP_SZ"))) {
-        *constant = (struct constant){WARP_SIZE, CONSTANT_SIGNED};
+        *constant = (struct constant){LEXER_WARP_SIZE, CONSTANT_SIGNED};
         advance(expression);
         return true;
     }

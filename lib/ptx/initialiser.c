@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "ptx/declaration.h"
 #include "ptx/expression.h"
 #include "ptx/lexer.h"
 
@@ -66,21 +67,12 @@ static bool read_dimensions(struct decoder *decoder)
 {
     const struct ptx_variable *variable = &decoder->item->variable;
     struct lexer lexer = lexer_at(variable->declarator, 0);
-    struct token token;
-    uint64_t stride = variable->size;
+    uint64_t stride = variable->size, size;
+    bool is_open;
 
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
-        uint64_t size = 0;
-
-        if (token.mark != '[')
-            continue;
+    while (declaration_next_dimension(&lexer, &size, &is_open)) {
         if (decoder->levels + 1 >= MOST_DIMENSIONS)
             return fail(decoder, "too many dimensions");
-        token = lexer_next(&lexer);
-        if (token.kind == TOKEN_NUMBER)
-            lexer_number(lexer_text(&lexer, token), &size, NULL);
-        else if (token.kind == TOKEN_WORD) /* WARP_SZ */
-            size = 32;
         decoder->dimensions[decoder->levels++] = size;
     }
     if (variable->vector > 1)

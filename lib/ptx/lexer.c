@@ -409,3 +409,12 @@ enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsi
     number.size -= has_suffix ? 1 : 0;
     return read_digits(number, number.size > 1 && number.data[0] == '0' ? 8 : 10, value);
 }
+
+bool lexer_literal(struct text word, uint64_t *value)
+{
+    if (text_equal(word, TEXT("WARP_SZ"))) {
+        *value = LEXER_WARP_SIZE;
+        return true;
+    }
+    return lexer_number(word, value, NULL) == NUMBER_INTEGER;
+}

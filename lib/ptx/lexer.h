@@ -84,6 +84,13 @@ enum number_kind {
     NUMBER_FLOAT64,   /* 0d, 1.5, 2e-3: value is the bit pattern of the double */
 };
 
+/* Threads of a warp, which the word WARP_SZ stands for. */
+#define LEXER_WARP_SIZE 32u
+
+/* What declarations have where they want a number, which is no expression: an integer, or WARP_SZ.
+ * False when the word is something else. */
+bool lexer_literal(struct text word, uint64_t *value);
+
 /* Converts a TOKEN_NUMBER. *is_unsigned (may be NULL) is set for a U suffix. */
 enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned);
 

@@ -150,8 +150,7 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
             *is_open = true;
         } else {
             if (parser->token.kind == TOKEN_WORD &&
-                text_equal(parser_text(parser), TEXT("WARP_SZ"))) {
-                dimension = 32;
+                lexer_literal(parser_text(parser), &dimension)) {
                 parser_next(parser);
             } else if (!parser_number(parser, &dimension, LARGEST_OBJECT, "an array size")) {
                 return false;

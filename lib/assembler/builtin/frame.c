@@ -31,16 +31,11 @@ static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
                                 .type = parameter->type};
 }
 
-static bool declare(struct body *body, const struct ptx_parameter *parameter, bool is_entry)
+static void declare(struct body *body, const struct ptx_parameter *parameter)
 {
-    if (module_type_is_opaque(parameter->type) && !is_entry) {
-        diag_error("Variable '%.*s' cannot be allocated in .param state space",
-                   TEXT_ARG(parameter->name));
-        return false;
-    }
     if (!parameter->is_register) {
         body->symbols[body->symbol_count++] = symbol_of(parameter);
-        return true;
+        return;
     }
     struct virtual_register reg = {.name = parameter->name,
                                    .class = class_of_size(parameter->size),
@@ -50,7 +45,6 @@ static bool declare(struct body *body, const struct ptx_parameter *parameter, bo
         reg.bits = 1;
     }
     body->registers[body->register_count++] = reg;
-    return true;
 }
 
 /* As ptxas 13.0 has it of a parameter. */
@@ -80,16 +74,15 @@ bool frame_declare(struct body *body, const struct ptx_module *module,
                    const struct ptx_item *function)
 {
     uint32_t count = function->function.parameter_count;
-    bool is_good = true;
     body->symbols = arena_alloc(body->arena, count, sizeof *body->symbols);
     body->registers = arena_alloc(body->arena, count, sizeof *body->registers);
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_parameter *parameter = &function->function.parameters[i];
         if (!check_parameter(body, module, parameter, function->function.is_entry))
             return false;
-        is_good &= declare(body, parameter, function->function.is_entry);
+        declare(body, parameter);
     }
-    return is_good;
+    return true;
 }
 
 /* A register parameter: its register, and the symbol of its place in the frame. */

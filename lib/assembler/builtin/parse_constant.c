@@ -25,10 +25,8 @@ bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits)
 
 bool parse_literal(struct parser *parser, uint64_t *value)
 {
-    if (parser->token.kind == TOKEN_WORD && text_equal(parse_text(parser), TEXT("WARP_SZ")))
-        *value = 32;
-    else if (parser->token.kind != TOKEN_NUMBER ||
-             lexer_number(parse_text(parser), value, NULL) != NUMBER_INTEGER)
+    if ((parser->token.kind != TOKEN_NUMBER && parser->token.kind != TOKEN_WORD) ||
+        !lexer_literal(parse_text(parser), value))
         return parse_error(parser, parser->token.offset, "A number was expected, found '%.*s'",
                            TEXT_ARG(parse_text(parser)));
     parse_advance(parser);
