@@ -7,6 +7,7 @@
 #include "assembler/builtin/builtin.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "chunk_job.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 
@@ -24,18 +25,6 @@ struct outcome {
     bool is_read;
 };
 
-static struct minilink_job job_of(const char *ptx, const char *arch)
-{
-    return (struct minilink_job){.size = sizeof(struct minilink_job),
-                                 .name = "chunk",
-                                 .ptx = ptx,
-                                 .ptx_size = strlen(ptx),
-                                 .arch = arch,
-                                 .sm = (uint32_t)atoi(arch + 3),
-                                 .address64 = 1,
-                                 .machine64 = 1};
-}
-
 static struct outcome assemble_job(const struct minilink_job *job)
 {
     struct outcome outcome = {.result = {.size = sizeof outcome.result}};
@@ -52,7 +41,7 @@ static struct outcome assemble_job(const struct minilink_job *job)
 
 static struct outcome assemble(const char *ptx)
 {
-    struct minilink_job job = job_of(ptx, "sm_90");
+    struct minilink_job job = chunk_job(ptx, "sm_90");
     return assemble_job(&job);
 }
 
@@ -194,7 +183,7 @@ START_TEST(every_split_case_gives_a_readable_cubin)
 {
     char *ptx = read_file("fixtures/split", split_cases[_i].name);
     for (int twice = 0; twice < 2; twice++) {
-        struct minilink_job job = job_of(ptx, twice ? "sm_100" : "sm_90");
+        struct minilink_job job = chunk_job(ptx, twice ? "sm_100" : "sm_90");
         struct outcome outcome = assemble_job(&job);
         const char *error = split_cases[_i].error;
         ck_assert_msg(outcome.code == (error ? MINILINK_FAILED : MINILINK_OK), "%s: code %d\n%s",
@@ -408,7 +397,7 @@ START_TEST(register_limits_follow_directives_and_option)
     char ptx[256];
     struct info_record record;
     snprintf(ptx, sizeof ptx, HEADER ".visible .entry k() %s { ret; }\n", budgets[_i].directives);
-    struct minilink_job job = job_of(ptx, "sm_90");
+    struct minilink_job job = chunk_job(ptx, "sm_90");
     job.maxrregcount = budgets[_i].option;
     struct outcome outcome = assemble_job(&job);
     ck_assert_int_eq(outcome.code, MINILINK_OK);
@@ -559,7 +548,7 @@ END_TEST
 START_TEST(a_cancelled_job_gives_no_cubin)
 {
     volatile int cancelled = 1;
-    struct minilink_job job = job_of(HEADER ".visible .entry k() { ret; }\n", "sm_90");
+    struct minilink_job job = chunk_job(HEADER ".visible .entry k() { ret; }\n", "sm_90");
     job.cancelled = &cancelled;
     struct outcome outcome = assemble_job(&job);
     ck_assert_int_eq(outcome.code, MINILINK_CANCELLED);
@@ -570,7 +559,8 @@ END_TEST
 START_TEST(verbose_reports_what_each_function_uses)
 {
     static const char *const options[] = {"-v", NULL};
-    struct minilink_job job = job_of(HEADER ".visible .entry k() { bar.sync 0; ret; }\n", "sm_90");
+    struct minilink_job job =
+        chunk_job(HEADER ".visible .entry k() { bar.sync 0; ret; }\n", "sm_90");
     struct outcome quiet = assemble_job(&job);
     job.options = options;
     struct outcome loud = assemble_job(&job);

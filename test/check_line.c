@@ -5,6 +5,7 @@
 
 #include "assembler/builtin/builtin.h"
 #include "base/buffer.h"
+#include "chunk_job.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 
@@ -144,16 +145,9 @@ struct assembled {
 
 static void assemble(struct assembled *made, bool line_info)
 {
-    struct minilink_job job = {.size = sizeof job,
-                               .name = "chunk",
-                               .ptx = PTX,
-                               .ptx_size = strlen(PTX),
-                               .arch = "sm_90",
-                               .sm = 90,
-                               .line_info = line_info,
-                               .address64 = 1,
-                               .machine64 = 1};
+    struct minilink_job job = chunk_job(PTX, "sm_90");
 
+    job.line_info = line_info;
     *made = (struct assembled){.result = {.size = sizeof made->result}};
     ck_assert_int_eq(builtin_assembler.assemble(builtin_assembler.state, &job, &made->result),
                      MINILINK_OK);

@@ -9,6 +9,7 @@
 
 #include "assembler/builtin/builtin.h"
 #include "base/buffer.h"
+#include "chunk_job.h"
 #include "cubin/cubin.h"
 
 #define MOST_OPTIONS 8
@@ -22,18 +23,12 @@ struct outcome {
 static inline struct minilink_job job_of(const char *ptx, const char *arch,
                                          const char *const *options)
 {
-    return (struct minilink_job){.size = sizeof(struct minilink_job),
-                                 .name = "chunk",
-                                 .ptx = ptx,
-                                 .ptx_size = strlen(ptx),
-                                 .arch = arch,
-                                 .sm = (uint32_t)atoi(arch + 3),
-                                 .address64 = 1,
-                                 .machine64 = 1,
-                                 /* Whoever runs the tests may be a make with -j. */
-                                 .jobserver = MINILINK_JOBSERVER_OFF,
-                                 .mode = MINILINK_MODE_WHOLE,
-                                 .options = options};
+    struct minilink_job job = chunk_job(ptx, arch);
+    /* Whoever runs the tests may be a make with -j. */
+    job.jobserver = MINILINK_JOBSERVER_OFF;
+    job.mode = MINILINK_MODE_WHOLE;
+    job.options = options;
+    return job;
 }
 
 static inline struct outcome assemble(const struct minilink_job *job)

@@ -1,0 +1,23 @@
+/* chunk_job.h: the job of assembling a chunk, as the linker would give it. */
+#ifndef MINILINK_TEST_CHUNK_JOB_H
+#define MINILINK_TEST_CHUNK_JOB_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "minilink/assembler.h"
+
+/* Relocatable, without options. `ptx` and `arch` ("sm_90") must outlive the job. */
+static inline struct minilink_job chunk_job(const char *ptx, const char *arch)
+{
+    return (struct minilink_job){.size = sizeof(struct minilink_job),
+                                 .name = "chunk",
+                                 .ptx = ptx,
+                                 .ptx_size = strlen(ptx),
+                                 .arch = arch,
+                                 .sm = (uint32_t)atoi(arch + 3),
+                                 .address64 = 1,
+                                 .machine64 = 1};
+}
+
+#endif
