@@ -47,6 +47,22 @@ static inline bool text_starts(struct text t, struct text prefix)
            (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
 }
 
+/* Takes the first part that is not empty off *list, whose parts have commas between them. False
+ * when there is none. */
+static inline bool text_take_part(struct text *list, struct text *part)
+{
+    while (list->size) {
+        const char *comma = memchr(list->data, ',', list->size);
+
+        *part = (struct text){list->data, comma ? (size_t)(comma - list->data) : list->size};
+        list->data += part->size + (comma != NULL);
+        list->size -= part->size + (comma != NULL);
+        if (part->size)
+            return true;
+    }
+    return false;
+}
+
 /* The bounds gate for foreign containers: the view of `size` bytes at `offset` inside `whole`.
  * Returns false, and leaves *part alone, when any of it lies outside; no arithmetic can wrap. */
 static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t size,

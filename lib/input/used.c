@@ -137,18 +137,14 @@ static void list_lengths(struct used_kernels *used)
 
 static void take_parts(struct used_kernels *used, const char *list)
 {
+    struct text rest = text_of(list), part;
     size_t most = 1;
 
     for (const char *c = list ? list : ""; *c; c++)
         most += *c == ',';
     used->parts = arena_alloc(&used->arena, most, sizeof *used->parts);
-    while (list && *list) {
-        size_t size = strcspn(list, ",");
-
-        if (size)
-            used->parts[used->part_count++] = (struct text){list, size};
-        list += size + (list[size] == ',');
-    }
+    while (text_take_part(&rest, &part))
+        used->parts[used->part_count++] = part;
 }
 
 bool used_collect(struct used_kernels *used, const struct inputs *inputs,

@@ -10,13 +10,10 @@ static bool is_option(struct text name, const char *longer, const char *shorter)
 
 static void add_names(struct entry_selection *selection, const char *list)
 {
-    while (*list) {
-        size_t size = strcspn(list, ",");
+    struct text rest = text_of(list), name;
 
-        if (size)
-            selection->names[selection->count++] = (struct text){list, size};
-        list += size + (list[size] == ',');
-    }
+    while (text_take_part(&rest, &name))
+        selection->names[selection->count++] = name;
 }
 
 /* Most names that the words can hold: each ends with its word or a comma. */

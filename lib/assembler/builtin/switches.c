@@ -153,17 +153,11 @@ static void store_list(struct reader *reader, const struct row *row, struct text
 {
     struct switch_words *words =
         (struct switch_words *)(void *)((char *)reader->switches + row->field);
-    while (value.size) {
-        const char *comma = memchr(value.data, ',', value.size);
-        size_t size = comma ? (size_t)(comma - value.data) : value.size;
-        if (size) {
-            struct switch_word *word = arena_alloc(reader->arena, 1, sizeof *word);
-            *word = (struct switch_word){.text = {value.data, size}};
-            *(words->last ? &words->last->next : &words->first) = word;
-            words->last = word;
-        }
-        size += comma != NULL;
-        value = (struct text){value.data + size, value.size - size};
+    for (struct text part; text_take_part(&value, &part);) {
+        struct switch_word *word = arena_alloc(reader->arena, 1, sizeof *word);
+        *word = (struct switch_word){.text = part};
+        *(words->last ? &words->last->next : &words->first) = word;
+        words->last = word;
     }
 }
 
