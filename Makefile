@@ -12,21 +12,21 @@ PKG_CONFIG ?= pkg-config
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla
 LIBRARIES = libelf liblz4 libzstd libxxhash
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include -MMD -MP -pthread -fPIC $(WARNINGS) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include $(TEST_INCLUDES) -MMD -MP -pthread -fPIC $(WARNINGS) \
              $(SANITIZER) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 ALL_LDFLAGS = -pthread $(SANITIZER) $(LDFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
 PROGRAMS = minilink minifat minidump
-LIB_SOURCES = $(sort $(wildcard lib/*.c lib/*/*.c lib/assembler/builtin/*.c))
+LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-UNIT_TESTS = $(patsubst test/%.c,%,$(sort $(wildcard test/check_*.c)))
-HEADERS = $(sort $(wildcard lib/*.h lib/*/*.h lib/*/*/*.h cmd/*/*.h test/*.h))
-SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c))
+UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
+HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/unit/*.h test/unit/*/*.h))
+SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -55,9 +55,9 @@ $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(B
 endef
 $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
 
-$(BUILD)/minilink-shim: cmd/minilink-shim lib/link.h
+$(BUILD)/minilink-shim: cmd/minilink-shim lib/link/link.h
 	$(Q)mkdir -p $(@D)
-	$(Q)sed "s/@VERSION@/$$(sed -n 's/^#define MINILINK_VERSION "\(.*\)"/\1/p' lib/link.h)/" $< > $@
+	$(Q)sed "s/@VERSION@/$$(sed -n 's/^#define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)/" $< > $@
 	$(Q)chmod 755 $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
@@ -77,8 +77,15 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 	$(call say,LINK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -fPIC $(WARNINGS) -O2 -g -fno-builtin \
 	    -shared -o $@ $< -ldl
 
-$(BUILD)/check_%: $(BUILD)/test/check_%.o $(BUILD)/libminilink.a
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+# Unit tests are named check_WHAT, in the folder of the room they test.
+define unit_test
+$(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/libminilink.a
+	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LDLIBS)
+endef
+$(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))
+
+# A cubin as bytes of an image, which only tests need.
+$(BUILD)/check_join: $(BUILD)/test/unit/cubin/cubin_image.o
 
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -93,6 +100,7 @@ $(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
 $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
 $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -142,8 +150,9 @@ fuzz: $(BUILD)/tool_verdict
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/fuzz/libminilink.a BUILD=$(BUILD)/fuzz CC=clang \
 	    SANITIZE=$(FUZZ_SANITIZER) CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
 	$(Q)for f in $(FUZZERS); do \
-	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,$(FUZZ_SANITIZER) -Ilib -Ilib/include \
+	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,$(FUZZ_SANITIZER) -Ilib -Ilib/include -Itest \
 	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $$([ $$f = fuzz_minifat ] && echo $(MINIFAT_PARTS)) \
+	        $$([ $$f = fuzz_cubin ] && echo test/unit/cubin/cubin_image.c) \
 	        $(BUILD)/fuzz/libminilink.a $(LDLIBS) -pthread || exit 1; done
 
 lint: $(BUILD)/.dependencies

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "assembler/builtin/builtin.h"
-#include "assembler/builtin/target.h"
+#include "assembler/builtin/language/target.h"
 #include "base/arch.h"
 
 /* Room for a NUL behind the text, which jobs have. */

@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
-#include "cubin/merge.h"
+#include "merge/merge.h"
 
 static bool map_file(const char *path, struct bytes *bytes)
 {

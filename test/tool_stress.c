@@ -22,7 +22,7 @@
 #include "base/arch.h"
 #include "base/context.h"
 #include "base/diag.h"
-#include "link.h"
+#include "link/link.h"
 
 #define OUTPUT    "stress.cubin"
 #define WARM      200          /* links after which memory must not grow any more */

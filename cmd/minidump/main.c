@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "dump.h"
-#include "link.h"
+#include "link/link.h"
 
 struct command {
     int argc;

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/output.h"
 #include "hostobj.h"
-#include "link.h"
+#include "link/link.h"
 #include "options.h"
 
 struct command {

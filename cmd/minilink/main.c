@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "assembler/exec.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/exec.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "hostscript.h"

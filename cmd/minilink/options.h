@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "hostscript.h"
-#include "link.h"
+#include "link/link.h"
 
 enum options_action {
     OPTIONS_LINK,        /* go on and link */

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assembler/exec.h"
 #include "assembler/registry.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/exec.h"
 #include "base/memory.h"
 
 /* Most bytes of messages that are kept of one chunk. */

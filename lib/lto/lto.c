@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assembler/exec.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/exec.h"
 #include "base/memory.h"
 #include "lto/nvjitlink.h"
 

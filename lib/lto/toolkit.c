@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assembler/exec.h"
 #include "base/context.h"
+#include "base/exec.h"
 #include "base/memory.h"
 #include "base/text.h"
 

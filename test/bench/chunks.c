@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "assemble/assemble.h"
 #include "base/context.h"
-#include "pool/assemble.h"
 
 #define ROUNDS            3
 #define BURN_CHUNKS       16

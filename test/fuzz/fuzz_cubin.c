@@ -5,8 +5,8 @@
 
 #include "base/context.h"
 #include "base/diag.h"
-#include "cubin/cubin_image.h"
-#include "cubin/join.h"
+#include "join/join.h"
+#include "unit/cubin/cubin_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "cubin/merge.h"
+#include "merge/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

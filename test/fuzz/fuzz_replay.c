@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/replay.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "pool/jobserver.h"
-#include "pool/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 
 /* One place in an instruction that names a register. A write that may leave the old value, or a
  * part of it, counts as a read too: under a guard, of one component, or of an accumulator. So a

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 
 struct allocation {
     uint32_t register_count; /* general registers in use, the ABI's reserved ones among them */

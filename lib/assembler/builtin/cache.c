@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/arena.h"
 #include "base/diag.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "assembler/builtin/switches.h"
 
 /* Indices in the modifier table; 0 = none was given. */

@@ -5,7 +5,7 @@
  * (measured on 13.0). A .param variable is compared by its size. */
 #include "assembler/builtin/call_check.h"
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/diag.h"
 
 /* Errors in one body after which the rest is not looked at. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "assembler/builtin/scope.h"
 #include "ptx/module.h"
 

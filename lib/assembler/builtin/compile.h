@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "assembler/builtin/cache.h"
 #include "assembler/builtin/encode.h"
 #include "assembler/builtin/parse.h"

@@ -4,7 +4,7 @@
 
 #include "assembler/builtin/code.h"
 #include "assembler/builtin/encode.h"
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 
 struct decoder {
     const uint8_t *words; /* of the instruction */

@@ -2,7 +2,7 @@
 #ifndef MINILINK_BUILTIN_DECODE_H
 #define MINILINK_BUILTIN_DECODE_H
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "base/arena.h"
 #include "base/text.h"
 

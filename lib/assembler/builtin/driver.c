@@ -12,9 +12,9 @@
 #include "assembler/builtin/emit.h"
 #include "assembler/builtin/entries.h"
 #include "assembler/builtin/kernels.h"
+#include "assembler/builtin/language/target.h"
 #include "assembler/builtin/mode.h"
 #include "assembler/builtin/report.h"
-#include "assembler/builtin/target.h"
 #include "base/diag.h"
 
 /* In nanoseconds. */

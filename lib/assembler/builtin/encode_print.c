@@ -5,7 +5,7 @@
 
 #include "assembler/builtin/code.h"
 #include "assembler/builtin/decode.h"
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/context.h"
 
 struct printer {

@@ -4,7 +4,7 @@
  * branch or exit conditional. Calls come back, so they end no block. */
 #include "assembler/builtin/flow.h"
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 
 struct edges {
     const struct body *body;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 
 /* Instructions [first, end) that are always executed together, apart from guards. */
 struct block {

@@ -1,8 +1,8 @@
 /* frame.c: see frame.h for the layout. */
 #include "assembler/builtin/frame.h"
 
-#include "assembler/builtin/form.h"
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/form.h"
+#include "assembler/builtin/language/opcode.h"
 #include "ptx/declaration.h"
 
 /* Measured on ptxas 13.0 for sm_90. */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "ptx/module.h"
 
 struct frame {

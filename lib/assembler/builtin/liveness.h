@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 
 /* Positions: instruction i reads at 2 * i and writes at 2 * i + 1. A register must be kept from
  * `start` to `end`, both included; start > end for one that does not occur. Two registers whose

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "base/arch.h"
 
 /* What the spellings of the chunk's instructions were found to mean; one for each thread. */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 
 struct checking {
     struct parser *parser;

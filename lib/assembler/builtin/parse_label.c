@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/context.h"
 #include "base/memory.h"
 

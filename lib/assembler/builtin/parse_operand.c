@@ -4,8 +4,8 @@
  * the arena with their exact number when their bracket closes. */
 #include "assembler/builtin/parser.h"
 
-#include "assembler/builtin/form.h"
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/form.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/memory.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "assembler/builtin/compound.h"
-#include "assembler/builtin/opcode.h"
-#include "assembler/builtin/syntax_rule.h"
+#include "assembler/builtin/language/compound.h"
+#include "assembler/builtin/language/opcode.h"
+#include "assembler/builtin/language/syntax_rule.h"
 #include "base/arch.h"
 
 #define SPELLINGS   1024u /* a power of two */

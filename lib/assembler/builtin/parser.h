@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "assembler/builtin/language/syntax.h"
 #include "assembler/builtin/parse.h"
-#include "assembler/builtin/syntax.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
 

@@ -5,7 +5,7 @@
  * unused one (measured on 13.0), because the linker would have nobody to bind it to. */
 #include "assembler/builtin/scope.h"
 
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/opcode.h"
 #include "base/diag.h"
 #include "ptx/declaration.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "base/arena.h"
 #include "base/table.h"
 #include "ptx/module.h"

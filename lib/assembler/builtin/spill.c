@@ -9,8 +9,8 @@
 #include "assembler/builtin/spill.h"
 
 #include "assembler/builtin/access.h"
-#include "assembler/builtin/form.h"
-#include "assembler/builtin/opcode.h"
+#include "assembler/builtin/language/form.h"
+#include "assembler/builtin/language/opcode.h"
 
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u

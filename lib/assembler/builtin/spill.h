@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "assembler/builtin/body.h"
+#include "assembler/builtin/language/body.h"
 #include "assembler/builtin/liveness.h"
 
 /* Where a body's spilled registers are kept: a body variable in `.local`. Start with {0}. */

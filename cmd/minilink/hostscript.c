@@ -1,0 +1,80 @@
+/* hostscript.c: the host linker's own script stands between two lines of "=". */
+#include "hostscript.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/exec.h"
+#include "base/output.h"
+
+#define LONGEST_SCRIPT (1u << 20)
+
+static const char sections[] = "SECTIONS\n"
+                               "{\n"
+                               "\t.nvFatBinSegment : { *(.nvFatBinSegment) }\n"
+                               "\t__nv_relfatbin : { *(__nv_relfatbin) } \n"
+                               "\t.nv_fatbin : { *(.nv_fatbin) }\n"
+                               "}\n";
+
+/* The text between the lines; false when there are not two. */
+static bool find_script(const char *output, struct text *script)
+{
+    const char *start = strstr(output, "\n====");
+    const char *end;
+
+    start = start ? strchr(start + 1, '\n') : NULL;
+    end = start ? strstr(start, "\n====") : NULL;
+    if (!end)
+        return false;
+    *script = (struct text){start + 1, (size_t)(end - start)};
+    return true;
+}
+
+static void free_output(void *result)
+{
+    free(((struct exec_result *)result)->output);
+}
+
+static bool add_host_script(struct buffer *out)
+{
+    char *const argv[] = {"/usr/bin/env", "ld", "--verbose", "-pie", NULL};
+    const struct exec_request request = {.argv = argv, .output_limit = LONGEST_SCRIPT};
+    struct exec_result result = {0};
+    struct context_cleanup cleanup;
+    struct text script;
+    bool ok;
+
+    exec_run(&request, &result);
+    context_defer(&cleanup, free_output, &result);
+    ok = result.end == EXEC_EXITED && result.code == 0 && !result.output_cut && result.output &&
+         find_script(result.output, &script);
+    if (ok)
+        buffer_text(out, script);
+    else
+        diag_fatal("'ld --verbose -pie' does not tell the host's linker script, which lcs-abs "
+                   "needs; lcs-aug does not");
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool host_script_write(enum host_script kind, const char *path)
+{
+    struct buffer script = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, buffer_cleanup, &script);
+    ok = kind != HOST_SCRIPT_ABSOLUTE || add_host_script(&script);
+    if (ok)
+        buffer_string(&script, sections);
+    if (ok && path)
+        ok = output_write_file(path, buffer_bytes(&script), false);
+    else if (ok)
+        fwrite(script.data, 1, script.size, stdout);
+    context_clean(&cleanup);
+    return ok;
+}

@@ -1,0 +1,211 @@
+/* assemble.c: Phase II of the link: chunks to cubins. Where the pool and the assembler meet.
+ *
+ * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
+ * order when all have ended; workers see their own item only. */
+#include "assemble/assemble.h"
+
+#include <stdlib.h>
+
+#include "assemble/replay.h"
+#include "assemble/workitem.h"
+#include "assembler/registry.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "pool/dispatch.h"
+#include "pool/pool.h"
+
+/* Everything about one call of assemble_chunks. */
+struct assembly {
+    const struct chunks *chunks;
+    const struct assemble_request *request;
+    struct cubins *cubins;
+    struct assemble_options options;
+    struct chunk_output *outputs; /* one per chunk, as items and tasks */
+    struct work_item *items;
+    struct dispatch_task *tasks;
+    char arch[ARCH_NAME_SIZE];
+    uint32_t threads;
+};
+
+/* Tasks are ordered by 32 bits; what is heavier than that is all equally heavy. */
+static uint32_t priority_of(uint64_t weight)
+{
+    return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+}
+
+static uint32_t online(uint32_t threads)
+{
+    return threads ? threads : (uint32_t)pool_cpu_count();
+}
+
+/* How many threads take chunks, and how many the assembler may use inside of each. The limit is for
+ * both together. */
+static void count_threads(struct assembly *assembly)
+{
+    const struct assemble_request *request = assembly->request;
+    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : request->thread_limit;
+    uint32_t threads = online(request->threads);
+
+    if (limit && threads > limit)
+        threads = limit;
+    if (threads > assembly->chunks->count)
+        threads = assembly->chunks->count ? (uint32_t)assembly->chunks->count : 1;
+    assembly->threads = threads;
+    assembly->options.threads = threads > 1 ? 1 : online(request->inner_threads);
+    assembly->options.thread_limit = limit / threads;
+}
+
+/* spec: nvlink-split-compilation, Work Item Lifecycle, Phase 1. */
+static void prepare(struct assembly *assembly)
+{
+    const struct assemble_request *request = assembly->request;
+    size_t count = assembly->chunks->count;
+
+    assembly->outputs = memory_zalloc(count, sizeof *assembly->outputs + sizeof *assembly->items +
+                                                 sizeof *assembly->tasks);
+    assembly->items = (struct work_item *)(assembly->outputs + count);
+    assembly->tasks = (struct dispatch_task *)(assembly->items + count);
+    assembly->options = (struct assemble_options){
+        .assembler = request->assembler,
+        .arch = arch_name(request->arch, assembly->arch),
+        .line_info = request->line_info,
+        .maxrregcount = request->maxrregcount,
+        .options = request->options,
+        .parent = context_get(),
+        .outputs = assembly->outputs,
+        .count = count,
+        .first_failed = count,
+        .keep_going = request->keep_going,
+        .jobserver = request->jobserver,
+    };
+    count_threads(assembly);
+    for (size_t i = 0; i < count; i++) {
+        const struct chunk *chunk = &assembly->chunks->list[i];
+
+        assembly->outputs[i].index = i;
+        assembly->outputs[i].ptx_size = chunk->text.size;
+        assembly->tasks[i] =
+            (struct dispatch_task){workitem_run, &assembly->items[i], priority_of(chunk->weight)};
+        assembly->items[i] = (struct work_item){
+            .output_ptr = &assembly->outputs[i],
+            .ptx = chunk->text.data,
+            .sm_version = request->arch.sm,
+            .addr64 = 1,
+            .is_64bit = 1,
+            .debug = request->debug,
+            .options = &assembly->options,
+            .mode = request->mode,
+        };
+    }
+}
+
+static bool is_cancelled(void *item)
+{
+    return workitem_is_cancelled(item);
+}
+
+/* spec: nvlink-split-compilation, Dispatch Paths. One chunk in whole-program mode is path 1, one
+ * chunk in relocatable mode path 2: both need no thread but this one. More are path 3. In chunk
+ * order where there is one thread, so that a failure ends it at once. */
+static uint32_t run(const struct assembly *assembly)
+{
+    const struct dispatch_request wanted = {
+        .tasks = assembly->tasks,
+        .count = assembly->chunks->count,
+        .threads = assembly->threads,
+        .stack_bytes = assembly->request->stack_bytes,
+        .jobserver = assembly->request->jobserver,
+        .is_cancelled = is_cancelled,
+    };
+
+    return dispatch_run(&wanted);
+}
+
+static void report_failure(const struct assembly *assembly, size_t index)
+{
+    const struct chunk *chunk = &assembly->chunks->list[index];
+    int code = assembly->items[index].result;
+    char name[WORKITEM_NAME_SIZE];
+
+    diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
+               assembler_code_text(code), workitem_name(index, name), assembly->chunks->count,
+               chunk->first_function ? chunk->first_function : "",
+               assembly->options.assembler->name, code);
+}
+
+/* Prints, in chunk order, what was said about every chunk up to the first that failed; which of
+ * those behind it were run depends on timing. With keep_going all were. */
+static enum link_code report(const struct assembly *assembly)
+{
+    size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
+    uint64_t errors = diag_error_count();
+
+    for (size_t i = 0; i < count; i++) {
+        bool has_failed = assembly->items[i].result != LINK_OK;
+
+        if (i > failed && !assembly->options.keep_going)
+            break;
+        diag_replay(&assembly->outputs[i].sink);
+        replay_log(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
+                   has_failed);
+        if (has_failed)
+            report_failure(assembly, i);
+    }
+    if (failed < count)
+        return (enum link_code)assembly->items[failed].result;
+    return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
+}
+
+/* Hands the cubins to the caller, or frees them, and frees everything else. */
+static void finish(struct assembly *assembly, bool keep)
+{
+    struct cubins *cubins = assembly->cubins;
+
+    for (size_t i = 0; assembly->outputs && i < assembly->chunks->count; i++) {
+        struct chunk_output *output = &assembly->outputs[i];
+
+        if (keep)
+            cubins->list[i] =
+                (struct chunk_cubin){output->cubin, output->cubin_size, output->nanoseconds};
+        else
+            free(output->cubin);
+        free(output->log);
+        diag_sink_free(&output->sink);
+    }
+    free(assembly->outputs);
+    if (!keep)
+        cubins_free(cubins);
+}
+
+static enum link_code assemble(void *argument)
+{
+    struct assembly *assembly = argument;
+    struct cubins *cubins = assembly->cubins;
+
+    cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
+    cubins->count = assembly->chunks->count;
+    prepare(assembly);
+    cubins->threads = run(assembly);
+    /* One thread again, and every token is back. */
+    return report(assembly);
+}
+
+int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
+                    const struct assemble_request *request)
+{
+    struct assembly assembly = {.chunks = chunks, .request = request, .cubins = cubins};
+    /* Memory that runs out in the link thread must not leave what the workers made behind. */
+    enum link_code code = context_run(assemble, &assembly);
+
+    finish(&assembly, code == LINK_OK);
+    return (int)code;
+}
+
+void cubins_free(struct cubins *cubins)
+{
+    for (size_t i = 0; i < cubins->count; i++)
+        free(cubins->list[i].data);
+    free(cubins->list);
+    *cubins = (struct cubins){0};
+}

@@ -1,0 +1,59 @@
+/* assemble.h: chunks to cubins on the pool: Phase II of the link.
+ *
+ * spec: nvlink-split-compilation, Dispatch Paths. One chunk or one thread: no pool is made. Else
+ * one work item per chunk, costliest first; the results stand in chunk order, whichever ended
+ * first. */
+#ifndef MINILINK_ASSEMBLE_ASSEMBLE_H
+#define MINILINK_ASSEMBLE_ASSEMBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+#include "minilink/assembler.h"
+#include "pool/jobserver.h"
+#include "split/split.h"
+
+struct assemble_request {
+    const struct minilink_assembler *assembler;
+    struct arch arch;
+    uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started, nor more
+                         than JOBSERVER_MOST */
+    enum jobserver_use jobserver; /* a count that the user gave should turn it off */
+    uint32_t mode;                /* enum minilink_mode */
+    bool debug;
+    bool line_info;
+    uint32_t maxrregcount;
+    const char *const *options; /* ends with NULL; may be NULL */
+    size_t stack_bytes;         /* of each worker; 0 = the system's default */
+    bool keep_going;            /* assemble all chunks, even when one has failed */
+    uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
+                                   unless told otherwise; 0 = number of online CPUs */
+    uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
+};
+
+struct chunk_cubin {
+    void *data; /* malloc'ed by the assembler */
+    size_t size;
+    uint64_t nanoseconds; /* time the assembler took */
+};
+
+/* Start with {0}. */
+struct cubins {
+    struct chunk_cubin *list; /* list[i] comes from chunk i */
+    size_t count;
+    uint32_t threads; /* that were really used */
+};
+
+/* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines
+ * mapped back to the member they came from. The first failing chunk (in chunk order) fails the link
+ * with its message; chunks that have not started by then are not started. With keep_going all are
+ * assembled, and each that fails is reported. Returns an enum
+ * link_code. */
+int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
+                    const struct assemble_request *request);
+
+void cubins_free(struct cubins *cubins);
+
+#endif

@@ -1,0 +1,229 @@
+/* replay.c: log lines to messages, with lines of the chunk mapped back by chunk_origin(). */
+#include "assemble/replay.h"
+
+#include <string.h>
+
+#include "assemble/workitem.h"
+
+static const struct {
+    struct text name;
+    enum diag_severity severity;
+} severities[] = {
+    {{"fatal error", 11}, DIAG_FATAL}, {{"fatal", 5}, DIAG_FATAL},      {{"error", 5}, DIAG_ERROR},
+    {{"warning", 7}, DIAG_WARNING},    {{"warn", 4}, DIAG_WARNING},     {{"info", 4}, DIAG_INFO},
+    {{"note", 4}, DIAG_NOTE},          {{"advisory", 8}, DIAG_WARNING},
+};
+
+static struct text drop(struct text text, size_t count)
+{
+    return (struct text){text.data + count, text.size - count};
+}
+
+static struct text drop_blanks(struct text text)
+{
+    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
+        text = drop(text, 1);
+    return text;
+}
+
+static bool skip(struct text *text, struct text prefix)
+{
+    if (!text_starts(*text, prefix))
+        return false;
+    *text = drop(*text, prefix.size);
+    return true;
+}
+
+static bool skip_number(struct text *text, uint32_t *number)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+
+    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++) {
+        value = value * 10 + (uint64_t)(text->data[i] - '0');
+        if (value > UINT32_MAX)
+            return false;
+    }
+    *number = (uint32_t)value;
+    *text = drop(*text, i);
+    return i > 0;
+}
+
+/* Reads "error   : text", "error: text" or "error (C1234): text"; the number stays in the text. */
+static bool parse_severity(struct text line, struct replay_message *message)
+{
+    for (size_t i = 0; i < sizeof severities / sizeof severities[0]; i++) {
+        struct text rest = line, number;
+
+        if (!skip(&rest, severities[i].name))
+            continue;
+        number = rest = drop_blanks(rest);
+        if (rest.size > 0 && rest.data[0] == '(') {
+            const char *end = memchr(rest.data, ')', rest.size < 16 ? rest.size : 16);
+
+            if (!end)
+                continue;
+            rest = drop_blanks(drop(rest, (size_t)(end - rest.data) + 1));
+        }
+        if (!skip(&rest, TEXT(":")))
+            continue;
+        message->severity = severities[i].severity;
+        message->text = number.size > 0 && number.data[0] == '(' ? number : drop_blanks(rest);
+        return true;
+    }
+    return false;
+}
+
+/* Reads what stands behind "ptxas ". A file name may hold anything, so the last ", line " counts.
+ */
+static bool parse_ptxas(struct text line, struct replay_message *message)
+{
+    const struct text mark = TEXT(", line ");
+
+    if (parse_severity(line, message))
+        return true;
+    for (const char *at = line.data;
+         (at = memmem(at, (size_t)(line.data + line.size - at), mark.data, mark.size)) != NULL;
+         at++) {
+        struct text rest = drop(line, (size_t)(at - line.data) + mark.size);
+
+        if (!skip_number(&rest, &message->line) || !skip(&rest, TEXT(";")))
+            continue;
+        if (parse_severity(drop_blanks(rest), message))
+            return true;
+    }
+    return false;
+}
+
+/* Reads "LINE:COLUMN: severity: text" and "LINE: severity: text". */
+static bool parse_place(struct text line, struct replay_message *message)
+{
+    if (!skip_number(&line, &message->line) || !skip(&line, TEXT(":")))
+        return false;
+    if (skip_number(&line, &message->column) && !skip(&line, TEXT(":")))
+        return false;
+    return parse_severity(drop_blanks(line), message);
+}
+
+bool replay_parse(struct text line, struct replay_message *message)
+{
+    struct text rest = line;
+
+    *message = (struct replay_message){.severity = DIAG_NOTE};
+    if (skip(&rest, TEXT("ptxas ")) ? parse_ptxas(drop_blanks(rest), message)
+                                    : parse_place(line, message))
+        return true;
+    message->line = message->column = 0;
+    return parse_severity(line, message);
+}
+
+/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. */
+static struct text drop_name(struct text line, const char *chunk)
+{
+    struct text rest = line;
+    struct replay_message message;
+    const char *colon;
+
+    if (skip(&rest, text_of(chunk)) && skip(&rest, TEXT(":")))
+        return rest;
+    colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
+    if (!colon || (line.data[0] >= '0' && line.data[0] <= '9') ||
+        memchr(line.data, ' ', (size_t)(colon - line.data)))
+        return line;
+    rest = drop(line, (size_t)(colon - line.data) + 2);
+    return parse_severity(line, &message) || !parse_severity(rest, &message) ? line : rest;
+}
+
+static bool next_line(const char **log, struct text *line)
+{
+    size_t size = strcspn(*log, "\n");
+
+    if (**log == '\0')
+        return false;
+    *line = (struct text){*log, size};
+    *log += size + ((*log)[size] == '\n');
+    if (line->size > 0 && line->data[line->size - 1] == '\r')
+        line->size--;
+    return true;
+}
+
+static bool is_blank(struct text line)
+{
+    return drop_blanks(line).size == 0;
+}
+
+/* The lines with four blanks that follow a message of the built-in assembler: the first is the
+ * source line; the caret is drawn anew, since the place in front of it changes. */
+static struct text take_source_line(const char **log)
+{
+    struct text source = {0}, line;
+    const char *cursor = *log;
+
+    while (next_line(&cursor, &line) && text_starts(line, TEXT("    "))) {
+        if (!source.data)
+            source = drop(line, 4);
+        *log = cursor;
+    }
+    return source;
+}
+
+static void report(enum diag_severity severity, struct text text)
+{
+    const struct diag_place nowhere = {0};
+
+    diag_at(severity, &nowhere, "%.*s", TEXT_ARG(text));
+}
+
+static void report_at_line(const struct chunks *chunks, const struct chunk *chunk,
+                           const struct replay_message *message, struct text source_line)
+{
+    char name[WORKITEM_NAME_SIZE];
+    struct diag_place place = {.file = workitem_name(chunk->index, name),
+                               .line = message->line,
+                               .column = message->column,
+                               .source_line = source_line};
+    const char *member;
+    uint32_t member_line;
+
+    if (chunk_origin(chunks, chunk, message->line, &member, &member_line)) {
+        place.file = member;
+        place.line = member_line;
+    }
+    diag_at(message->severity, &place, "%.*s", TEXT_ARG(message->text));
+}
+
+void replay_log(const struct chunks *chunks, const struct chunk *chunk, const char *log,
+                bool failed)
+{
+    char name[WORKITEM_NAME_SIZE];
+    const struct diag_place whole = {.file = workitem_name(chunk->index, name)};
+    bool has_message = false; /* an indented line may follow */
+    bool was_known = false;
+    struct replay_message message;
+    struct text line;
+
+    while (log && next_line(&log, &line)) {
+        if (is_blank(line))
+            continue;
+        if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
+            report(DIAG_NOTE, drop_blanks(line));
+            continue;
+        }
+        if (!replay_parse(drop_name(line, whole.file), &message)) {
+            /* Lines in no known form that follow each other are one message. */
+            if (has_message && !was_known)
+                report(DIAG_NOTE, line);
+            else
+                diag_at(failed ? DIAG_ERROR : DIAG_INFO, &whole, "%.*s", TEXT_ARG(line));
+            was_known = false;
+        } else {
+            was_known = true;
+            if (message.line > 0)
+                report_at_line(chunks, chunk, &message,
+                               message.column > 0 ? take_source_line(&log) : (struct text){0});
+            else
+                report(message.severity, message.text);
+        }
+        has_message = true;
+    }
+}

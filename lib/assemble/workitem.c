@@ -1,0 +1,124 @@
+/* workitem.c: unpack, assemble under a recovery point, store the code.
+ * spec: nvlink-split-compilation, Worker Function. */
+#include "assemble/workitem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* One call of the assembler; it stands outside the recovery point, so that what the assembler had
+ * already handed over when memory ran out can be freed. */
+struct call {
+    const struct minilink_assembler *assembler;
+    struct minilink_job job;
+    struct minilink_result result;
+};
+
+static enum link_code run_assembler(void *argument)
+{
+    struct call *call = argument;
+
+    return (enum link_code)call->assembler->assemble(call->assembler->state, &call->job,
+                                                     &call->result);
+}
+
+/* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
+ * up to `before`: those behind it are flagged already, so that all failures together cost one pass.
+ * Relaxed stores would do, but helgrind and drd take those for a race. */
+static void mark_failed(struct assemble_options *options, size_t index)
+{
+    size_t before = atomic_load(&options->first_failed);
+
+    while (index < before) {
+        if (!atomic_compare_exchange_weak(&options->first_failed, &before, index))
+            continue;
+        for (size_t i = index + 1; i < options->count && i <= before && !options->keep_going; i++)
+            __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
+        return;
+    }
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* A plug-in is foreign code: a success without a cubin is a fault of its own. */
+static enum link_code take_result(struct chunk_output *output, struct minilink_result *result,
+                                  enum link_code code)
+{
+    output->log = result->log;
+    if (code == LINK_OK && (!result->cubin || result->cubin_size == 0))
+        code = LINK_INTERNAL;
+    if (code != LINK_OK) {
+        free(result->cubin);
+        return code;
+    }
+    output->cubin = result->cubin;
+    output->cubin_size = result->cubin_size;
+    return LINK_OK;
+}
+
+/* The counterpart of the description's ptxas_compile_split, with its eight arguments. */
+static enum link_code compile_chunk(struct chunk_output *output, const char *ptx,
+                                    uint32_t sm_version, bool addr64, bool is_64bit, bool debug,
+                                    struct assemble_options *options, uint32_t mode)
+{
+    char name[WORKITEM_NAME_SIZE];
+    struct call call = {
+        .assembler = options->assembler,
+        .job = {.size = sizeof(struct minilink_job),
+                .name = workitem_name(output->index, name),
+                .ptx = ptx,
+                .ptx_size = output->ptx_size,
+                .arch = options->arch,
+                .sm = sm_version,
+                .address64 = addr64,
+                .machine64 = is_64bit,
+                .debug = debug,
+                .line_info = options->line_info,
+                .mode = mode,
+                .maxrregcount = options->maxrregcount,
+                .options = options->options,
+                .cancelled = &output->cancelled,
+                .threads = options->threads,
+                .thread_limit = options->thread_limit,
+                .jobserver = options->jobserver},
+        .result = {.size = sizeof(struct minilink_result)},
+    };
+    uint64_t start = now();
+    enum link_code code = diag_collect(run_assembler, &call, options->parent, &output->sink);
+
+    output->nanoseconds = now() - start;
+    return take_result(output, &call.result, code);
+}
+
+void workitem_run(void *argument)
+{
+    struct work_item *item = argument;
+
+    if (workitem_is_cancelled(item)) {
+        item->result = LINK_CANCELLED;
+        return;
+    }
+    item->result =
+        (int32_t)compile_chunk(item->output_ptr, item->ptx, item->sm_version, item->addr64,
+                               item->is_64bit, item->debug, item->options, item->mode);
+    if (item->result != LINK_OK)
+        mark_failed(item->options, item->output_ptr->index);
+}
+
+bool workitem_is_cancelled(const struct work_item *item)
+{
+    return __atomic_load_n(&item->output_ptr->cancelled, __ATOMIC_RELAXED) != 0;
+}
+
+const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE])
+{
+    snprintf(name, WORKITEM_NAME_SIZE, "chunk %zu", index);
+    return name;
+}

@@ -1,0 +1,90 @@
+/* workitem.h: one chunk on its way through the pool.
+ *
+ * spec: nvlink-split-compilation, Work Item Lifecycle. The 40 bytes are those of the description;
+ * the worker only unpacks them, calls the assembler and stores the result code. What else it needs
+ * is reached through the two pointers: `options` leads to what all items share, `output_ptr` to
+ * what is this item's alone. No two workers write to the same memory but for the failure mark. */
+#ifndef MINILINK_ASSEMBLE_WORKITEM_H
+#define MINILINK_ASSEMBLE_WORKITEM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "minilink/assembler.h"
+
+/* Where one chunk's results go. */
+struct chunk_output {
+    size_t index;          /* of the chunk */
+    size_t ptx_size;       /* bytes, without the NUL behind them */
+    void *cubin;           /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
+    size_t cubin_size;     /* bytes */
+    char *log;             /* malloc'ed by the assembler, or NULL */
+    uint64_t nanoseconds;  /* time the assembler took */
+    struct diag_sink sink; /* what the worker itself reported */
+    int cancelled;         /* job->cancelled points here; written with an atomic store */
+};
+
+/* Shared by all items; the workers only read it, but for first_failed. */
+struct assemble_options {
+    const struct minilink_assembler *assembler;
+    const char *arch; /* "sm_90a" */
+    bool line_info;
+    uint32_t maxrregcount;
+    const char *const *options;   /* ends with NULL */
+    const struct context *parent; /* the link thread's, for its reporting flags */
+    struct chunk_output *outputs; /* of all chunks, by index */
+    size_t count;
+    /* Lowest index of a chunk that failed; `count` = none. It only sinks. Chunks behind it are
+     * given up; those before it are not, so that whatever the timing, the chunk which fails the
+     * link is the first one that cannot be assembled. */
+    _Atomic size_t first_failed;
+    bool keep_going; /* nothing is given up */
+    /* See struct minilink_job. */
+    uint32_t threads;
+    uint32_t thread_limit;
+    uint32_t jobserver;
+};
+
+struct work_item {
+    struct chunk_output *output_ptr;
+    const char *ptx; /* ends with a NUL */
+    uint32_t sm_version;
+    uint8_t addr64;
+    uint8_t is_64bit;
+    uint8_t debug;
+    uint8_t padding;
+    struct assemble_options *options;
+    uint32_t mode;  /* enum minilink_mode */
+    int32_t result; /* enum link_code or a code of the assembler; written by the worker */
+};
+
+#if defined(__x86_64__) && defined(__LP64__)
+_Static_assert(sizeof(struct work_item) == 40, "spec: nvlink-split-compilation, 40-byte work item");
+_Static_assert(offsetof(struct work_item, ptx) == 8, "ptx_data");
+_Static_assert(offsetof(struct work_item, sm_version) == 16, "sm_version");
+_Static_assert(offsetof(struct work_item, addr64) == 20, "addr64");
+_Static_assert(offsetof(struct work_item, is_64bit) == 21, "is_64bit");
+_Static_assert(offsetof(struct work_item, debug) == 22, "debug");
+_Static_assert(offsetof(struct work_item, options) == 24, "options");
+_Static_assert(offsetof(struct work_item, mode) == 32, "mode");
+_Static_assert(offsetof(struct work_item, result) == 36, "result");
+#endif
+
+/* What the pool runs: assembles the chunk of `item`, a struct work_item, and sets its result. Never
+ * jumps out: memory that runs out inside is a result. May be called in the link thread too. */
+void workitem_run(void *item);
+
+/* True when the chunk is given up, because one before it failed. */
+bool workitem_is_cancelled(const struct work_item *item);
+
+/* Room for a name that workitem_name writes. */
+#define WORKITEM_NAME_SIZE 32
+
+/* Writes what users know a chunk by, "chunk 3" for the one with index 3, and returns `name`. */
+const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,56 @@
+/* exec.h: child processes: the only place that starts any.
+ *
+ * Properties. A child leads a process group of its own, with no signal blocked or ignored,
+ * /dev/null as standard input, and no descriptor of ours but those named. What it prints is kept up
+ * to a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
+ * Called by many threads at once. Running groups stand in a table that a signal handler can walk
+ * without locks. */
+#ifndef MINILINK_BASE_EXEC_H
+#define MINILINK_BASE_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct exec_request {
+    char *const *argv; /* argv[0] is the path; ends with NULL */
+    /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
+     * is what it returns: for code of others that may crash, print or never return. Only a process
+     * with one thread may ask for that. */
+    int (*call)(void *argument);
+    void *argument;
+    const int *pass; /* descriptors that the child gets under the same number */
+    size_t pass_count;
+    size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
+    unsigned timeout;              /* seconds after which the group is killed; 0 = never */
+    const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
+};
+
+enum exec_end {
+    EXEC_EXITED,      /* `code` is the exit status */
+    EXEC_SIGNALED,    /* `code` is the signal */
+    EXEC_CANCELLED,   /* killed, because *cancelled was set or exec_kill_all called */
+    EXEC_TIMED_OUT,   /* killed after request->timeout seconds, which `code` repeats */
+    EXEC_NOT_STARTED, /* `code` is the errno */
+};
+
+struct exec_result {
+    enum exec_end end;
+    int code;
+    char *
+        output; /* standard output and error as they came, NUL-terminated, malloc'ed; NULL = none */
+    size_t output_size;
+    bool output_cut; /* there was more than the limit, or than memory for it */
+};
+
+/* Runs a program and waits for its end. The caller frees result->output in every case. */
+void exec_run(const struct exec_request *request, struct exec_result *result);
+
+/* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
+ * standard descriptors. -1 and errno when it cannot be made. */
+int exec_memory_file(const char *name);
+
+/* Kills every running group, and makes every later exec_run of this process end as cancelled.
+ * Async-signal-safe: for handlers of SIGINT and SIGTERM that end the program. */
+void exec_kill_all(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* join.c: the steps from the chunks' cubins to one, in order. */
+#include "join/join.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "cubin/format.h"
+#include "join/join_plan.h"
+
+/* Chunks come from one assembler run with one target. */
+static bool check_inputs(const struct cubin *const *cubins, size_t count)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++) {
+        if (cubins[i]->type != ET_REL) {
+            diag_error("'%s' is not a relocatable cubin", cubins[i]->name);
+            ok = false;
+        }
+        if ((cubins[i]->flags ^ cubins[0]->flags) & CUBIN_FLAGS_MERGEABLE) {
+            diag_error("'%s' has ELF flags %#x, '%s' has %#x", cubins[i]->name, cubins[i]->flags,
+                       cubins[0]->name, cubins[0]->flags);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* From sm_100 on cubins hold their code a second time, in a form of its own that is not joined. */
+static void warn_mercury(const struct cubin *const *cubins, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t s = 1; s < cubins[i]->section_count; s++)
+            if (cubin_is_mercury(&cubins[i]->sections[s])) {
+                diag_warning("Mercury sections of '%s' and other inputs are not carried over; the "
+                             "output runs on its own target only",
+                             cubins[i]->name);
+                return;
+            }
+}
+
+/* e_flags name the section of the note .note.nv.cuinfo. */
+static void set_flags(struct cubin *joined)
+{
+    uint32_t note = cubin_section_find(joined, TEXT(".note.nv.cuinfo"));
+
+    joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) | note << CUBIN_FLAGS_NOTE_SHIFT;
+}
+
+static bool run(struct join *join)
+{
+    if (!join_resolve(join))
+        return false;
+    join_fold(join);
+    join_order(join);
+    /* From here on it is known which functions are kept, and where they stand. */
+    join_merge(join);
+    join_relocations_gather(join);
+    join_gather(join);
+    /* From here on every byte of data has its place. */
+    join_make_sections(join);
+    if (!join_make_symbols(join))
+        return false;
+    join_fill_sections(join);
+    set_flags(join->out);
+    return true;
+}
+
+static void free_join(void *argument)
+{
+    struct join *join = argument;
+
+    table_free(&join->listed);
+    buffer_free(&join->scratch);
+    free(join->calls.list);
+    free(join->addresses.list);
+    free(join->indirect.list);
+    free(join->takers.list);
+    free(join->prototypes.list);
+    arena_free(&join->arena);
+}
+
+bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
+                 const struct chunk_symbol *symbols, size_t symbol_count)
+{
+    struct join join = {.out = joined, .count = count, .symbols = symbols};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
+    if (count == 0 || !check_inputs(cubins, count))
+        return false;
+    warn_mercury(cubins, count);
+    memcpy(joined->ident, cubins[0]->ident, sizeof joined->ident);
+    joined->flags = cubins[0]->flags;
+    context_defer(&cleanup, free_join, &join);
+    join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
+    for (size_t i = 0; i < count; i++)
+        join.inputs[i].cubin = cubins[i];
+    for (size_t i = 0; i < symbol_count; i++)
+        table_add(&join.listed, symbols[i].name, (uint32_t)i);
+    ok = run(&join);
+    context_clean(&cleanup);
+    return ok;
+}

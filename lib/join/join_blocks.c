@@ -1,0 +1,409 @@
+/* join_blocks.c: cutting a section that all functions share into pieces that can move alone.
+ *
+ * Data sections are cut into objects (those that overlap stay together), .debug_frame into the pair
+ * of entries that describes one function, .debug_line into units where each is of one function, as
+ * the built-in assembler makes them. A section that does not look as expected is not cut. */
+#include "join/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "cubin/format.h"
+
+/* What an object that is in no list may need; more only where its place shows more. */
+#define USUAL_ALIGNMENT 16u
+
+struct object {
+    uint64_t offset;
+    uint64_t size;
+    uint32_t symbol;
+};
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct object *x = a;
+    const struct object *y = b;
+
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+}
+
+/* The section's objects by offset. */
+static struct object *find_objects(struct join *join, const struct join_input *input,
+                                   uint32_t section, size_t *count)
+{
+    struct object *objects;
+
+    *count = 0;
+    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i])
+        ++*count;
+    objects = arena_alloc(&join->arena, *count, sizeof *objects);
+    *count = 0;
+    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
+        const struct cubin_symbol *symbol = &input->cubin->symbols[i];
+
+        objects[(*count)++] = (struct object){symbol->value, symbol->size, i};
+    }
+    if (*count)
+        qsort(objects, *count, sizeof *objects, by_offset);
+    return objects;
+}
+
+/* The alignment of an object: listed, or the most that its place can be due to. The latter depends
+ * on what stood before the object in its chunk, unless it is small; hence at least the usual one.
+ */
+static uint64_t alignment_of(const struct join *join, const struct join_entity *entity,
+                             uint64_t offset, uint64_t section_alignment)
+{
+    uint64_t alignment = offset & (~offset + 1);
+
+    if (entity->listed != JOIN_NONE && join->symbols[entity->listed].alignment)
+        return join->symbols[entity->listed].alignment;
+    if (alignment == 0 || alignment > section_alignment)
+        alignment = section_alignment;
+    return alignment < USUAL_ALIGNMENT ? USUAL_ALIGNMENT : alignment;
+}
+
+static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block *block)
+{
+    return rank < block->rank || (rank == block->rank && order < block->order);
+}
+
+/* Takes one object into a block: the block is kept, and sorted, for the sake of the objects in it
+ * whose definition is kept. */
+static void add_object(const struct join *join, struct join_block *block,
+                       const struct object *object)
+{
+    const struct join_input *input = &join->inputs[block->cubin];
+    const struct join_entity *entity = &join->entities[input->entities[object->symbol]];
+    uint32_t rank = entity->listed != JOIN_NONE ? 0 : entity->user != JOIN_NONE ? 1 : 2;
+    uint64_t order = rank == 0 ? entity->listed : rank == 1 ? entity->user : 0;
+    uint64_t alignment;
+
+    if (object->offset + object->size > block->offset + block->size)
+        block->size = object->offset + object->size - block->offset;
+    if (entity->cubin != block->cubin || entity->symbol != object->symbol ||
+        join_is_dropped(entity))
+        return;
+    if (!block->is_kept || sorts_before(rank, order, block)) {
+        block->rank = rank;
+        block->order = order;
+    }
+    block->is_kept = true;
+    alignment = alignment_of(join, entity, object->offset,
+                             input->cubin->sections[block->section].alignment);
+    if (alignment > block->alignment)
+        block->alignment = alignment;
+}
+
+/* True when the bytes between blocks are padding. */
+static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, size_t count)
+{
+    uint64_t at = 0;
+
+    for (size_t i = 0; i <= count; i++) {
+        uint64_t end = i < count ? blocks[i].offset : data.size;
+
+        for (; at < end && at < data.size; at++)
+            if (data.data[at])
+                return false;
+        if (i < count)
+            at = blocks[i].offset + blocks[i].size;
+    }
+    return true;
+}
+
+static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_section *s = &join->inputs[cubin].sections[section];
+    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    size_t count;
+    struct object *objects = find_objects(join, &join->inputs[cubin], section, &count);
+    struct join_block *block = NULL;
+
+    s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
+    for (size_t i = 0; i < count; i++) {
+        bool overlaps = block && (objects[i].offset < block->offset + block->size ||
+                                  objects[i].offset == block->offset);
+
+        if (!overlaps) {
+            block = &s->blocks[s->block_count++];
+            *block = (struct join_block){.cubin = cubin,
+                                         .section = section,
+                                         .offset = objects[i].offset,
+                                         .tie = objects[i].offset,
+                                         .alignment = 1,
+                                         .symbol = objects[i].symbol};
+        }
+        add_object(join, block, &objects[i]);
+    }
+    return source->has_no_bytes || gaps_are_zero(source->data, s->blocks, s->block_count);
+}
+
+/* The field of a frame description that holds its function, and the symbol there. */
+struct field {
+    uint64_t offset;
+    uint32_t symbol;
+};
+
+static int by_field(const void *a, const void *b)
+{
+    const struct field *x = a;
+    const struct field *y = b;
+
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* All 64-bit fields of the section that hold a symbol. */
+static struct field *find_fields(struct join *join, const struct join_input *input,
+                                 uint32_t section, size_t *count)
+{
+    struct field *fields;
+    size_t most = 0;
+
+    *count = 0;
+    for (uint32_t i = input->sections[section].first_relocations; i;
+         i = input->sections[i].next_relocations)
+        most += input->cubin->sections[i].relocation_count;
+    fields = arena_alloc(&join->arena, most, sizeof *fields);
+    for (uint32_t i = input->sections[section].first_relocations; i;
+         i = input->sections[i].next_relocations) {
+        const struct cubin_section *s = &input->cubin->sections[i];
+
+        for (size_t k = 0; k < s->relocation_count; k++)
+            if (s->relocations[k].type == R_CUDA_64)
+                fields[(*count)++] =
+                    (struct field){s->relocations[k].offset, s->relocations[k].symbol};
+    }
+    if (*count)
+        qsort(fields, *count, sizeof *fields, by_field);
+    return fields;
+}
+
+static uint64_t word64(const uint8_t *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* One entry of .debug_frame in 64-bit DWARF: 0xffffffff, length, then CIE's id (-1) or an FDE's
+ * reference to its CIE. Returns its size with the length field, or 0. */
+static uint64_t frame_entry(struct bytes data, uint64_t offset, bool *is_cie)
+{
+    struct bytes head;
+    uint64_t length;
+
+    if (!bytes_slice(data, offset, 20, &head) || memcmp(head.data, "\xff\xff\xff\xff", 4))
+        return 0;
+    length = word64(head.data + 4);
+    if (length < 8 || length > data.size - offset - 12)
+        return 0;
+    *is_cie = word64(head.data + 12) == UINT64_MAX;
+    return length + 12;
+}
+
+/* Fills in what a block is for: the function whose address `field` holds. */
+static bool name_block(const struct join *join, struct join_block *block, const struct field *field)
+{
+    const struct join_input *input = &join->inputs[block->cubin];
+    const struct cubin_symbol *symbol;
+    uint32_t position;
+
+    if (!field || field->symbol == 0)
+        return false;
+    symbol = &input->cubin->symbols[field->symbol];
+    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF ||
+        symbol->section >= input->cubin->section_count)
+        return false;
+    position = input->sections[symbol->section].function;
+    block->is_kept = position != JOIN_NONE;
+    block->order = position;
+    return true;
+}
+
+/* The function's address stands behind the reference to the CIE. */
+static bool name_frame(const struct join *join, struct join_block *block, uint64_t fde,
+                       const struct field *fields, size_t count)
+{
+    struct field key = {.offset = fde + 20};
+
+    return name_block(join, block,
+                      count ? bsearch(&key, fields, count, sizeof *fields, by_field) : NULL);
+}
+
+static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct bytes data = join->inputs[cubin].cubin->sections[section].data;
+    size_t count;
+    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
+    uint64_t offset = 0;
+    bool ok = true;
+
+    s->blocks = arena_alloc(&join->arena, data.size / 40 + 1, sizeof *s->blocks);
+    while (ok && offset < data.size) {
+        struct join_block *block = &s->blocks[s->block_count++];
+        bool first_is_cie = false;
+        bool second_is_cie = true;
+        uint64_t cie = frame_entry(data, offset, &first_is_cie);
+        uint64_t fde = cie ? frame_entry(data, offset + cie, &second_is_cie) : 0;
+
+        *block = (struct join_block){.cubin = cubin,
+                                     .section = section,
+                                     .offset = offset,
+                                     .size = cie + fde,
+                                     .tie = offset,
+                                     .alignment = 1};
+        ok = cie && fde && first_is_cie && !second_is_cie &&
+             name_frame(join, block, offset + cie, fields, count);
+        offset += cie + fde;
+    }
+    return ok;
+}
+
+/* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
+static bool cut_lines(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct bytes data = join->inputs[cubin].cubin->sections[section].data;
+    size_t count;
+    struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
+    uint64_t offset = 0;
+
+    s->blocks = arena_alloc(&join->arena, count, sizeof *s->blocks);
+    for (size_t i = 0; i < count; i++) {
+        struct join_block *block = &s->blocks[s->block_count++];
+        struct bytes unit;
+        uint32_t length;
+
+        if (!bytes_slice(data, offset, sizeof length, &unit))
+            return false;
+        memcpy(&length, unit.data, sizeof length);
+        if (!bytes_slice(data, offset, sizeof length + (uint64_t)length, &unit))
+            return false;
+        *block = (struct join_block){.cubin = cubin,
+                                     .section = section,
+                                     .offset = offset,
+                                     .size = unit.size,
+                                     .tie = offset,
+                                     .alignment = 1};
+        if (fields[i].offset < offset || fields[i].offset >= offset + unit.size ||
+            !name_block(join, block, &fields[i]))
+            return false;
+        offset += unit.size;
+    }
+    return offset == data.size;
+}
+
+static bool relocations_are_inside(const struct join *join, uint32_t cubin, uint32_t section)
+{
+    const struct join_input *input = &join->inputs[cubin];
+
+    for (uint32_t i = input->sections[section].first_relocations; i;
+         i = input->sections[i].next_relocations) {
+        const struct cubin_section *s = &input->cubin->sections[i];
+
+        for (size_t k = 0; k < s->relocation_count; k++) {
+            uint64_t offset = s->relocations[k].offset;
+            const struct join_block *block = join_blocks_at(join, cubin, section, offset);
+
+            if (!block || offset - block->offset + format_relocation_size(s->relocations[k].type) >
+                              block->size)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
+{
+    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    bool ok;
+
+    if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
+        (source->type >= SHT_CUDA_CONSTANT0 && source->type <= SHT_CUDA_CONSTANT_LAST))
+        ok = cut_objects(join, cubin, section);
+    else if (join->merged[join->inputs[cubin].sections[section].merged].is_frames)
+        ok = cut_frames(join, cubin, section);
+    else if (text_equal(source->name, TEXT(".debug_line")))
+        ok = cut_lines(join, cubin, section);
+    else
+        return false;
+    return ok && relocations_are_inside(join, cubin, section);
+}
+
+void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_section *s = &join->inputs[cubin].sections[section];
+    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+
+    s->blocks = arena_alloc(&join->arena, 1, sizeof *s->blocks);
+    s->block_count = 1;
+    s->blocks[0] = (struct join_block){.cubin = cubin,
+                                       .section = section,
+                                       .size = source->size,
+                                       .alignment = source->alignment,
+                                       .is_kept = true,
+                                       .tie = section};
+}
+
+struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
+                                  uint64_t offset)
+{
+    const struct join_section *s = &join->inputs[cubin].sections[section];
+    size_t low = 0;
+    size_t high = s->block_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->blocks[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* An object's end belongs to it: code may form the address behind an array. */
+    if (low == 0 || offset - s->blocks[low - 1].offset > s->blocks[low - 1].size)
+        return NULL;
+    return &s->blocks[low - 1];
+}
+
+uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t section,
+                               uint64_t offset)
+{
+    const struct join_block *block = join_blocks_at(join, cubin, section, offset);
+    uint32_t entity;
+
+    if (!block)
+        return offset;
+    if (block->is_kept)
+        return block->placed + (offset - block->offset);
+    if (block->symbol == 0)
+        return 0;
+    entity = join_entity_of(join, cubin, block->symbol);
+    return join->entities[entity].value +
+           (offset - join->inputs[cubin].cubin->symbols[block->symbol].value);
+}
+
+int64_t join_addend(const struct cubin *cubin, uint32_t section,
+                    const struct cubin_relocation *relocation)
+{
+    const struct cubin_section *s = &cubin->sections[section];
+    const uint8_t *field;
+    uint32_t word;
+
+    if (s->type != SHT_REL)
+        return relocation->addend;
+    field = cubin->sections[s->info].data.data + relocation->offset;
+    if (relocation->type == R_CUDA_64)
+        return (int64_t)word64(field);
+    if (relocation->type != R_CUDA_32)
+        return 0;
+    memcpy(&word, field, sizeof word);
+    return word;
+}

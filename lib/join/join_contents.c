@@ -1,0 +1,309 @@
+/* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
+#include "join/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "cubin/image.h"
+
+/* Hands the bytes in join->scratch to a joined section. */
+static void set_data(struct join *join, uint32_t section)
+{
+    struct buffer *buffer = &join->scratch;
+    uint8_t *data = arena_alloc(&join->out->arena, buffer->size, 1);
+
+    if (buffer->size)
+        memcpy(data, buffer->data, buffer->size);
+    join->out->sections[section].data = (struct bytes){data, buffer->size};
+    join->out->sections[section].size = buffer->size;
+    buffer->size = 0;
+}
+
+/* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
+ * defines, and vanishes when none is left; so does a record for a symbol that was dropped. */
+static void add_record(struct buffer *to, const struct join *join, uint32_t cubin,
+                       const struct info_record *record)
+{
+    size_t words = info_symbol_words(record);
+    size_t start = to->size;
+    uint16_t size = 0;
+    bool is_lost = false;
+    uint8_t head[4] = {record->format, record->attribute, (uint8_t)record->value,
+                       (uint8_t)(record->value >> 8)};
+
+    buffer_append(to, head, sizeof head);
+    if (record->format != EIFMT_SVAL)
+        return;
+    for (size_t i = 0; i < words; i++) {
+        uint32_t symbol = info_word(record->payload, i);
+        uint32_t joined = join_symbol(join, cubin, symbol);
+
+        is_lost = is_lost || joined == 0;
+        if (record->attribute != EIATTR_EXTERNS || !join_is_bound(join, cubin, symbol))
+            buffer_u32(to, joined);
+    }
+    buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
+    size = (uint16_t)(to->size - start - sizeof head);
+    to->data[start + 2] = (char)(size & 0xff);
+    to->data[start + 3] = (char)(size >> 8);
+    if (is_lost || (record->attribute == EIATTR_EXTERNS && size == 0))
+        to->size = start;
+}
+
+static void add_records(struct buffer *to, const struct join *join, uint32_t cubin,
+                        struct bytes data)
+{
+    struct info_record record;
+
+    while (info_next(&data, &record))
+        add_record(to, join, cubin, &record);
+}
+
+static void fill_own_infos(struct join *join)
+{
+    for (uint32_t i = 1; i < join->out->section_count; i++) {
+        const struct join_made *made = &join->made[i];
+
+        if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->info)
+            continue;
+        add_records(&join->scratch, join, made->cubin,
+                    join->inputs[made->cubin].cubin->sections[made->section].data);
+        set_data(join, i);
+    }
+}
+
+/* Records that name no symbol, once each. Measured: ptxas gives the Mercury version only to modules
+ * without a kernel, which a chunk may be when the program is not. */
+static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
+{
+    struct table seen = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, table_cleanup, &seen);
+    for (uint32_t c = 0; c < join->count; c++) {
+        const struct join_input *input = &join->inputs[c];
+
+        for (size_t i = 0; i < input->record_count; i++) {
+            struct bytes raw = input->records[i].raw;
+            struct text key = {(const char *)raw.data, raw.size};
+
+            if (input->records[i].symbol ||
+                (has_kernel && raw.data[1] == EIATTR_MERCURY_ISA_VERSION) ||
+                table_find(&seen, key) != TABLE_NONE)
+                continue;
+            table_add(&seen, key, 0);
+            buffer_append(to, raw.data, raw.size);
+        }
+    }
+    context_clean(&cleanup);
+}
+
+/* What the chunks say about one sampler. */
+struct sampler {
+    struct bytes initial, unnormalized; /* records */
+    uint32_t initial_cubin, unnormalized_cubin;
+};
+
+static void take_sampler_record(struct sampler *sampler, uint32_t cubin, struct bytes raw)
+{
+    struct bytes payload = {raw.data + 4, raw.size - 4};
+
+    if (raw.data[1] == EIATTR_SAMPLER_INIT &&
+        (sampler->initial.size == 0 || info_word(payload, 1) != UINT32_MAX)) {
+        sampler->initial = raw;
+        sampler->initial_cubin = cubin;
+    } else if (raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+        sampler->unnormalized = raw;
+        sampler->unnormalized_cubin = cubin;
+    }
+}
+
+/* Records about samplers, which no chunk defines, in the order of the symbols. A chunk that only
+ * declares one has a record with the default (measured on ptxas 13.0). */
+static void add_sampler_records(struct buffer *to, struct join *join)
+{
+    struct sampler *samplers =
+        arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
+
+    for (uint32_t c = 0; c < join->count; c++)
+        for (size_t i = 0; i < join->inputs[c].record_count; i++) {
+            const struct join_record *record = &join->inputs[c].records[i];
+            const struct cubin_symbol *symbol = &join->inputs[c].cubin->symbols[record->symbol];
+
+            if (symbol->type == STT_CUDA_SAMPLER && symbol->section == SHN_UNDEF)
+                take_sampler_record(&samplers[join_symbol(join, c, record->symbol)], c,
+                                    record->raw);
+        }
+    for (size_t i = 1; i < join->out->symbol_count; i++) {
+        add_records(to, join, samplers[i].unnormalized_cubin, samplers[i].unnormalized);
+        add_records(to, join, samplers[i].initial_cubin, samplers[i].initial);
+    }
+}
+
+/* The module's records: those of the functions in reverse order, as ptxas has them. */
+static void fill_info(struct join *join)
+{
+    struct buffer *buffer = &join->scratch;
+    bool has_kernel = false;
+
+    for (size_t f = join->function_count; f-- > 0;) {
+        const struct join_function *function = &join->functions[f];
+        const struct join_input *input = &join->inputs[function->cubin];
+
+        for (uint32_t i = input->sections[function->text].first_object; i;
+             i = input->next_object[i]) {
+            const struct join_entity *entity = &join->entities[input->entities[i]];
+
+            if (entity->cubin != function->cubin || entity->symbol != i)
+                continue;
+            has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
+            for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
+                add_records(buffer, join, function->cubin, input->records[r].raw);
+        }
+    }
+    add_sampler_records(buffer, join);
+    add_module_records(buffer, join, has_kernel);
+    if (join->info)
+        set_data(join, join->info);
+    else
+        buffer->size = 0;
+}
+
+static int compare_values(const struct info_record *a, const struct info_record *b)
+{
+    if (a->format != EIFMT_SVAL)
+        return (a->value > b->value) - (a->value < b->value);
+    if (a->payload.size != b->payload.size)
+        return a->payload.size > b->payload.size ? 1 : -1;
+    return a->payload.size ? memcmp(a->payload.data, b->payload.data, a->payload.size) : 0;
+}
+
+/* .nv.compat: each attribute's greatest value, in the first chunk's order. */
+static void fill_compat(struct join *join)
+{
+    struct info_record best[256];
+    uint8_t order[256] = {0};
+    size_t count = 0;
+    bool known[256] = {false};
+    struct buffer *buffer = &join->scratch;
+
+    for (uint32_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++) {
+            struct bytes rest = join->inputs[c].cubin->sections[i].data;
+            struct info_record record;
+
+            if (join->inputs[c].cubin->sections[i].type != SHT_CUDA_COMPAT)
+                continue;
+            while (info_next(&rest, &record)) {
+                if (!known[record.attribute])
+                    order[count++] = record.attribute;
+                if (!known[record.attribute] ||
+                    compare_values(&record, &best[record.attribute]) > 0)
+                    best[record.attribute] = record;
+                known[record.attribute] = true;
+            }
+        }
+    for (size_t i = 0; i < count; i++) {
+        const struct info_record *record = &best[order[i]];
+        size_t value = record->format == EIFMT_SVAL ? record->payload.size : record->value;
+        uint8_t head[4] = {record->format, record->attribute, (uint8_t)value,
+                           (uint8_t)(value >> 8)};
+
+        buffer_append(buffer, head, sizeof head);
+        buffer_append(buffer, record->payload.data, record->payload.size);
+    }
+    set_data(join, join->compat);
+}
+
+static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
+                      struct image_strings *strings)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const struct join_pair *pair = &pairs->list[i];
+
+        if (join->entities[pair->first].index == 0 ||
+            (pair->second != JOIN_NONE && join->entities[pair->second].index == 0))
+            continue; /* for a symbol that was dropped */
+        buffer_u32(to, join->entities[pair->first].index);
+        buffer_u32(to, pair->second != JOIN_NONE ? join->entities[pair->second].index
+                                                 : image_string(strings, pair->prototype));
+    }
+}
+
+static void begin_part(struct buffer *to, int32_t part)
+{
+    buffer_u32(to, 0);
+    buffer_u32(to, (uint32_t)part);
+}
+
+static void fill_callgraph(struct join *join, struct image_strings *strings)
+{
+    struct buffer *buffer = &join->scratch;
+
+    begin_part(buffer, CALLGRAPH_DIRECT);
+    add_pairs(buffer, join, &join->calls, strings);
+    begin_part(buffer, CALLGRAPH_ADDRESS);
+    add_pairs(buffer, join, &join->addresses, strings);
+    begin_part(buffer, CALLGRAPH_INDIRECT);
+    add_pairs(buffer, join, &join->indirect, strings);
+    begin_part(buffer, CALLGRAPH_CANDIDATE);
+    add_pairs(buffer, join, &join->takers, strings);
+    set_data(join, join->callgraph);
+}
+
+static void fill_prototypes(struct join *join, struct image_strings *strings)
+{
+    struct buffer *buffer = &join->scratch;
+
+    add_pairs(buffer, join, &join->prototypes, strings);
+    set_data(join, join->prototype);
+}
+
+static void fill_strings(struct join *join, const struct image_strings *strings)
+{
+    struct cubin_section *section =
+        &join->out->sections[join->out->sections[join->out->symtab].link];
+    size_t size = strings->bytes.size;
+    uint8_t *data = arena_alloc(&join->out->arena, size, 1);
+
+    memcpy(data, strings->bytes.data, size);
+    join->out->strings = (struct bytes){data, size};
+    section->data = join->out->strings;
+    section->size = size;
+}
+
+/* Each code section names its function. */
+static void name_functions(struct join *join)
+{
+    for (size_t f = 0; f < join->function_count; f++) {
+        const struct join_function *function = &join->functions[f];
+        uint32_t joined = join->inputs[function->cubin].sections[function->text].joined;
+        uint32_t *info = &join->out->sections[joined].info;
+
+        *info = (*info & 0xff000000u) | join->entities[function->entity].index;
+    }
+}
+
+void join_fill_sections(struct join *join)
+{
+    struct image_strings strings = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, image_strings_cleanup, &strings);
+    image_string(&strings, (struct text){0});
+    name_functions(join);
+    join_relocations_fill(join);
+    fill_own_infos(join);
+    fill_info(join);
+    if (join->compat)
+        fill_compat(join);
+    if (join->callgraph)
+        fill_callgraph(join, &strings);
+    if (join->prototype)
+        fill_prototypes(join, &strings);
+    fill_strings(join, &strings);
+    context_clean(&cleanup);
+}

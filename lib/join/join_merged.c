@@ -1,0 +1,235 @@
+/* join_merged.c: the sections that all functions share: data, debug information.
+ *
+ * Sections of one name and type become one. Their blocks stand in program order, so that the result
+ * does not show which chunk a block came from; sections that could not be cut stand one behind the
+ * other in chunk order. */
+#include "join/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+/* True for a section type that is neither made anew nor belongs to one function. */
+static bool is_merged_type(const struct cubin_section *section)
+{
+    switch (section->type) {
+    case SHT_NULL:
+    case SHT_SYMTAB:
+    case SHT_STRTAB:
+    case SHT_REL:
+    case SHT_RELA:
+    case SHT_NOTE:
+    case SHT_CUDA_INFO:
+    case SHT_CUDA_COMPAT:
+    case SHT_CUDA_CALLGRAPH:
+    case SHT_CUDA_PROTOTYPE:
+    case SHT_CUDA_RESOLVED_RELA:
+    case SHT_CUDA_RELOCINFO:
+        return false;
+    default:
+        return !cubin_is_mercury(section);
+    }
+}
+
+static uint32_t merged_for(struct join *join, struct table *names, size_t *capacity, uint32_t cubin,
+                           uint32_t section)
+{
+    const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
+    const char *key = arena_printf(&join->arena, "%x %.*s", source->type, TEXT_ARG(source->name));
+    uint32_t index = table_add(names, text_of(key), (uint32_t)join->merged_count);
+    struct join_merged *merged;
+
+    if (index == join->merged_count)
+        ARRAY_PUSH(join->merged, join->merged_count, *capacity) =
+            (struct join_merged){.name = source->name,
+                                 .cubin = cubin,
+                                 .section = section,
+                                 .alignment = 1,
+                                 .is_shared = source->type == SHT_CUDA_SHARED,
+                                 .is_frames = text_equal(source->name, TEXT(".debug_frame"))};
+    merged = &join->merged[index];
+    if (source->alignment > merged->alignment)
+        merged->alignment = source->alignment;
+    return index;
+}
+
+/* Calls function(join, chunk, section) for each section that is merged. */
+static void for_each(struct join *join, void (*function)(struct join *, uint32_t, uint32_t))
+{
+    for (uint32_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
+            if (join->inputs[c].sections[i].merged != JOIN_NONE)
+                function(join, c, i);
+}
+
+static struct join_merged *merged_of(const struct join *join, uint32_t cubin, uint32_t section)
+{
+    return &join->merged[join->inputs[cubin].sections[section].merged];
+}
+
+static void cut(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_merged *merged = merged_of(join, cubin, section);
+    const struct join_section *sections = join->inputs[cubin].sections;
+
+    for (uint32_t i = sections[section].first_relocations; i; i = sections[i].next_relocations)
+        if (join->inputs[cubin].cubin->sections[i].type == SHT_REL)
+            merged->has_in_place = true;
+    if (!merged->is_shared && !merged->is_whole)
+        merged->is_whole = !join_blocks(join, cubin, section);
+}
+
+/* A reference that counts from the begin of a section must hit one of its blocks. */
+static void check_reference(const struct join *join, uint32_t cubin, uint32_t section,
+                            const struct cubin_relocation *relocation)
+{
+    const struct join_input *input = &join->inputs[cubin];
+    const struct cubin_symbol *symbol = &input->cubin->symbols[relocation->symbol];
+    struct join_merged *merged;
+    int64_t addend;
+
+    if (symbol->type != STT_SECTION || symbol->section >= input->cubin->section_count ||
+        input->sections[symbol->section].merged == JOIN_NONE)
+        return;
+    merged = merged_of(join, cubin, symbol->section);
+    if (merged->is_frames && input->cubin->sections[section].info == symbol->section)
+        return; /* a frame's reference to its CIE is made anew */
+    addend = join_addend(input->cubin, section, relocation);
+    if (!merged->is_shared && !merged->is_whole &&
+        (addend < 0 || !join_blocks_at(join, cubin, symbol->section, (uint64_t)addend)))
+        merged->is_whole = true;
+}
+
+static void check_references(const struct join *join)
+{
+    for (uint32_t c = 0; c < join->count; c++) {
+        const struct cubin *cubin = join->inputs[c].cubin;
+
+        for (uint32_t i = 1; i < cubin->section_count; i++)
+            for (size_t k = 0; k < cubin->sections[i].relocation_count; k++)
+                check_reference(join, c, i, &cubin->sections[i].relocations[k]);
+    }
+}
+
+/* Counts the blocks that each merged section keeps. */
+static void count_blocks(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_merged *merged = merged_of(join, cubin, section);
+    struct join_section *s = &join->inputs[cubin].sections[section];
+
+    if (merged->is_whole)
+        join_blocks_whole(join, cubin, section);
+    for (size_t i = 0; i < s->block_count; i++)
+        merged->block_count += s->blocks[i].is_kept;
+}
+
+static void gather_blocks(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_merged *merged = merged_of(join, cubin, section);
+    struct join_section *s = &join->inputs[cubin].sections[section];
+
+    for (size_t i = 0; i < s->block_count; i++)
+        if (s->blocks[i].is_kept)
+            merged->blocks[merged->block_count++] = &s->blocks[i];
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct join_block *x = *(struct join_block *const *)a;
+    const struct join_block *y = *(struct join_block *const *)b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->cubin != y->cubin)
+        return x->cubin < y->cubin ? -1 : 1;
+    return (x->tie > y->tie) - (x->tie < y->tie);
+}
+
+/* Places the blocks of one merged section and copies their bytes. */
+static void place(struct join *join, struct join_merged *merged)
+{
+    bool has_no_bytes = join->inputs[merged->cubin].cubin->sections[merged->section].has_no_bytes;
+
+    if (merged->block_count)
+        qsort(merged->blocks, merged->block_count, sizeof(struct join_block *), by_order);
+    for (size_t i = 0; i < merged->block_count; i++) {
+        struct join_block *block = merged->blocks[i];
+        uint64_t rest = merged->size % block->alignment;
+
+        block->placed = merged->size + (rest ? block->alignment - rest : 0);
+        merged->size = block->placed + block->size;
+        if (block->alignment > merged->alignment)
+            merged->alignment = block->alignment;
+    }
+    if (has_no_bytes)
+        return;
+    merged->data = arena_zalloc(&join->out->arena, merged->size, 1);
+    for (size_t i = 0; i < merged->block_count; i++) {
+        const struct join_block *block = merged->blocks[i];
+
+        if (block->size)
+            memcpy(merged->data + block->placed,
+                   join->inputs[block->cubin].cubin->sections[block->section].data.data +
+                       block->offset,
+                   block->size);
+    }
+}
+
+/* Gives the objects of a section their new values. */
+static void place_objects(struct join *join, uint32_t cubin, uint32_t section)
+{
+    const struct join_input *input = &join->inputs[cubin];
+    struct join_merged *merged = merged_of(join, cubin, section);
+
+    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
+        struct join_entity *entity = &join->entities[input->entities[i]];
+
+        if (entity->cubin != cubin || entity->symbol != i)
+            continue;
+        if (merged->is_shared)
+            merged->size += entity->size;
+        else
+            entity->value =
+                join_blocks_translate(join, cubin, section, input->cubin->symbols[i].value);
+    }
+}
+
+void join_merge(struct join *join)
+{
+    struct table names = {0};
+    size_t capacity = 0;
+    struct join_merged *merged;
+    struct context_cleanup cleanups[2];
+
+    context_defer(&cleanups[0], table_cleanup, &names);
+    context_defer(&cleanups[1], memory_cleanup, &join->merged);
+    for (uint32_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
+            if (!join->inputs[c].sections[i].text &&
+                is_merged_type(&join->inputs[c].cubin->sections[i]))
+                join->inputs[c].sections[i].merged = merged_for(join, &names, &capacity, c, i);
+    merged = arena_alloc(&join->arena, join->merged_count, sizeof *merged);
+    if (join->merged_count)
+        memcpy(merged, join->merged, join->merged_count * sizeof *merged);
+    context_clean(&cleanups[1]); /* frees the growing list */
+    join->merged = merged;
+    context_clean(&cleanups[0]);
+
+    for_each(join, cut);
+    check_references(join);
+    for_each(join, count_blocks);
+    for (size_t i = 0; i < join->merged_count; i++) {
+        join->merged[i].blocks =
+            arena_alloc(&join->arena, join->merged[i].block_count, sizeof *join->merged[i].blocks);
+        join->merged[i].block_count = 0;
+    }
+    for_each(join, gather_blocks);
+    for (size_t i = 0; i < join->merged_count; i++)
+        if (!join->merged[i].is_shared)
+            place(join, &join->merged[i]);
+    for_each(join, place_objects);
+}

@@ -1,0 +1,264 @@
+/* join_resolve.c: symbols of the chunks to entities of the program.
+ *
+ * A global or weak name means the same in every chunk, and so does the name of a variable that the
+ * splitter lists. Every other local symbol is an entity of its own at first; copies of local
+ * functions are folded later. */
+#include "join/join_plan.h"
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+static bool is_defined(const struct cubin_symbol *symbol)
+{
+    return symbol->section != SHN_UNDEF && symbol->section != SECTION_COMMON;
+}
+
+static enum join_state state_of(const struct cubin_symbol *symbol)
+{
+    if (symbol->section == SHN_UNDEF)
+        return JOIN_UNDEFINED;
+    if (symbol->section == SECTION_COMMON)
+        return JOIN_COMMON;
+    return symbol->binding == STB_WEAK ? JOIN_WEAK : JOIN_DEFINED;
+}
+
+static uint32_t add_entity(struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    const struct cubin_symbol *source = &join->inputs[cubin].cubin->symbols[symbol];
+
+    join->entities[join->entity_count] = (struct join_entity){
+        .name = source->name,
+        .state = state_of(source),
+        .cubin = cubin,
+        .symbol = symbol,
+        .listed = table_find(&join->listed, source->name),
+        .folded = JOIN_NONE,
+        .group = JOIN_NONE,
+        .user = JOIN_NONE,
+        .is_local = source->binding == STB_LOCAL,
+        .value = source->value,
+        .size = source->size,
+    };
+    return (uint32_t)join->entity_count++;
+}
+
+static bool is_shared(const struct cubin_symbol *symbol)
+{
+    return (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED;
+}
+
+/* Takes one more symbol of the same name into an entity. */
+static bool add_mention(struct join *join, struct join_entity *entity, uint32_t cubin,
+                        uint32_t symbol)
+{
+    const struct cubin_symbol *source = &join->inputs[cubin].cubin->symbols[symbol];
+    enum join_state state = state_of(source);
+
+    if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
+        !(is_shared(source) && source->binding == STB_LOCAL)) {
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(source->name), join->inputs[cubin].cubin->name,
+                   join->inputs[entity->cubin].cubin->name);
+        return false;
+    }
+    if (state == JOIN_COMMON && entity->state == JOIN_COMMON) {
+        if (source->size > entity->size)
+            entity->size = source->size;
+        if (source->value > entity->value)
+            entity->value = source->value;
+        return true;
+    }
+    if (state <= entity->state)
+        return true;
+    entity->state = state;
+    entity->cubin = cubin;
+    entity->symbol = symbol;
+    entity->is_local = source->binding == STB_LOCAL;
+    entity->value = source->value;
+    entity->size = source->size;
+    return true;
+}
+
+/* True when the name alone says what the symbol stands for. */
+static bool is_known_by_name(const struct join *join, const struct cubin_symbol *symbol)
+{
+    if (symbol->binding != STB_LOCAL || symbol->section == SHN_UNDEF)
+        return true;
+    /* A parameter of a kernel, whatever else has its name. */
+    if (symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE)
+        return false;
+    return symbol->type != STT_FUNC && table_find(&join->listed, symbol->name) != TABLE_NONE;
+}
+
+/* Lists the symbols that stand in each section, rising. */
+static void list_objects(struct join *join, struct join_input *input)
+{
+    const struct cubin *cubin = input->cubin;
+
+    input->next_object =
+        arena_zalloc(&join->arena, cubin->symbol_count, sizeof *input->next_object);
+    for (uint32_t i = (uint32_t)cubin->symbol_count - 1; i > 0; i--) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+        struct join_section *section;
+
+        if (input->entities[i] == JOIN_NONE || !is_defined(symbol) ||
+            symbol->section >= cubin->section_count)
+            continue;
+        section = &input->sections[symbol->section];
+        input->next_object[i] = section->first_object;
+        section->first_object = i;
+    }
+}
+
+static bool resolve_symbols(struct join *join, struct table *names, uint32_t cubin)
+{
+    struct join_input *input = &join->inputs[cubin];
+    bool ok = true;
+
+    input->entities =
+        arena_alloc(&join->arena, input->cubin->symbol_count, sizeof *input->entities);
+    input->entities[0] = JOIN_NONE;
+    for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &input->cubin->symbols[i];
+        uint32_t entity = JOIN_NONE;
+        uint32_t known;
+
+        if (symbol->type == STT_SECTION) {
+            if (is_defined(symbol) && symbol->section < input->cubin->section_count)
+                input->sections[symbol->section].has_symbol = true;
+        } else if (!is_known_by_name(join, symbol)) {
+            entity = add_entity(join, cubin, i);
+        } else {
+            known = table_find(names, symbol->name);
+            entity = known != TABLE_NONE ? known : add_entity(join, cubin, i);
+            if (known != TABLE_NONE)
+                ok = add_mention(join, &join->entities[entity], cubin, i) && ok;
+            else
+                table_add(names, symbol->name, entity);
+        }
+        input->entities[i] = entity;
+    }
+    return ok;
+}
+
+/* The code section that a section belongs to: itself, or the target of its sh_info, or for
+ * relocations of a function's constants that one's. */
+static uint32_t owner_of(const struct cubin *cubin, uint32_t section)
+{
+    for (int steps = 0; steps < 3 && section != 0; steps++) {
+        const struct cubin_section *s = &cubin->sections[section];
+
+        if (cubin_is_text(s))
+            return section;
+        if (cubin_is_mercury(s) ||
+            !((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
+            s->info >= cubin->section_count)
+            return 0;
+        section = s->info;
+    }
+    return 0;
+}
+
+/* Finds the sections of each function; each code section begins the list of its own, which rises.
+ */
+static void own_sections(struct join *join, struct join_input *input)
+{
+    const struct cubin *cubin = input->cubin;
+
+    input->sections = arena_zalloc(&join->arena, cubin->section_count, sizeof *input->sections);
+    for (uint32_t i = (uint32_t)cubin->section_count - 1; i > 0; i--) {
+        const struct cubin_section *section = &cubin->sections[i];
+        struct join_section *s = &input->sections[i];
+
+        s->text = owner_of(cubin, i);
+        s->function = JOIN_NONE;
+        s->merged = JOIN_NONE;
+        if ((section->type == SHT_REL || section->type == SHT_RELA) && section->size) {
+            s->next_relocations = input->sections[section->info].first_relocations;
+            input->sections[section->info].first_relocations = i;
+        }
+        if (s->text && s->text != i) {
+            s->next_owned = input->sections[s->text].next_owned;
+            input->sections[s->text].next_owned = i;
+        }
+    }
+}
+
+static size_t count_records(const struct cubin *cubin)
+{
+    size_t count = 0;
+
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_CUDA_INFO)
+            count += cubin->sections[i].size / 4;
+    return count;
+}
+
+static void read_records(struct join_input *input, const struct cubin_section *section)
+{
+    struct bytes rest = section->data;
+    struct bytes before = rest;
+    struct info_record record;
+
+    while (info_next(&rest, &record)) {
+        input->records[input->record_count++] = (struct join_record){
+            .raw = {before.data, before.size - rest.size},
+            .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
+            .next = JOIN_NONE,
+        };
+        before = rest;
+    }
+}
+
+/* Takes the module's info records apart and hangs each on its symbol, in their order. */
+static void index_records(struct join *join, struct join_input *input)
+{
+    const struct cubin *cubin = input->cubin;
+
+    input->records = arena_alloc(&join->arena, count_records(cubin), sizeof *input->records);
+    input->first_record =
+        arena_alloc(&join->arena, cubin->symbol_count, sizeof *input->first_record);
+    memset(input->first_record, 0xff, cubin->symbol_count * sizeof *input->first_record);
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_CUDA_INFO && !input->sections[i].text)
+            read_records(input, &cubin->sections[i]);
+    for (size_t i = input->record_count; i-- > 0;) {
+        struct join_record *record = &input->records[i];
+
+        if (record->symbol == 0)
+            continue;
+        record->next = input->first_record[record->symbol];
+        input->first_record[record->symbol] = (uint32_t)i;
+    }
+}
+
+bool join_resolve(struct join *join)
+{
+    struct table names = {0};
+    size_t most = 0;
+    bool ok = true;
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, table_cleanup, &names);
+    for (size_t i = 0; i < join->count; i++)
+        most += join->inputs[i].cubin->symbol_count;
+    join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);
+    for (size_t i = 0; i < join->count; i++) {
+        own_sections(join, &join->inputs[i]);
+        index_records(join, &join->inputs[i]);
+        ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
+        list_objects(join, &join->inputs[i]);
+    }
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    uint32_t entity = join_entity_of(join, cubin, symbol);
+
+    return entity != JOIN_NONE && join->entities[entity].state != JOIN_UNDEFINED &&
+           !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
+}

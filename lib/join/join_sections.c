@@ -1,0 +1,311 @@
+/* join_sections.c: the joined section table, in the order in which ptxas 13.0 writes its own. */
+#include "join/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+#define STRTAB 2u
+#define SYMTAB 3u
+
+static uint32_t add(struct join *join, const struct cubin_section *section,
+                    const struct join_made *made)
+{
+    struct cubin *out = join->out;
+
+    out->sections[out->section_count] = *section;
+    join->made[out->section_count] = *made;
+    return (uint32_t)out->section_count++;
+}
+
+static void add_new(struct join *join, struct text name, uint32_t type, uint32_t link,
+                    uint64_t entry_size)
+{
+    add(join,
+        &(struct cubin_section){.name = name,
+                                .type = type,
+                                .link = link,
+                                .alignment = entry_size ? 8 : 1,
+                                .entry_size = entry_size},
+        &(struct join_made){.merged = JOIN_NONE});
+}
+
+/* A function's section's name with the function's own one: its chunk name stands at the end. */
+static struct text own_section_name(struct join *join, struct text name, uint32_t entity)
+{
+    struct text chunk_name = join->entities[entity].name;
+    struct text own_name = join_own_name(join, entity);
+    size_t front = name.size - chunk_name.size;
+
+    if (text_equal(chunk_name, own_name) || name.size < chunk_name.size ||
+        memcmp(name.data + front, chunk_name.data, chunk_name.size) != 0)
+        return name;
+    return text_of(arena_printf(&join->out->arena, "%.*s%.*s",
+                                TEXT_ARG(((struct text){name.data, front})), TEXT_ARG(own_name)));
+}
+
+/* Where a section of a function goes. */
+enum place {
+    PLACE_INFO,
+    PLACE_RELOCATIONS,
+    PLACE_CONSTANTS,
+    PLACE_TEXT,
+    PLACE_SHARED,
+    PLACE_PARAMETERS,
+    PLACE_OTHER
+};
+
+static enum place place_of(const struct cubin_section *section)
+{
+    if (cubin_is_text(section))
+        return PLACE_TEXT;
+    if (section->type == SHT_CUDA_INFO)
+        return PLACE_INFO;
+    if (section->type == SHT_REL || section->type == SHT_RELA)
+        return PLACE_RELOCATIONS;
+    if (section->type == SHT_CUDA_CONSTANT0)
+        return PLACE_PARAMETERS;
+    if (section->type > SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST)
+        return PLACE_CONSTANTS;
+    return section->type == SHT_CUDA_SHARED ? PLACE_SHARED : PLACE_OTHER;
+}
+
+/* Adds each function's sections that belong at `place`. */
+static void add_own(struct join *join, enum place place)
+{
+    for (size_t f = 0; f < join->function_count; f++) {
+        const struct join_function *function = &join->functions[f];
+        struct join_input *input = &join->inputs[function->cubin];
+
+        for (uint32_t i = function->text; i; i = input->sections[i].next_owned) {
+            struct cubin_section section;
+
+            if (place_of(&input->cubin->sections[i]) != place)
+                continue;
+            section = input->cubin->sections[i];
+            section.name = own_section_name(join, section.name, function->entity);
+            section.relocations = NULL;
+            section.relocation_count = 0;
+            if (place == PLACE_RELOCATIONS || place == PLACE_INFO)
+                section.data = (struct bytes){0};
+            input->sections[i].joined = add(
+                join, &section,
+                &(struct join_made){function->cubin, i, JOIN_NONE, input->sections[i].has_symbol});
+        }
+    }
+}
+
+/* Adds one merged section, unless nothing of it is left. */
+static void add_merged(struct join *join, struct join_merged *merged)
+{
+    struct cubin_section section = join->inputs[merged->cubin].cubin->sections[merged->section];
+
+    section.alignment = merged->alignment;
+    section.size = merged->size;
+    section.data = (struct bytes){merged->data, merged->data ? merged->size : 0};
+    if (!(section.flags & SHF_INFO_LINK))
+        section.info = 0;
+    merged->joined =
+        add(join, &section, &(struct join_made){merged->cubin, merged->section, JOIN_NONE, false});
+}
+
+static bool is_data(uint32_t type)
+{
+    return type == SHT_CUDA_GLOBAL || type == SHT_CUDA_GLOBAL_INIT || type == SHT_CUDA_SHARED ||
+           (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST);
+}
+
+/* Adds the merged sections of types `first` to `last`; 0 to 0: all that are no data. */
+static void add_merged_types(struct join *join, struct join_merged *const *order, uint32_t first,
+                             uint32_t last)
+{
+    for (size_t i = 0; i < join->merged_count; i++) {
+        struct join_merged *merged = order[i];
+        uint32_t type = join->inputs[merged->cubin].cubin->sections[merged->section].type;
+
+        if (last ? type >= first && type <= last : !is_data(type))
+            add_merged(join, merged);
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct join_merged *x = *(struct join_merged *const *)a;
+    const struct join_merged *y = *(struct join_merged *const *)b;
+    size_t size = x->name.size < y->name.size ? x->name.size : y->name.size;
+    int order = size ? memcmp(x->name.data, y->name.data, size) : 0;
+
+    if (order == 0)
+        order = (x->name.size > y->name.size) - (x->name.size < y->name.size);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* The merged sections by name, so that their order does not depend on the chunks. */
+static struct join_merged **sorted_merged(struct join *join)
+{
+    struct join_merged **order =
+        arena_alloc(&join->arena, join->merged_count, sizeof(struct join_merged *));
+
+    for (size_t i = 0; i < join->merged_count; i++)
+        order[i] = &join->merged[i];
+    if (join->merged_count)
+        qsort(order, join->merged_count, sizeof(struct join_merged *), by_name);
+    return order;
+}
+
+/* The relocations of the merged sections, of which a REL and a RELA section may be needed. */
+static void add_merged_relocations(struct join *join, struct join_merged *const *order)
+{
+    for (size_t i = 0; i < join->merged_count; i++) {
+        const struct join_merged *merged = order[i];
+
+        for (int in_place = 1; in_place >= 0; in_place--) {
+            size_t count = in_place ? merged->in_place_count
+                                    : merged->relocation_count - merged->in_place_count;
+
+            if (count == 0)
+                continue;
+            add(join,
+                &(struct cubin_section){
+                    .name =
+                        text_of(arena_printf(&join->out->arena, "%s%.*s",
+                                             in_place ? ".rel" : ".rela", TEXT_ARG(merged->name))),
+                    .type = in_place ? SHT_REL : SHT_RELA,
+                    .flags = SHF_INFO_LINK,
+                    .link = SYMTAB,
+                    .alignment = 8,
+                    .entry_size = in_place ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela)},
+                &(struct join_made){0, 0, (uint32_t)(merged - join->merged), false});
+        }
+    }
+}
+
+/* Adds each chunk's sections of a type that belong to no function, or only the first of each name.
+ */
+static uint32_t add_first(struct join *join, uint32_t type)
+{
+    struct table names = {0};
+    uint32_t last = 0;
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, table_cleanup, &names);
+    for (uint32_t c = 0; c < join->count; c++) {
+        struct join_input *input = &join->inputs[c];
+
+        for (uint32_t i = 1; i < input->cubin->section_count; i++) {
+            const struct cubin_section *section = &input->cubin->sections[i];
+            uint32_t known;
+
+            if (section->type != type || input->sections[i].text || cubin_is_mercury(section))
+                continue;
+            known = table_find(&names, section->name);
+            if (known == TABLE_NONE) {
+                known = last = add(join, section, &(struct join_made){c, i, JOIN_NONE, false});
+                table_add(&names, section->name, known);
+            }
+            input->sections[i].joined = known;
+        }
+    }
+    context_clean(&cleanup);
+    return last;
+}
+
+/* Sections of copies that were dropped stand for those of the copy that was kept. */
+static void map_dropped(struct join *join, uint32_t cubin, uint32_t text)
+{
+    struct join_input *input = &join->inputs[cubin];
+    uint32_t function = input->cubin->sections[text].info & 0xffffffu;
+    const struct join_entity *entity = &join->entities[join_entity_of(join, cubin, function)];
+    const struct join_input *kept = &join->inputs[entity->cubin];
+    uint32_t j = kept->cubin->symbols[entity->symbol].section;
+
+    if (entity->state == JOIN_UNDEFINED || j >= kept->cubin->section_count)
+        return;
+    for (uint32_t i = text; i && j;
+         i = input->sections[i].next_owned, j = kept->sections[j].next_owned)
+        if (text_equal(input->cubin->sections[i].name, kept->cubin->sections[j].name))
+            input->sections[i].joined = kept->sections[j].joined;
+}
+
+/* Says for each chunk's section which joined one it went into, and which of those have symbols. */
+static void map_sections(struct join *join)
+{
+    for (uint32_t c = 0; c < join->count; c++) {
+        struct join_input *input = &join->inputs[c];
+
+        for (uint32_t i = 1; i < input->cubin->section_count; i++) {
+            struct join_section *section = &input->sections[i];
+
+            if (section->merged != JOIN_NONE)
+                section->joined = join->merged[section->merged].joined;
+            else if (cubin_is_text(&input->cubin->sections[i]) && section->function == JOIN_NONE)
+                map_dropped(join, c, i);
+        }
+        for (uint32_t i = 1; i < input->cubin->section_count; i++)
+            if (input->sections[i].has_symbol)
+                join->made[input->sections[i].joined].wants_symbol = true;
+    }
+}
+
+/* Turns the chunks' section indices into joined ones. */
+static void link_sections(struct join *join)
+{
+    for (size_t i = SYMTAB + 1; i < join->out->section_count; i++) {
+        struct cubin_section *section = &join->out->sections[i];
+        const struct join_made *made = &join->made[i];
+        const struct join_section *sections = join->inputs[made->cubin].sections;
+
+        if (made->merged != JOIN_NONE) {
+            section->info = join->merged[made->merged].joined;
+            continue;
+        }
+        if (section->link)
+            section->link = section->link == join->inputs[made->cubin].cubin->symtab
+                                ? SYMTAB
+                                : sections[section->link].joined;
+        if ((section->flags & SHF_INFO_LINK) || section->type == SHT_REL ||
+            section->type == SHT_RELA)
+            section->info = sections[section->info].joined;
+        if (section->info == 0)
+            section->flags &= ~(uint64_t)SHF_INFO_LINK;
+    }
+}
+
+void join_make_sections(struct join *join)
+{
+    struct join_merged **order = sorted_merged(join);
+    size_t most = 8 + 2 * join->merged_count;
+
+    for (size_t c = 0; c < join->count; c++)
+        most += join->inputs[c].cubin->section_count;
+    join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
+    join->made = arena_zalloc(&join->arena, most, sizeof *join->made);
+    add_new(join, (struct text){0}, SHT_NULL, 0, 0);
+    add_new(join, TEXT(".shstrtab"), SHT_STRTAB, 0, 0);
+    add_new(join, TEXT(".strtab"), SHT_STRTAB, 0, 0);
+    add_new(join, TEXT(".symtab"), SHT_SYMTAB, STRTAB, sizeof(Elf64_Sym));
+    add_merged_types(join, order, 0, 0);
+    add_first(join, SHT_NOTE);
+    join->info = add_first(join, SHT_CUDA_INFO);
+    join->compat = add_first(join, SHT_CUDA_COMPAT);
+    add_own(join, PLACE_INFO);
+    join->callgraph = add_first(join, SHT_CUDA_CALLGRAPH);
+    if (join->prototypes.count)
+        join->prototype = add_first(join, SHT_CUDA_PROTOTYPE);
+    add_own(join, PLACE_RELOCATIONS);
+    add_merged_relocations(join, order);
+    add_merged_types(join, order, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
+    add_own(join, PLACE_CONSTANTS);
+    add_own(join, PLACE_TEXT);
+    add_merged_types(join, order, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
+    add_own(join, PLACE_SHARED);
+    add_merged_types(join, order, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
+    add_merged_types(join, order, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
+    add_own(join, PLACE_PARAMETERS);
+    add_own(join, PLACE_OTHER);
+    map_sections(join);
+    link_sections(join);
+    join->out->symtab = SYMTAB;
+}

@@ -1,0 +1,205 @@
+/* join_symbols.c: the joined symbol table.
+ *
+ * Local symbols stand first, weak ones behind them, then the global ones; within each, functions
+ * with what belongs to them in program order, then data by its place, then what is undefined by
+ * name. Promoted symbols have their own names and bindings back. */
+#include "join/join_plan.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+
+/* A symbol that belongs to no function, on its way into the order. */
+struct loose {
+    uint32_t section; /* joined; UINT32_MAX = none */
+    uint64_t key;
+    struct text name;
+    uint32_t entity;
+};
+
+struct text join_own_name(const struct join *join, uint32_t entity)
+{
+    const struct join_entity *e = &join->entities[entity];
+
+    return e->listed == JOIN_NONE ? e->name : join->symbols[e->listed].own_name;
+}
+
+uint8_t join_own_binding(const struct join *join, uint32_t entity)
+{
+    const struct join_entity *e = &join->entities[entity];
+
+    if (e->listed == JOIN_NONE || e->state == JOIN_UNDEFINED)
+        return join_definition(join, entity)->binding;
+    switch (join->symbols[e->listed].binding) {
+    case CHUNK_LOCAL:
+        return STB_LOCAL;
+    case CHUNK_WEAK:
+        return STB_WEAK;
+    default:
+        return STB_GLOBAL;
+    }
+}
+
+static void add_section_symbols(struct join *join)
+{
+    struct cubin *out = join->out;
+
+    join->section_symbols =
+        arena_zalloc(&join->arena, out->section_count, sizeof *join->section_symbols);
+    for (size_t i = 1; i < out->section_count; i++) {
+        if (!join->made[i].wants_symbol)
+            continue;
+        join->section_symbols[i] = (uint32_t)out->symbol_count;
+        out->symbols[out->symbol_count++] = (struct cubin_symbol){.name = out->sections[i].name,
+                                                                  .type = STT_SECTION,
+                                                                  .binding = STB_LOCAL,
+                                                                  .section = (uint32_t)i};
+    }
+}
+
+/* The joined section of an entity's definition. */
+static uint32_t section_of(const struct join *join, uint32_t entity)
+{
+    const struct join_input *input = &join->inputs[join->entities[entity].cubin];
+    uint32_t section = join_definition(join, entity)->section;
+
+    if (section == SHN_UNDEF || section >= input->cubin->section_count)
+        return section;
+    return input->sections[section].joined;
+}
+
+static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
+{
+    struct join_entity *e = &join->entities[entity];
+    const struct cubin_symbol *source = join_definition(join, entity);
+
+    if (e->index || join_own_binding(join, entity) != binding)
+        return;
+    e->index = (uint32_t)join->out->symbol_count;
+    join->out->symbols[join->out->symbol_count++] =
+        (struct cubin_symbol){.name = join_own_name(join, entity),
+                              .value = e->value,
+                              .size = e->size,
+                              .type = source->type,
+                              .binding = binding,
+                              .other = source->other,
+                              .section = section_of(join, entity)};
+}
+
+/* The functions and what stands in their sections. */
+static void add_functions(struct join *join, uint8_t binding)
+{
+    for (size_t f = 0; f < join->function_count; f++) {
+        const struct join_function *function = &join->functions[f];
+        const struct join_input *input = &join->inputs[function->cubin];
+
+        add_entity(join, function->entity, binding);
+        for (uint32_t s = function->text; s; s = input->sections[s].next_owned)
+            for (uint32_t i = input->sections[s].first_object; i; i = input->next_object[i]) {
+                uint32_t entity = join_entity_of(join, function->cubin, i);
+
+                if (join->entities[entity].cubin == function->cubin &&
+                    join->entities[entity].symbol == i)
+                    add_entity(join, entity, binding);
+            }
+    }
+}
+
+/* True for an entity that stands in no function's section, and that the result needs. */
+static bool is_loose(const struct join *join, uint32_t entity)
+{
+    const struct join_entity *e = &join->entities[entity];
+    const struct join_input *input = &join->inputs[e->cubin];
+    uint32_t section = join_definition(join, entity)->section;
+
+    if (e->folded != JOIN_NONE || join_is_dropped(e))
+        return false;
+    if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
+        return false; /* ptxas leaves nameless ones behind that nothing refers to */
+    if (section == SHN_UNDEF || section >= input->cubin->section_count)
+        return true;
+    return input->sections[section].text == 0 && input->sections[section].joined != 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct loose *x = a;
+    const struct loose *y = b;
+    size_t size = x->name.size < y->name.size ? x->name.size : y->name.size;
+    int order;
+
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    order = size ? memcmp(x->name.data, y->name.data, size) : 0;
+    if (order == 0)
+        order = (x->name.size > y->name.size) - (x->name.size < y->name.size);
+    return order ? order : (x->entity > y->entity) - (x->entity < y->entity);
+}
+
+static struct loose *find_loose(struct join *join, size_t *count)
+{
+    struct loose *list = arena_alloc(&join->arena, join->entity_count, sizeof *list);
+
+    *count = 0;
+    for (uint32_t i = 0; i < join->entity_count; i++) {
+        const struct join_entity *e = &join->entities[i];
+        uint32_t section = section_of(join, i);
+        bool is_placed = section != SHN_UNDEF && section < SHN_LORESERVE;
+        bool is_shared = is_placed && join->out->sections[section].type == SHT_CUDA_SHARED;
+
+        if (!is_loose(join, i))
+            continue;
+        list[(*count)++] = (struct loose){
+            .section = is_placed ? section : UINT32_MAX,
+            .key = is_placed && !is_shared      ? e->value
+                   : e->state == JOIN_UNDEFINED ? UINT64_MAX
+                                                : e->listed,
+            .name = e->name,
+            .entity = i,
+        };
+    }
+    if (*count)
+        qsort(list, *count, sizeof *list, by_place);
+    return list;
+}
+
+bool join_make_symbols(struct join *join)
+{
+    static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
+    struct cubin *out = join->out;
+    struct cubin_section *symtab = &out->sections[out->symtab];
+    struct loose *loose;
+    size_t count;
+
+    out->symbols = arena_zalloc(&out->arena, 1 + out->section_count + join->entity_count,
+                                sizeof *out->symbols);
+    out->symbol_count = 1;
+    add_section_symbols(join);
+    loose = find_loose(join, &count);
+    for (size_t pass = 0; pass < sizeof bindings; pass++) {
+        if (bindings[pass] == STB_GLOBAL)
+            symtab->info = (uint32_t)out->symbol_count;
+        add_functions(join, bindings[pass]);
+        for (size_t i = 0; i < count; i++)
+            add_entity(join, loose[i].entity, bindings[pass]);
+    }
+    symtab->size = out->symbol_count * symtab->entry_size;
+    return true;
+}
+
+uint32_t join_symbol(const struct join *join, uint32_t cubin, uint32_t symbol)
+{
+    const struct join_input *input = &join->inputs[cubin];
+    uint32_t entity = join_entity_of(join, cubin, symbol);
+    uint32_t section = input->cubin->symbols[symbol].section;
+
+    if (entity != JOIN_NONE)
+        return join->entities[entity].index;
+    return section < input->cubin->section_count
+               ? join->section_symbols[input->sections[section].joined]
+               : 0;
+}

@@ -1,0 +1,161 @@
+/* front.c: from the inputs to one program. */
+#include "base/diag.h"
+#include "link/stages.h"
+#include "link/system.h"
+#include "lto/lto.h"
+
+/* Only -lto asks for optimisation across modules. */
+static bool find_lto(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct toolkit_request toolkit = {
+        .nvjitlink = request->nvjitlink,
+        .cuda_path = request->assembler.cuda_path,
+        .nvvm_path = request->assembler.nvvm_path,
+    };
+
+    return !request->options.lto || !members_have_lto(&link->members) ||
+           lto_find(&link->lto_library, request->lto_source, &toolkit);
+}
+
+static bool selects_entries(const struct link *link)
+{
+    return is_program(link) && !link->entries.is_compile_only;
+}
+
+bool select_members(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct option_request *options = &request->options;
+    struct used_request used = {.kernels = request->kernels_used,
+                                .variables = request->variables_used,
+                                .ignore_host_info = request->ignore_host_info};
+    struct member_request wanted = {
+        .arch = request->arch,
+        .prefer_ptx = options->lto || request->chunk_count > 1 ||
+                      (options->has_split_compile_extended && options->split_compile_extended != 1),
+        .suppress_arch_warning = request->suppress_arch_warning,
+    };
+
+    if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
+        return false;
+    wanted.link_lto = link->lto_library != NULL;
+    wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
+    if (!members_select(&link->members, &wanted))
+        return false;
+    if (options->lto)
+        lto_warn_useless(&link->members);
+    if (selects_entries(link)) {
+        used.entries = link->entries.names;
+        used.entry_count = link->entries.count;
+    }
+    return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
+}
+
+/* Reads the members that are cubins already. */
+bool read_members(struct link *link)
+{
+    const struct link_request *request = link->request;
+    bool ok = true;
+
+    link->member_cubins =
+        arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
+    for (size_t i = 0; i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        struct cubin *cubin = &link->member_cubins[link->member_cubin_count];
+        struct bytes code;
+
+        if (member->role != MEMBER_CUBIN)
+            continue;
+        if (!member_code(member, &link->cubin_arena, &code)) {
+            ok = false;
+            continue;
+        }
+        link->member_cubin_count++;
+        ok &= cubin_read(cubin, member->name, code);
+        if (!member->is_system || request->keep_system_libraries)
+            continue;
+        link->has_system = true;
+        system_add_names(&link->system_names, cubin);
+    }
+    return ok;
+}
+
+bool compile_lto(struct link *link)
+{
+    const struct lto_request wanted = {
+        .library = link->lto_library,
+        .members = &link->members,
+        .agreement = &link->agreement,
+        .options = &link->request->options,
+        .nvvm_options = link->request->nvvm_options,
+        .kernels_used = link->request->kernels_used,
+        .variables_used = link->request->variables_used,
+        .thread_limit = link->request->thread_limit,
+        .relocatable = link->request->relocatable,
+    };
+
+    return link->members.lto_count == 0 ||
+           lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
+}
+
+bool link_program(struct link *link)
+{
+    const struct member *member = link->members.list;
+    struct program_source *sources =
+        arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
+    struct program_request wanted = {
+        .arch = link->members.arch,
+        .keep_dead = link->agreement.debug || link->request->relocatable,
+        .allow_undefined = has_user_cubins(link) || link->request->relocatable,
+        .used = &link->used,
+        .entries = &link->entries,
+        .selects_entries = selects_entries(link),
+        .provided = &link->system_names,
+    };
+    size_t count = 0;
+
+    if (link->lto_ptx.size)
+        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto_ptx};
+    for (size_t i = 0; i < link->members.count; i++, member++) {
+        struct bytes code;
+
+        if (member->role != MEMBER_PTX)
+            continue;
+        if (!member_code(member, &link->sources_arena, &code))
+            return false;
+        sources[count++] = (struct program_source){.name = member->name,
+                                                   .text = {(const char *)code.data, code.size}};
+    }
+    return program_link(&link->program, sources, count, &wanted);
+}
+
+/* Drops libcudadevrt when nothing calls it. */
+void drop_system(struct link *link)
+{
+    size_t kept = 0, at = 0;
+
+    if (!link->has_system || system_is_called_by_program(&link->system_names, &link->program))
+        return;
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        if (system_is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
+            return;
+    for (size_t i = 0; i < link->members.count; i++) {
+        struct member *member = &link->members.list[i];
+        struct cubin *cubin = &link->member_cubins[at];
+
+        if (member->role != MEMBER_CUBIN)
+            continue;
+        at++;
+        if (member->is_system) {
+            diag_verbose("member %s is left out: nothing calls it", member->name);
+            cubin_free(cubin);
+            member->role = MEMBER_UNUSED;
+            link->members.cubin_count--;
+        } else {
+            link->member_cubins[kept++] = *cubin;
+        }
+    }
+    link->member_cubin_count = kept;
+    link->is_system_unused = true;
+}

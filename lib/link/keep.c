@@ -1,0 +1,86 @@
+/* keep.c: kept files are written as carefully as the output: whole or not at all. */
+#include "link/keep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/output.h"
+
+static bool make_directory(const char *directory)
+{
+    if (mkdir(directory, 0777) == 0 || errno == EEXIST)
+        return true;
+    diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
+    return false;
+}
+
+static bool write_one(const char *directory, const char *stem, size_t index, const char *suffix,
+                      struct bytes bytes)
+{
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    const char *path;
+    bool ok;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
+                             : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
+    ok = output_write_file(path, bytes, false);
+    context_clean(&cleanup);
+    return ok;
+}
+
+static void free_chunks(void *chunks)
+{
+    chunks_free(chunks);
+}
+
+bool keep_program(const char *directory, const struct program *program, struct arch arch)
+{
+    struct split_request whole = {.wanted = 1, .arch = arch};
+    struct chunks chunks = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (!directory)
+        return true;
+    context_defer(&cleanup, free_chunks, &chunks);
+    ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
+         write_one(
+             directory, "linked", SIZE_MAX, "ptx",
+             (struct bytes){(const uint8_t *)chunks.list[0].text.data, chunks.list[0].text.size});
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool keep_chunks(const char *directory, const struct chunks *chunks)
+{
+    if (!directory)
+        return true;
+    if (!make_directory(directory))
+        return false;
+    for (size_t i = 0; i < chunks->count; i++) {
+        struct text text = chunks->list[i].text;
+
+        if (!write_one(directory, "chunk", i, "ptx",
+                       (struct bytes){(const uint8_t *)text.data, text.size}))
+            return false;
+    }
+    return true;
+}
+
+bool keep_cubins(const char *directory, const struct cubins *cubins)
+{
+    if (!directory)
+        return true;
+    for (size_t i = 0; i < cubins->count; i++)
+        if (!write_one(directory, "chunk", i, "cubin",
+                       (struct bytes){cubins->list[i].data, cubins->list[i].size}))
+            return false;
+    return true;
+}

@@ -1,0 +1,24 @@
+/* keep.h: --keep=DIR: what the stages handed on, as files that a person or another tool can read.
+ */
+#ifndef MINILINK_LINK_KEEP_H
+#define MINILINK_LINK_KEEP_H
+
+#include <stdbool.h>
+
+#include "assemble/assemble.h"
+#include "ptx/program.h"
+#include "split/split.h"
+
+/* Each writes into the folder `directory`, which is made when it is missing, and does nothing when
+ * `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+
+/* The whole program as one module: linked.ptx. */
+bool keep_program(const char *directory, const struct program *program, struct arch arch);
+
+/* chunk-0.ptx, chunk-1.ptx, ... */
+bool keep_chunks(const char *directory, const struct chunks *chunks);
+
+/* chunk-0.cubin, chunk-1.cubin, ... */
+bool keep_cubins(const char *directory, const struct cubins *cubins);
+
+#endif

@@ -1,0 +1,70 @@
+/* link.h: one device link, from operands to the output file. */
+#ifndef MINILINK_LINK_LINK_H
+#define MINILINK_LINK_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assembler/registry.h"
+#include "base/arch.h"
+#include "input/file.h"
+#include "lto/lto.h"
+#include "merge/callgraph.h"
+#include "options/consensus.h"
+#include "pool/jobserver.h"
+#include "split/split.h"
+
+#define MINILINK_VERSION "0.1.0"
+
+struct link_request {
+    const struct input_operand *operands;
+    size_t operand_count;
+    const char *const *library_paths;
+    size_t library_path_count;
+    const char *output; /* path; NULL with dry_run */
+    const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
+    const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
+    const char *time_file;    /* -time: file for stage times, "-" = stdout; or NULL */
+    struct arch arch;         /* sm = 0: from the inputs */
+    struct option_request options;
+    struct assembler_request assembler;
+    enum lto_source lto_source;           /* --lto-source */
+    const char *nvjitlink;                /* --nvjitlink, or NULL */
+    const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
+    enum callgraph_form callgraph;        /* -dump-callgraph */
+    const char *kernels_used;             /* -kernels-used, comma list, or NULL */
+    const char *variables_used;           /* -variables-used, likewise */
+    const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
+    uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
+    uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
+    uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
+    size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
+    enum jobserver_use jobserver;
+    bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
+    enum split_policy split_policy; /* --split-policy */
+    bool explain_split;             /* --explain-split: print what is in each chunk, and why */
+    bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
+    bool relocatable;               /* -r */
+    bool dry_run;                   /* --dry-run: stop before assembling, say what would be done */
+    bool ignore_host_info;          /* -ignore-host-info */
+    bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
+    bool suppress_arch_warning;
+    bool suppress_stack_warning;
+    bool preserve_relocations; /* -preserve-relocs */
+    const char *index_file;    /* -uidx: path, or NULL */
+};
+
+/* Exit statuses of the programs. */
+enum link_status {
+    LINK_STATUS_OK = 0,
+    LINK_STATUS_ERROR = 1,       /* the link or an assembly failed */
+    LINK_STATUS_USAGE = 2,       /* the command line is wrong */
+    LINK_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
+};
+
+/* Does the whole link. Everything that is wrong has been reported when it returns; nothing is left
+ * behind then. */
+enum link_status link_run(const struct link_request *request);
+
+#endif

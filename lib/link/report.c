@@ -1,0 +1,144 @@
+/* report.c: one line per fact, in nvlink's words where it has them. */
+#include "link/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+
+static const char *const role_names[] = {
+    [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
+    [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",
+};
+
+static const char *kind_name(uint16_t kind)
+{
+    switch (kind) {
+    case FATBIN_PTX:
+        return "PTX";
+    case FATBIN_ELF:
+        return "ELF";
+    case FATBIN_NVVM:
+        return "LTO-IR";
+    default:
+        return "unknown kind";
+    }
+}
+
+void report_members(const struct members *members)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    if (members->arch.sm)
+        diag_verbose("target %s", arch_name(members->arch, arch));
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        diag_verbose("member %s: %s for %s, %s%s%s", member->name, kind_name(member->entry.kind),
+                     arch_name(member->entry.arch, arch), role_names[member->role],
+                     member->reason ? ": " : "", member->reason ? member->reason : "");
+    }
+}
+
+void report_agreement(const struct agreement *agreement)
+{
+    static const char *const names[EMBEDDED_COUNT] = {
+        [EMBEDDED_LINE_INFO] = "-lineinfo",
+        [EMBEDDED_MAXREG] = "-maxrregcount",
+        [EMBEDDED_FTZ] = "-ftz",
+        [EMBEDDED_PREC_DIV] = "-prec-div",
+        [EMBEDDED_PREC_SQRT] = "-prec-sqrt",
+        [EMBEDDED_FMAD] = "-fmad",
+        [EMBEDDED_SPLIT_COMPILE] = "-split-compile",
+    };
+    static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
+
+    for (size_t i = 0; i < EMBEDDED_COUNT; i++) {
+        const struct consensus *consensus = &agreement->embedded[i];
+
+        if (consensus->state >= CONSENSUS_PRESENT)
+            diag_verbose("option %s: %s, value %" PRId32, names[i], states[consensus->state],
+                         consensus->value);
+        else if (consensus->state == CONSENSUS_ABSENT)
+            diag_verbose("option %s: %s", names[i], states[consensus->state]);
+    }
+    if (agreement->split_compile != 1)
+        diag_verbose("in force: -split-compile=%" PRId32, agreement->split_compile);
+    if (agreement->split_compile_extended != 1)
+        diag_verbose("in force: -split-compile-extended=%" PRId32,
+                     agreement->split_compile_extended);
+    if (agreement->maxrregcount)
+        diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
+    for (size_t i = 0; i < agreement->forwarded_count; i++)
+        diag_verbose("libnvvm would be given %s", agreement->forwarded[i]);
+}
+
+void report_chunks(const struct chunks *chunks, const struct program *program)
+{
+    if (chunks->count == 0)
+        return;
+    diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
+                 program->module_count, program->symbol_count, program->dropped_functions,
+                 program->version_major, program->version_minor);
+    diag_verbose("Phase II, Concurrent=%s%s%s", chunks->count > 1 ? "Yes" : "No",
+                 chunks->single_reason ? ": " : "",
+                 chunks->single_reason ? chunks->single_reason : "");
+    for (size_t i = 0; i < chunks->count; i++) {
+        const struct chunk *chunk = &chunks->list[i];
+
+        diag_verbose("chunk %zu: %" PRIu32 " functions (%" PRIu32 " replicas), %zu bytes, first %s",
+                     i, chunk->function_count, chunk->replica_count, chunk->text.size,
+                     chunk->first_function ? chunk->first_function : "(none)");
+    }
+}
+
+void report_explanation(struct text explanation)
+{
+    if (explanation.size)
+        fwrite(explanation.data, 1, explanation.size, stdout);
+}
+
+void report_assembly(const struct cubins *cubins, const struct assembler *assembler)
+{
+    if (cubins->count == 0)
+        return;
+    diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
+                 assembler->table.version, cubins->count, cubins->threads);
+}
+
+void report_callgraph(const struct merge_report *report, enum callgraph_form form)
+{
+    if (report->callgraph.size == 0)
+        return;
+    if (form == CALLGRAPH_DOT)
+        fwrite(report->callgraph.data, 1, report->callgraph.size, stdout);
+    else
+        diag_text(buffer_view(&report->callgraph));
+}
+
+void report_image(const struct merge_report *report)
+{
+    if (report->kernel_count == 0 && report->global_bytes == 0)
+        return;
+    for (size_t i = 0; i < report->dead_functions; i++)
+        diag_verbose("removed unused function '%s'", report->dead_names[i]);
+    if (report->constant3_bytes)
+        diag_verbose("%" PRIu64 " bytes gmem, %" PRIu64 " bytes cmem[3]", report->global_bytes,
+                     report->constant3_bytes);
+    else
+        diag_verbose("%" PRIu64 " bytes gmem", report->global_bytes);
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        const struct kernel_report *kernel = &report->kernels[i];
+        char stack[16] = "unknown";
+
+        if (!kernel->is_kernel)
+            continue;
+        if (kernel->stack != UINT32_MAX)
+            snprintf(stack, sizeof stack, "%" PRIu32, kernel->stack);
+        /* nvlink's last number is the size of .nv.local, which cubins of this ABI do not have. */
+        diag_verbose("Function properties for '%.*s':", TEXT_ARG(kernel->name));
+        diag_verbose("used %" PRIu32 " registers, used %" PRIu32 " barriers, %s stack, %" PRIu32
+                     " bytes smem, %" PRIu32 " bytes cmem[0], 0 bytes lmem",
+                     kernel->registers, kernel->barriers, stack, kernel->shared, kernel->constant0);
+    }
+}

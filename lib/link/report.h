@@ -1,0 +1,36 @@
+/* report.h: what a link did, told under -v: nvlink's own lines, and one for each thing that
+ * minilink decided. Prints nothing otherwise. */
+#ifndef MINILINK_LINK_REPORT_H
+#define MINILINK_LINK_REPORT_H
+
+#include "assemble/assemble.h"
+#include "assembler/registry.h"
+#include "input/member.h"
+#include "merge/merge.h"
+#include "options/consensus.h"
+#include "ptx/program.h"
+#include "split/split.h"
+
+/* The target, every candidate and what became of it. */
+void report_members(const struct members *members);
+
+/* The state of each embedded option, and the values in force. */
+void report_agreement(const struct agreement *agreement);
+
+/* Phase I and the chunks. Nothing when there are none. */
+void report_chunks(const struct chunks *chunks, const struct program *program);
+
+/* What is in each chunk, and why, on standard output. */
+void report_explanation(struct text explanation);
+
+/* Phase II: assembler, threads, time per chunk. */
+void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
+
+/* The call graph: where nvlink prints its text, or for a program that draws it on standard output.
+ */
+void report_callgraph(const struct merge_report *report, enum callgraph_form form);
+
+/* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
+void report_image(const struct merge_report *report);
+
+#endif

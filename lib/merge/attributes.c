@@ -1,0 +1,498 @@
+/* attributes.c: .nv.info and .nv.info.F.
+ *
+ * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas can
+ * only say what each function needs by itself, so that the linker computes a kernel's records anew
+ * from all that it can reach; device functions keep their own. nvlink pushes records to the front
+ * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
+#include "merge/attributes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/reach.h"
+
+/* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
+#define EXTERNS_PER_RECORD 16000u
+
+#define ALIAS_MASK 0x8000u /* set in SPARSE_MMA_MASK where an aliased function is reached */
+
+struct found_record {
+    struct info_record record;
+    uint32_t file;
+};
+
+struct encoder {
+    struct merging *m;
+    struct buffer out;
+    struct found_record *records; /* of the section at hand, in reading order */
+    size_t count;
+    size_t capacity;
+    uint32_t *externs; /* of the kernel at hand */
+    size_t extern_count;
+    uint32_t *extern_of; /* by symbol: the last kernel that listed it, plus 1 */
+    uint32_t kernel;     /* counts kernels */
+    struct reach_walker walker;
+};
+
+static void gather_program_records(struct merging *m, size_t file, struct bytes rest)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record)) {
+        uint32_t symbol;
+
+        if (record.format != EIFMT_SVAL ||
+            (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
+            continue;
+        symbol = merging_symbol(m, file, info_word(record.payload, 0));
+        if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
+            continue;
+        if (record.attribute == EIATTR_REGCOUNT)
+            m->functions[symbol].registers = info_word(record.payload, 1);
+        else
+            m->functions[symbol].frame = info_word(record.payload, 1);
+    }
+}
+
+static void gather_function_records(struct merged_function *function, size_t file,
+                                    struct bytes rest)
+{
+    struct info_record record;
+
+    while (info_next(&rest, &record)) {
+        if (record.attribute == EIATTR_NUM_BARRIERS) {
+            function->barriers = record.value;
+        } else if (record.attribute == EIATTR_MAXREG_COUNT) {
+            function->most_registers = record.value;
+        } else if (record.attribute == EIATTR_EXTERNS && record.format == EIFMT_SVAL) {
+            function->externs = record.payload;
+            function->externs_file = (uint32_t)file;
+        }
+    }
+}
+
+void attributes_gather(struct merging *m)
+{
+    uint32_t order = 0;
+
+    m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        m->functions[i].text = m->functions[i].order = MERGE_NONE;
+        if (m->symbols[i].alias != MERGE_NONE)
+            m->functions[m->symbols[i].alias].is_aliased = true;
+    }
+    for (size_t file = 0; file < m->count; file++) {
+        const struct cubin *cubin = m->cubins[file];
+
+        for (size_t i = 1; i < cubin->section_count; i++) {
+            uint32_t owner = merging_owner(m, file, i);
+
+            if (cubin->sections[i].type != SHT_CUDA_INFO || !merging_keeps(m, file, i))
+                continue;
+            if (owner == MERGE_NONE) {
+                gather_program_records(m, file, cubin->sections[i].data);
+            } else {
+                m->functions[owner].order = order++;
+                gather_function_records(&m->functions[owner], file, cubin->sections[i].data);
+            }
+        }
+    }
+}
+
+static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)
+{
+    bool is_program = owner == MERGE_NONE;
+
+    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = (struct merged_section){
+        .class = is_program ? CLASS_INFO : CLASS_FUNCTION_INFO,
+        .name = is_program ? TEXT(".nv.info") : m->cubins[file]->sections[input].name,
+        .type = SHT_CUDA_INFO,
+        .flags = is_program ? 0 : SHF_INFO_LINK,
+        .alignment = 4,
+        .function = owner,
+        .target = MERGE_NONE,
+        .file = (uint32_t)file,
+        .input = (uint32_t)input,
+    };
+}
+
+/* A record that is not about one function; the compiler writes some into every cubin. */
+static bool is_about_program(const struct info_record *record)
+{
+    return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
+           record->attribute == EIATTR_SAMPLER_INIT ||
+           record->attribute == EIATTR_SAMPLER_FORCE_UNNORMALIZED;
+}
+
+/* Measured: where all functions are dead there may be nothing left to say, and no section. */
+static bool has_program_records(const struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->symbols[i].is_live)
+            return true;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+            struct bytes rest = section->data;
+            struct info_record record;
+
+            if (section->type != SHT_CUDA_INFO || merging_owner(m, file, i) != MERGE_NONE)
+                continue;
+            while (info_next(&rest, &record))
+                if (is_about_program(&record) &&
+                    (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
+                    return true;
+        }
+    return false;
+}
+
+void attributes_add_sections(struct merging *m)
+{
+    if (has_program_records(m))
+        add_section(m, 0, 0, MERGE_NONE);
+    for (size_t file = 0; file < m->count; file++)
+        for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
+            for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+                uint32_t owner = merging_owner(m, file, i);
+
+                if (m->cubins[file]->sections[i].type == SHT_CUDA_INFO && owner != MERGE_NONE &&
+                    merging_keeps(m, file, i) &&
+                    merged_is_kernel(&m->symbols[owner]) == (is_kernel != 0))
+                    add_section(m, file, i, owner);
+            }
+}
+
+static void put_head(struct encoder *encoder, uint8_t format, uint8_t attribute, size_t value)
+{
+    buffer_char(&encoder->out, (char)format);
+    buffer_char(&encoder->out, (char)attribute);
+    buffer_char(&encoder->out, (char)(value & 0xff));
+    buffer_char(&encoder->out, (char)(value >> 8 & 0xff));
+}
+
+static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t word)
+{
+    put_head(encoder, EIFMT_SVAL, attribute, 4);
+    buffer_u32(&encoder->out, word);
+}
+
+static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32_t row,
+                              uint32_t word)
+{
+    put_head(encoder, EIFMT_SVAL, attribute, 8);
+    buffer_u32(&encoder->out, row);
+    buffer_u32(&encoder->out, word);
+}
+
+/* The row of a cubin's symbol; of a section symbol, the row of where that section went. */
+static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, index);
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t section;
+
+    if (symbol != MERGE_NONE)
+        return m->symbols[symbol].row;
+    if (index >= cubin->symbol_count || cubin->symbols[index].section >= cubin->section_count)
+        return 0;
+    section = m->places[m->section_base[file] + cubin->symbols[index].section].section;
+    return section == MERGE_NONE ? 0 : m->sections[section].row;
+}
+
+/* Copies a record; its symbols get their rows. */
+static void put_record(struct encoder *encoder, const struct found_record *found)
+{
+    struct merging *m = encoder->m;
+    const struct info_record *record = &found->record;
+    size_t words = info_symbol_words(record);
+    bool has_payload = record->format == EIFMT_SVAL;
+
+    put_head(encoder, record->format, record->attribute,
+             has_payload ? record->payload.size : record->value);
+    for (size_t i = 0; i < words; i++) {
+        uint32_t row = row_of(m, found->file, info_word(record->payload, i));
+
+        if (row == 0) {
+            diag_error("Record %#x in '%s' is for symbol %u, which is not in the output",
+                       record->attribute, m->cubins[found->file]->name,
+                       info_word(record->payload, i));
+            m->failed = true;
+        }
+        buffer_u32(&encoder->out, row);
+    }
+    if (has_payload)
+        buffer_append(&encoder->out, record->payload.data + words * 4,
+                      record->payload.size - words * 4);
+}
+
+static void read_records(struct encoder *encoder, size_t file, struct bytes rest)
+{
+    struct found_record found = {.file = (uint32_t)file};
+
+    while (info_next(&rest, &found.record))
+        ARRAY_PUSH(encoder->records, encoder->count, encoder->capacity) = found;
+}
+
+static void encode_program_record(struct encoder *encoder, const struct found_record *found)
+{
+    struct merging *m = encoder->m;
+    const struct info_record *record = &found->record;
+    uint32_t symbol, value;
+
+    if (record->attribute == EIATTR_MAX_STACK_SIZE && !m->request->relocatable)
+        return;
+    if (is_about_program(record)) {
+        put_record(encoder, found);
+        return;
+    }
+    symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
+    if (symbol == MERGE_NONE || !m->symbols[symbol].is_live ||
+        m->symbols[symbol].file != found->file)
+        return;
+    value = info_word(record->payload, 1);
+    if (record->attribute == EIATTR_REGCOUNT && !m->request->relocatable &&
+        merged_is_kernel(&m->symbols[symbol]))
+        value = m->reach[symbol].registers;
+    put_symbol_record(encoder, record->attribute, m->symbols[symbol].row, value);
+}
+
+static bool has_cycle(const struct merging *m, uint32_t kernel)
+{
+    return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
+}
+
+/* `type` tells whether of .nv.info or of its Mercury twin. */
+static void encode_program(struct encoder *encoder, uint32_t type)
+{
+    struct merging *m = encoder->m;
+
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            if (m->cubins[file]->sections[i].type == type &&
+                merging_owner(m, file, i) == MERGE_NONE)
+                read_records(encoder, file, m->cubins[file]->sections[i].data);
+    for (size_t i = encoder->count; i-- > 0;)
+        encode_program_record(encoder, &encoder->records[i]);
+    for (size_t i = 0; i < m->kernel_count && !m->request->relocatable; i++) {
+        uint32_t kernel = m->kernels[i];
+
+        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->symbols[kernel].row,
+                          has_cycle(m, kernel) ? UINT32_MAX : (uint32_t)m->reach[kernel].stack);
+    }
+}
+
+/* True when a call is settled: the function is defined, and is no kernel. Measured: kernels, which
+ * device code launches, stay listed wherever they are defined. */
+static bool is_bound(const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
+}
+
+/* Adds those of a function's externs that the link does not settle to the list at hand. */
+static void add_externs(struct encoder *encoder, uint32_t function)
+{
+    const struct merging *m = encoder->m;
+    const struct merged_function *facts = &m->functions[function];
+
+    for (size_t i = 0; i < facts->externs.size / 4; i++) {
+        uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
+
+        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) || m->symbols[symbol].row == 0 ||
+            encoder->extern_of[symbol] == encoder->kernel)
+            continue;
+        encoder->extern_of[symbol] = encoder->kernel;
+        encoder->externs[encoder->extern_count++] = symbol;
+    }
+}
+
+static int compare_orders(const void *a, const void *b)
+{
+    uint32_t x = ((const struct merged_pair *)a)->from;
+    uint32_t y = ((const struct merged_pair *)b)->from;
+
+    return (x > y) - (x < y);
+}
+
+/* Measured: a program's only kernel has the externs of all functions in it, last read first. */
+static void collect_all_externs(struct encoder *encoder, struct merged_pairs *functions)
+{
+    const struct merging *m = encoder->m;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->functions[i].externs.size > 0)
+            lists_add(functions, m->functions[i].order, i);
+    if (functions->count > 1)
+        qsort(functions->items, functions->count, sizeof *functions->items, compare_orders);
+    encoder->extern_count = 0;
+    encoder->kernel++;
+    for (size_t i = 0; i < functions->count; i++)
+        add_externs(encoder, functions->items[i].to);
+    for (size_t i = 0; i < encoder->extern_count / 2; i++) {
+        uint32_t symbol = encoder->externs[i];
+
+        encoder->externs[i] = encoder->externs[encoder->extern_count - 1 - i];
+        encoder->externs[encoder->extern_count - 1 - i] = symbol;
+    }
+}
+
+/* A kernel's externs: its own, then those of the functions that it reaches, in the order in which
+ * these were read. */
+static void collect_externs(struct encoder *encoder, uint32_t function)
+{
+    struct merging *m = encoder->m;
+    struct merged_pairs reached = {0};
+    struct context_cleanup cleanup;
+    const uint32_t *found;
+    size_t count;
+
+    encoder->kernel++;
+    encoder->extern_count = 0;
+    add_externs(encoder, function);
+    if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
+        return;
+    context_defer(&cleanup, memory_cleanup, &reached.items);
+    if (m->kernel_count == 1) {
+        collect_all_externs(encoder, &reached);
+        context_clean(&cleanup);
+        return;
+    }
+    count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
+    for (size_t i = 0; i < count; i++)
+        if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
+            lists_add(&reached, m->functions[found[i]].order, found[i]);
+    if (reached.count > 1)
+        qsort(reached.items, reached.count, sizeof *reached.items, compare_orders);
+    for (size_t i = 0; i < reached.count; i++)
+        add_externs(encoder, reached.items[i].to);
+    context_clean(&cleanup);
+}
+
+static void put_externs(struct encoder *encoder)
+{
+    for (size_t done = 0; done < encoder->extern_count;) {
+        size_t count = encoder->extern_count - done;
+
+        if (count > EXTERNS_PER_RECORD)
+            count = EXTERNS_PER_RECORD;
+        put_head(encoder, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
+        for (size_t i = 0; i < count; i++)
+            buffer_u32(&encoder->out, encoder->m->symbols[encoder->externs[done + i]].row);
+        done += count;
+    }
+    encoder->extern_count = 0;
+}
+
+/* One record of a function; what the link computes anew is replaced. */
+static void encode_function_record(struct encoder *encoder, const struct found_record *found,
+                                   uint32_t function)
+{
+    struct merging *m = encoder->m;
+    struct found_record changed = *found;
+    struct info_record *record = &changed.record;
+    const struct reach *reach = &m->reach[function];
+    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
+
+    if (record->attribute == EIATTR_EXTERNS) {
+        put_externs(encoder);
+    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
+        put_word_record(encoder, record->attribute, UINT32_MAX);
+    } else {
+        if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
+            record->value = (uint16_t)reach->barriers;
+        else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK &&
+                 (reach->flags & REACHES_ALIAS))
+            record->value |= ALIAS_MASK;
+        put_record(encoder, &changed);
+    }
+}
+
+static bool has_record(const struct encoder *encoder, uint8_t attribute)
+{
+    for (size_t i = 0; i < encoder->count; i++)
+        if (encoder->records[i].record.attribute == attribute)
+            return true;
+    return false;
+}
+
+/* Records that a function did not have and that what it reaches makes necessary. */
+static void encode_added_records(struct encoder *encoder, uint32_t function)
+{
+    const struct merging *m = encoder->m;
+    const struct reach *reach = &m->reach[function];
+
+    if (m->request->relocatable)
+        return;
+    if (!merged_is_kernel(&m->symbols[function])) {
+        if (CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 && m->functions[function].is_aliased)
+            put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
+        return;
+    }
+    if (reach->barriers && !has_record(encoder, EIATTR_NUM_BARRIERS))
+        put_head(encoder, EIFMT_BVAL, EIATTR_NUM_BARRIERS, reach->barriers);
+    if (has_cycle(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
+        put_word_record(encoder, EIATTR_CRS_STACK_SIZE, UINT32_MAX);
+    put_externs(encoder);
+}
+
+static void encode_function(struct encoder *encoder, const struct merged_section *section)
+{
+    const struct cubin *cubin = encoder->m->cubins[section->file];
+
+    read_records(encoder, section->file, cubin->sections[section->input].data);
+    collect_externs(encoder, section->function);
+    for (size_t i = encoder->count; i-- > 0;)
+        encode_function_record(encoder, &encoder->records[i], section->function);
+    encode_added_records(encoder, section->function);
+}
+
+static bool is_info(enum merged_class class)
+{
+    return class == CLASS_INFO || class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO ||
+           class == CLASS_TWIN_FUNCTION_INFO;
+}
+
+bool attributes_encode(struct merging *m)
+{
+    struct encoder encoder = {.m = m};
+    struct context_cleanup cleanups[2];
+
+    context_defer(&cleanups[0], buffer_cleanup, &encoder.out);
+    context_defer(&cleanups[1], memory_cleanup, &encoder.records);
+    encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    reach_walker_begin(&encoder.walker, m);
+    for (size_t i = 0; i < m->section_count; i++) {
+        struct merged_section *section = &m->sections[i];
+
+        if (!is_info(section->class) || section->index == 0)
+            continue;
+        encoder.count = 0;
+        encoder.out.size = 0;
+        if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
+            encode_program(&encoder, section->type);
+        else
+            encode_function(&encoder, section);
+        section->own = arena_alloc(&m->image->arena, encoder.out.size, 1);
+        if (encoder.out.size > 0)
+            memcpy(section->own, encoder.out.data, encoder.out.size);
+        section->data = section->own;
+        section->size = encoder.out.size;
+    }
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+    return !m->failed;
+}
+
+void attributes_warn(const struct merging *m)
+{
+    if (m->request->relocatable || m->request->suppress_stack_warning)
+        return;
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (has_cycle(m, m->kernels[i]))
+            diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
+                         TEXT_ARG(m->symbols[m->kernels[i]].name));
+}

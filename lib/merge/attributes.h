@@ -1,0 +1,20 @@
+/* attributes.h: the records of .nv.info*: read, summed up over the call graph, written. */
+#ifndef MINILINK_MERGE_ATTRIBUTES_H
+#define MINILINK_MERGE_ATTRIBUTES_H
+
+#include "merge/merging.h"
+
+/* Fills m->functions with the own values of every function. Comes after liveness. */
+void attributes_gather(struct merging *m);
+
+/* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
+void attributes_add_sections(struct merging *m);
+
+/* Writes their contents. Comes after the symbols have their rows. False, and errors, when a record
+ * is for a symbol that has none. */
+bool attributes_encode(struct merging *m);
+
+/* Warns of kernels whose stack cannot be determined. */
+void attributes_warn(const struct merging *m);
+
+#endif

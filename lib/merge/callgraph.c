@@ -1,0 +1,170 @@
+/* callgraph.c: nodes are functions, edges direct calls and what an indirect call may reach. */
+#include "merge/callgraph.h"
+
+#include "base/context.h"
+#include "base/demangle.h"
+#include "merge/merging.h"
+
+struct printer {
+    const struct merging *m;
+    struct buffer *out;
+    uint32_t *number; /* by symbol: in the list, from 1; 0 = not in it */
+    bool is_dot;
+};
+
+static bool is_shown(const struct merged_symbol *symbol)
+{
+    return symbol->type == STT_FUNC && symbol->row != 0;
+}
+
+static void put_name(const struct printer *printer, struct text name)
+{
+    struct buffer *out = printer->out;
+
+    if (printer->m->request->callgraph == CALLGRAPH_MANGLED)
+        buffer_text(out, name);
+    else
+        demangle(name, out);
+}
+
+/* In a quoted string of Graphviz only the quote and the backslash are special. */
+static void put_quoted(const struct printer *printer, struct text name)
+{
+    struct buffer plain = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, buffer_cleanup, &plain);
+    demangle(name, &plain);
+    for (size_t i = 0; i < plain.size; i++) {
+        if (plain.data[i] == '"' || plain.data[i] == '\\')
+            buffer_char(printer->out, '\\');
+        buffer_char(printer->out, plain.data[i]);
+    }
+    context_clean(&cleanup);
+}
+
+static void put_edge(const struct printer *printer, uint32_t from, uint32_t to)
+{
+    if (printer->number[to] == 0)
+        return;
+    if (printer->is_dot)
+        buffer_printf(printer->out, "    f%u -> f%u;\n", printer->number[from],
+                      printer->number[to]);
+    else
+        buffer_printf(printer->out, " %u", printer->number[to]);
+}
+
+/* What calls through each prototype may reach (all that have it and their address taken), then
+ * calls by name, the last first. */
+static void put_edges(const struct printer *printer, uint32_t symbol)
+{
+    const struct merging *m = printer->m;
+
+    if (m->symbols[symbol].alias != MERGE_NONE) {
+        put_edge(printer, symbol, m->symbols[symbol].alias);
+        return;
+    }
+    for (uint32_t i = m->called.first[symbol + 1]; i-- > m->called.first[symbol];) {
+        uint32_t prototype = m->called.items[i];
+
+        for (uint32_t k = m->candidates.first[prototype + 1]; k-- > m->candidates.first[prototype];)
+            put_edge(printer, symbol, m->candidates.items[k]);
+    }
+    for (uint32_t i = m->calls.first[symbol]; i < m->calls.first[symbol + 1]; i++)
+        put_edge(printer, symbol, m->calls.items[i]);
+}
+
+static uint32_t registers_of(const struct merging *m, uint32_t symbol)
+{
+    if (m->symbols[symbol].file == MERGE_NONE || m->symbols[symbol].alias != MERGE_NONE)
+        return 0;
+    return m->functions[symbol].registers;
+}
+
+static void put_line(const struct printer *printer, uint32_t symbol)
+{
+    const struct merging *m = printer->m;
+    const struct merged_symbol *function = &m->symbols[symbol];
+    uint32_t registers = registers_of(m, symbol);
+
+    buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
+                  merged_is_kernel(function) ? "^" : "",
+                  lists_count(&m->taken, symbol) > 0 ? "&" : "");
+    put_name(printer, function->name);
+    if (registers)
+        buffer_printf(printer->out, " [%u]", registers);
+    buffer_string(printer->out, " ->");
+    put_edges(printer, symbol);
+    buffer_char(printer->out, '\n');
+}
+
+/* Entry points are boxes, functions whose address is taken have a dashed line. */
+static void put_node(const struct printer *printer, uint32_t symbol)
+{
+    const struct merging *m = printer->m;
+    uint32_t registers = registers_of(m, symbol);
+
+    buffer_printf(printer->out, "    f%u [label=\"", printer->number[symbol]);
+    put_quoted(printer, m->symbols[symbol].name);
+    if (registers)
+        buffer_printf(printer->out, "\\n%u registers", registers);
+    buffer_printf(printer->out, "\"%s%s];\n",
+                  merged_is_kernel(&m->symbols[symbol]) ? ", shape=box" : "",
+                  lists_count(&m->taken, symbol) > 0 ? ", style=dashed" : "");
+    put_edges(printer, symbol);
+}
+
+/* Whose registers kernels have that need fewer themselves. */
+static void put_propagated(const struct printer *printer, uint32_t symbol)
+{
+    const struct merging *m = printer->m;
+    const struct reach *reach = &m->reach[symbol];
+
+    if (!merged_is_kernel(&m->symbols[symbol]) ||
+        reach->registers <= m->functions[symbol].registers)
+        return;
+    buffer_printf(printer->out, "regcount %u for ", reach->registers);
+    put_name(printer, m->symbols[reach->dearest].name);
+    buffer_string(printer->out, " propagated to entry ");
+    put_name(printer, m->symbols[symbol].name);
+    buffer_char(printer->out, '\n');
+}
+
+void callgraph_print(const struct merging *m, struct buffer *out)
+{
+    struct printer printer = {
+        .m = m,
+        .out = out,
+        .number = arena_zalloc(&m->image->arena, m->symbol_count, sizeof *printer.number),
+        .is_dot = m->request->callgraph == CALLGRAPH_DOT};
+    uint32_t count = 0;
+
+    if (printer.is_dot)
+        buffer_printf(out, "digraph callgraph {\n    label=\"sm_%u\";\n", m->request->arch.sm);
+    else
+        buffer_printf(out,
+                      "callgraph for sm_%u:\n"
+                      "# A: s -> B // s (number A) potentially calls B\n"
+                      "# s [N]     // s uses N registers\n"
+                      "# ^s        // s is entry point\n"
+                      "# &s        // s has address taken\n",
+                      m->request->arch.sm);
+    for (size_t row = 0; row < m->row_count; row++)
+        if (m->row_symbols[row] != MERGE_NONE && is_shown(&m->symbols[m->row_symbols[row]]))
+            printer.number[m->row_symbols[row]] = ++count;
+    for (size_t row = 0; row < m->row_count; row++) {
+        uint32_t symbol = m->row_symbols[row];
+
+        if (symbol == MERGE_NONE || printer.number[symbol] == 0)
+            continue;
+        if (printer.is_dot)
+            put_node(&printer, symbol);
+        else
+            put_line(&printer, symbol);
+    }
+    if (printer.is_dot)
+        buffer_string(out, "}\n");
+    for (size_t row = 0; row < m->row_count && !printer.is_dot; row++)
+        if (m->row_symbols[row] != MERGE_NONE && printer.number[m->row_symbols[row]])
+            put_propagated(&printer, m->row_symbols[row]);
+}

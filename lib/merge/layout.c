@@ -1,0 +1,292 @@
+/* layout.c: code sections are kept one by one, data and debug sections are put one behind the
+ * other.
+ *
+ * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function,
+ * not by their name: two cubins may each bring a local function F, and both stay. Everything else
+ * meets by name. Data is never removed, not even the losing copy of a weak variable: its symbol
+ * just points to the winner (measured on nvlink 13.0). */
+#include "merge/layout.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/losers.h"
+#include "merge/mercury.h"
+
+#define LARGEST_SECTION (UINT64_C(1) << 40)
+
+uint32_t layout_add(struct merging *m, const struct merged_section *section)
+{
+    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = *section;
+    return (uint32_t)(m->section_count - 1);
+}
+
+/* How an input section takes part; CLASS_COUNT: not here. */
+static enum merged_class class_of(const struct merging *m, const struct cubin_section *section,
+                                  uint32_t owner)
+{
+    if (cubin_is_mercury(section))
+        return mercury_class(m, section);
+    if (cubin_is_text(section))
+        return CLASS_TEXT;
+    if (section->type == SHT_PROGBITS && (text_starts(section->name, TEXT(".debug_")) ||
+                                          text_starts(section->name, TEXT(".nv_debug_"))))
+        return CLASS_DEBUG;
+    if (section->type == SHT_CUDA_GLOBAL)
+        return CLASS_GLOBAL;
+    if (section->type == SHT_CUDA_GLOBAL_INIT)
+        return CLASS_GLOBAL_INIT;
+    if (section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST)
+        return owner == MERGE_NONE ? CLASS_CONSTANT : CLASS_FUNCTION_CONSTANT;
+    if (section->type == SHT_CUDA_SHARED && m->request->relocatable)
+        return owner == MERGE_NONE ? CLASS_DEBUG_SHARED : CLASS_SHARED;
+    return CLASS_COUNT;
+}
+
+/* The type that a section has in the output: an executable knows only ELF's own. */
+static uint32_t type_of(const struct merging *m, enum merged_class class, uint32_t type)
+{
+    if (m->request->relocatable || merging_is_twin(class))
+        return type;
+    return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
+}
+
+static uint32_t find_section(struct merging *m, enum merged_class class,
+                             const struct cubin_section *input, uint32_t owner)
+{
+    struct merged_section section = {
+        .class = class,
+        .name = input->name,
+        .type = type_of(m, class, input->type),
+        .flags = input->flags,
+        .alignment = 1,
+        .entry_size = input->entry_size,
+        .function = owner,
+        .target = MERGE_NONE,
+        .info_high = class == CLASS_TEXT ? input->info >> 24 : 0,
+        .bank = input->type - SHT_CUDA_CONSTANT0,
+    };
+    struct text key = input->name;
+    uint32_t known;
+
+    if (owner != MERGE_NONE) {
+        if (class != CLASS_FUNCTION_CONSTANT)
+            return layout_add(m, &section);
+        key = text_of(arena_printf(&m->arena, "%u#%u", section.bank, owner));
+    }
+    known = table_add(&m->section_names, key, (uint32_t)m->section_count);
+    if (known == m->section_count)
+        layout_add(m, &section);
+    if (m->sections[known].class != class) {
+        diag_error("Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
+        m->failed = true;
+    }
+    return known;
+}
+
+/* Puts `size` bytes behind what the section holds; MERGE_NONE: it grows beyond all bounds. */
+static uint64_t append(struct merged_section *section, uint64_t alignment, uint64_t size)
+{
+    uint64_t offset = merging_align(section->size, alignment);
+
+    if (alignment > section->alignment)
+        section->alignment = alignment;
+    if (size > LARGEST_SECTION || offset > LARGEST_SECTION)
+        return UINT64_MAX;
+    section->size = offset + size;
+    return offset;
+}
+
+static void too_large(struct merging *m, struct text name)
+{
+    diag_error("Section '%.*s' is too large", TEXT_ARG(name));
+    m->failed = true;
+}
+
+static void place(struct merging *m, size_t file, size_t index, enum merged_class class)
+{
+    const struct cubin_section *input = &m->cubins[file]->sections[index];
+    uint32_t owner = merging_owner(m, file, index);
+    struct merged_place *where = &m->places[m->section_base[file] + index];
+
+    where->section = find_section(m, class, input, owner);
+    if (m->sections[where->section].class != class) {
+        diag_error("Section '%.*s' in '%s' is of another kind than before", TEXT_ARG(input->name),
+                   m->cubins[file]->name);
+        m->failed = true;
+        where->section = MERGE_NONE;
+        return;
+    }
+    where->offset = append(&m->sections[where->section], input->alignment, input->size);
+    if (where->offset == UINT64_MAX)
+        too_large(m, input->name);
+    if (class == CLASS_TEXT) {
+        m->functions[owner].text = where->section;
+        if (merged_is_kernel(&m->symbols[owner]))
+            m->kernels[m->kernel_count++] = owner;
+    }
+}
+
+/* Commons stand behind the merged .nv.global, the one seen last first. */
+static void place_commons(struct merging *m)
+{
+    static const struct cubin_section global = {
+        .name = {".nv.global", sizeof ".nv.global" - 1},
+        .type = SHT_CUDA_GLOBAL,
+        .flags = SHF_ALLOC | SHF_WRITE,
+    };
+
+    for (size_t i = m->request->relocatable ? 0 : m->common_count; i-- > 0;) {
+        struct merged_symbol *symbol = &m->symbols[m->commons[i]];
+
+        symbol->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
+        if (m->sections[symbol->section].class != CLASS_GLOBAL) {
+            diag_error("Section '.nv.global' is of another kind than usual");
+            m->failed = true;
+            return;
+        }
+        symbol->value =
+            append(&m->sections[symbol->section], symbol->common_alignment, symbol->size);
+        if (symbol->value == UINT64_MAX)
+            too_large(m, global.name);
+    }
+}
+
+/* A shared variable's value is its alignment, in the input and under -r (measured). */
+static void place_symbols(struct merging *m)
+{
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        struct merged_symbol *symbol = &m->symbols[i];
+        const struct merged_place *where;
+
+        if (symbol->file == MERGE_NONE || symbol->input_section == SHN_UNDEF ||
+            symbol->input_section >= m->cubins[symbol->file]->section_count)
+            continue;
+        where = &m->places[m->section_base[symbol->file] + symbol->input_section];
+        if (where->section == MERGE_NONE)
+            continue;
+        symbol->section = where->section;
+        if (!merged_is_data(symbol, STO_CUDA_SHARED))
+            symbol->value += where->offset;
+    }
+}
+
+static void check_constants(struct merging *m)
+{
+    for (size_t i = 0; i < m->section_count; i++) {
+        const struct merged_section *section = &m->sections[i];
+
+        if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
+            continue;
+        diag_error("File uses too much global constant data (%#llx bytes, %#x max)",
+                   (unsigned long long)section->size, CONSTANT_BANK_BYTES);
+        m->failed = true;
+    }
+}
+
+/* What would be loaded must not vanish silently. */
+static void check_unknown(struct merging *m, size_t file, const struct cubin_section *section)
+{
+    if (!(section->flags & SHF_ALLOC) || section->type == SHT_CUDA_SHARED ||
+        (section->flags & SHF_CUDA_MERCURY))
+        return;
+    diag_error("Section '%.*s' of type %#x in '%s' is not supported", TEXT_ARG(section->name),
+               section->type, m->cubins[file]->name);
+    m->failed = true;
+}
+
+/* Whether the constants of a copy of a function stay although another copy counts. Measured: the
+ * compiler's stay where a copy comes behind the one that counts; parameters stay, too, if that one
+ * is strong, and those of the weak one that it replaced. */
+static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t owner = merging_owner(m, file, index);
+    const struct merged_symbol *function = &m->symbols[owner];
+    uint32_t input;
+
+    if (!function->is_live || merging_is_mercury(m))
+        return false;
+    if (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0)
+        return file > function->file;
+    if (function->binding == STB_WEAK)
+        return false;
+    input = cubin_section_function(m->cubins[file], index);
+    return file > function->file || m->gave_way[m->symbol_base[file] + input];
+}
+
+/* Whether an input section stays. Zeroed variables go only when their whole section lost. */
+static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum merged_class class)
+{
+    if (m->request->relocatable)
+        return merging_keeps(m, file, index);
+    if (class == CLASS_GLOBAL)
+        return !losers_own(m, file, index);
+    return merging_keeps(m, file, index) ||
+           (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
+}
+
+bool layout_sections(struct merging *m)
+{
+    size_t inputs = m->section_base[m->count];
+
+    m->places = arena_alloc(&m->arena, inputs, sizeof *m->places);
+    memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
+    m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+            enum merged_class class = class_of(m, section, merging_owner(m, file, i));
+
+            if (class == CLASS_COUNT)
+                check_unknown(m, file, section);
+            else if (is_placed(m, file, i, class))
+                place(m, file, i, class);
+        }
+    place_commons(m);
+    place_symbols(m);
+    check_constants(m);
+    return !m->failed;
+}
+
+uint8_t *layout_writable(struct merging *m, uint32_t index)
+{
+    struct merged_section *section = &m->sections[index];
+
+    if (!section->own) {
+        section->own = arena_zalloc(&m->image->arena, section->size, 1);
+        if (section->data && section->size > 0)
+            memcpy(section->own, section->data, section->size);
+        section->data = section->own;
+    }
+    return section->own;
+}
+
+static void fill(struct merging *m, const struct cubin_section *input,
+                 const struct merged_place *where)
+{
+    struct merged_section *section = &m->sections[where->section];
+
+    if (section->class >= CLASS_SHARED || input->size == 0)
+        return;
+    if (section->size == input->size) {
+        section->data = input->data.data;
+        return;
+    }
+    if (!section->own) {
+        section->own = arena_zalloc(&m->image->arena, section->size, 1);
+        section->data = section->own;
+    }
+    memcpy(section->own + where->offset, input->data.data, input->size);
+}
+
+void layout_fill(struct merging *m)
+{
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct merged_place *where = &m->places[m->section_base[file] + i];
+
+            if (where->section != MERGE_NONE)
+                fill(m, &m->cubins[file]->sections[i], where);
+        }
+}

@@ -1,0 +1,20 @@
+/* layout.h: which sections the output has, and where the inputs' contents go in them. */
+#ifndef MINILINK_MERGE_LAYOUT_H
+#define MINILINK_MERGE_LAYOUT_H
+
+#include "merge/merging.h"
+
+/* Adds code, data and debug sections to m->sections, fills m->places, and gives symbols their
+ * section and value. False, and errors, for contents that do not fit or cannot be merged. */
+bool layout_sections(struct merging *m);
+
+/* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
+void layout_fill(struct merging *m);
+
+/* The contents of a merged section as a copy that may be changed. */
+uint8_t *layout_writable(struct merging *m, uint32_t section);
+
+/* Adds a section; its index. */
+uint32_t layout_add(struct merging *m, const struct merged_section *section);
+
+#endif

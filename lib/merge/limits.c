@@ -1,0 +1,108 @@
+/* limits.c: checks across cubins. Rules and words as measured on nvlink 13.0. */
+#include "merge/limits.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/reach.h"
+
+/* Of a function: the size of the parameters of the first copy that was weak, once there is one;
+ * STRONG_BEFORE: nothing is compared behind a strong definition. */
+#define STRONG_BEFORE UINT64_MAX
+
+static void check_parameters(struct merging *m, uint64_t *sizes, size_t file, size_t index)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_section *section = &cubin->sections[index];
+    uint32_t owner = merging_owner(m, file, index);
+    uint32_t input;
+
+    if (owner == MERGE_NONE || section->type != SHT_CUDA_CONSTANT0 || sizes[owner] == STRONG_BEFORE)
+        return;
+    input = cubin_section_function(cubin, (uint32_t)index);
+    if (input >= cubin->symbol_count)
+        return;
+    if (cubin->symbols[input].binding != STB_WEAK) {
+        sizes[owner] = STRONG_BEFORE;
+    } else if (sizes[owner] == 0) {
+        sizes[owner] = section->size;
+    } else if (sizes[owner] != section->size) {
+        diag_error("Duplicate weak parameter bank for '%.*s' is not the same size",
+                   TEXT_ARG(m->symbols[owner].name));
+        m->failed = true;
+    }
+}
+
+bool limits_check_parameters(struct merging *m)
+{
+    uint64_t *sizes = arena_zalloc(&m->arena, m->symbol_count, sizeof *sizes);
+
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            check_parameters(m, sizes, file, i);
+    return !m->failed;
+}
+
+/* For qsort, which has no place for the merge: the functions with what orders them. */
+struct callee {
+    uint32_t symbol;
+    uint32_t file;
+    uint32_t input;
+};
+
+static int compare_callees(const void *a, const void *b)
+{
+    const struct callee *x = a;
+    const struct callee *y = b;
+
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->input > y->input) - (x->input < y->input);
+}
+
+/* Reports the functions that a kernel reaches, in the order of their definitions, each that needs
+ * more registers than allowed and than all before it. */
+static void report_registers(struct merging *m, struct reach_walker *walker, uint32_t kernel)
+{
+    const uint32_t *found;
+    size_t count = reach_walk(walker, m, kernel, REACHES_ANYTHING, &found);
+    struct callee *callees = arena_alloc(&m->arena, count, sizeof *callees);
+    uint32_t most = m->functions[kernel].most_registers;
+    size_t callee_count = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (found[i] < m->symbol_count && found[i] != kernel)
+            callees[callee_count++] =
+                (struct callee){found[i], m->symbols[found[i]].file, m->symbols[found[i]].input};
+    qsort(callees, callee_count, sizeof *callees, compare_callees);
+    for (size_t i = 0; i < callee_count; i++) {
+        const struct merged_function *function = &m->functions[callees[i].symbol];
+
+        if (function->registers <= most)
+            continue;
+        most = function->registers;
+        diag_error("entry function '%.*s' with max regcount of %u calls function '%.*s' with "
+                   "regcount of %u",
+                   TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
+                   TEXT_ARG(m->symbols[callees[i].symbol].name), function->registers);
+        m->failed = true;
+    }
+}
+
+bool limits_check_registers(struct merging *m)
+{
+    struct reach_walker walker = {0};
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        uint32_t most = m->functions[i].most_registers;
+
+        if (!merged_is_kernel(&m->symbols[i]) || !m->symbols[i].is_live || most == 0 ||
+            m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
+            continue;
+        if (!walker.seen)
+            reach_walker_begin(&walker, m);
+        report_registers(m, &walker, i);
+    }
+    return !m->failed;
+}

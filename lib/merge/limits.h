@@ -1,0 +1,16 @@
+/* limits.h: what cubins that fit each other by their symbols must still agree on. */
+#ifndef MINILINK_MERGE_LIMITS_H
+#define MINILINK_MERGE_LIMITS_H
+
+#include "merge/merging.h"
+
+/* A weak kernel's copies must have parameters of one size. Comes after the owners of sections are
+ * known. False, and errors in nvlink's words, otherwise. */
+bool limits_check_parameters(struct merging *m);
+
+/* A kernel with a limit of registers (.maxnreg, .maxntid) may only reach functions that keep to it:
+ * the driver would launch it with fewer than they use. Comes after reach_summarize. False, and
+ * errors in nvlink's words, otherwise. */
+bool limits_check_registers(struct merging *m);
+
+#endif

@@ -1,0 +1,126 @@
+/* losers.c: weak definitions that lost to an earlier cubin's, and what is left of them.
+ *
+ * Code of a copy that lost goes with its section. A variable's storage lies between that of others:
+ * what is zeroed goes only with its whole section, what has initial values stays, without the
+ * addresses in it.
+ *
+ * nvlink 13.0 forgets more than that: in .nv.constant3 the address of everything that lost in this
+ * cubin or was replaced by a later one, and in .nv.global.init that of functions that lost and that
+ * nothing else keeps. Programs then read 0 where the address of the definition that counts should
+ * be. That is not followed here. */
+#include "merge/losers.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* A stretch of a cubin's section; it ends where it or one in front of it ends last. */
+struct lost_range {
+    uint32_t file;
+    uint32_t section;
+    uint64_t begin;
+    uint64_t end;
+};
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct lost_range *x = a;
+    const struct lost_range *y = b;
+
+    if (x->file != y->file)
+        return (x->file > y->file) - (x->file < y->file);
+    if (x->section != y->section)
+        return (x->section > y->section) - (x->section < y->section);
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void note_storage(struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_symbol *symbol = &cubin->symbols[index];
+    enum storage *storage;
+
+    if (symbol->type == STT_SECTION || symbol->section >= cubin->section_count)
+        return;
+    storage = &m->loser_storage[m->section_base[file] + symbol->section];
+    if (!losers_has(m, file, index))
+        *storage = STORAGE_WINNERS;
+    else if (*storage == STORAGE_EMPTY)
+        *storage = STORAGE_LOSERS;
+    if (losers_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
+        ARRAY_PUSH(m->lost_ranges, m->lost_range_count,
+                   m->lost_range_capacity) = (struct lost_range){
+            (uint32_t)file, symbol->section, symbol->value,
+            symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
+}
+
+static void sort_ranges(struct merging *m)
+{
+    if (m->lost_range_count < 2)
+        return;
+    qsort(m->lost_ranges, m->lost_range_count, sizeof *m->lost_ranges, compare_ranges);
+    for (size_t i = 1; i < m->lost_range_count; i++) {
+        const struct lost_range *before = &m->lost_ranges[i - 1];
+        struct lost_range *range = &m->lost_ranges[i];
+
+        if (before->file == range->file && before->section == range->section &&
+            before->end > range->end)
+            range->end = before->end;
+    }
+}
+
+/* Notes what the addresses in a section point at, if it is data that is never removed. */
+static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    if (list->relocation_count == 0)
+        return;
+    m->is_relocated[m->section_base[file] + list->info] = true;
+    if (merging_owner(m, file, list->info) != MERGE_NONE ||
+        !(cubin->sections[list->info].flags & SHF_ALLOC))
+        return;
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
+
+        if (relocation->symbol < cubin->symbol_count &&
+            !losers_forget(m, file, list->info, relocation->offset))
+            m->is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
+    }
+}
+
+void losers_find(struct merging *m)
+{
+    m->is_relocated = arena_zalloc(&m->arena, m->section_base[m->count], sizeof(bool));
+    m->is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool));
+    m->loser_storage = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *m->loser_storage);
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+            note_storage(m, file, i);
+    sort_ranges(m);
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            note_addresses(m, file, &m->cubins[file]->sections[i]);
+}
+
+bool losers_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
+{
+    size_t low = 0;
+    size_t high = m->lost_range_count;
+    struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
+
+    if (m->request->relocatable || high == 0 ||
+        m->cubins[file]->sections[section].type != SHT_CUDA_GLOBAL_INIT)
+        return false;
+    /* Behind the last range that does not begin behind the place. */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_ranges(&m->lost_ranges[middle], &place) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && m->lost_ranges[low - 1].file == place.file &&
+           m->lost_ranges[low - 1].section == section && m->lost_ranges[low - 1].end > offset;
+}

@@ -1,0 +1,53 @@
+/* mercury.h: the second form of the code that cubins carry from sm_100 on, for finalizers to other
+ * targets: Mercury's twins of the sections (minilink-cubin(5) states the rules).
+ *
+ * They are merged beside the first form, section by section and symbol by symbol, or, where that
+ * cannot be done right, left out of the output, with a warning that says why. */
+#ifndef MINILINK_MERGE_MERCURY_H
+#define MINILINK_MERGE_MERCURY_H
+
+#include "merge/merging.h"
+
+/* Decides whether the twins can be merged, and finds the function that each belongs to. Comes after
+ * the symbols are resolved. */
+void mercury_begin(struct merging *m);
+
+/* Leaves the twins out from here on; says why, and which cubin is the reason. */
+void mercury_leave_out(struct merging *m, size_t file, const char *why);
+
+/* How an input section of Mercury's takes part in the layout; CLASS_COUNT: not there. */
+enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section);
+
+/* Finds the twin of each merged section. Comes after layout_sections. */
+void mercury_pair(struct merging *m);
+
+/* Adds info sections and the symbol table. Comes after attributes_add_sections. */
+void mercury_add_sections(struct merging *m);
+
+/* Gives the twins the rows of their sections, after symtab_assign. */
+void mercury_assign(struct merging *m);
+
+/* Writes the numbers of code sections into the twins of the code. */
+void mercury_encode(struct merging *m);
+
+/* Writes the symbol table into the image, when all sections and .strtab's other names are there. */
+void mercury_encode_symbols(struct merging *m);
+
+/* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */
+Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
+
+/* The name of a twin without what marks twins; its symbol has that. */
+struct text mercury_plain_name(struct text name);
+
+/* That row's section: an index, SHN_UNDEF, or one of format.h's. */
+uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index);
+
+/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
+ */
+uint32_t mercury_shared(const struct merging *m, const struct merged_section *section);
+
+/* sh_info and sh_link of a twin. */
+uint32_t mercury_info(const struct merging *m, const struct merged_section *section);
+uint32_t mercury_link(const struct merging *m, const struct merged_section *section);
+
+#endif

@@ -1,0 +1,117 @@
+/* mercury_code.c: finds loads from constant banks in the twin of code.
+ *
+ * Measured on ptxas 13.0: .nv.capmerc.text.F begins with three words, the number of .text.F,
+ * 0xc0000001, and how many instructions the intermediate form has; then comes a bit for each of
+ * them, in whole words, 0 for those that stand here; then these, one behind the other. The first
+ * byte of each tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the
+ * low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the
+ * bank from byte 28 on; the bank is in byte 12. */
+#include "merge/mercury_code.h"
+
+#include <string.h>
+
+#define HEADER_SIZE 12u
+#define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
+#define LOAD_OPCODE 0x22
+#define LOAD_SIZE   32u
+#define LOAD_FORM   2
+#define LOAD_BANK   12
+#define LOAD_OFFSET 28
+
+struct load_kind {
+    uint8_t form; /* byte 2 */
+    uint8_t bank; /* byte LOAD_BANK */
+};
+
+static const struct load_kind load_kinds[MERCURY_LOAD_COUNT] = {
+    [MERCURY_LOAD_UNIFORM] = {0x08, 0x42},
+    [MERCURY_LOAD_USER] = {0x0e, 0x42},
+    [MERCURY_LOAD_OPTIMIZER] = {0x0c, 0x41},
+    [MERCURY_LOAD_IMAGE] = {0x08, 0x49},
+};
+
+static size_t record_size(uint8_t first)
+{
+    switch (first) {
+    case 0x01:
+        return 16;
+    case 0x02:
+        return LOAD_SIZE;
+    case 0x41:
+    case 0x42:
+        return 4;
+    default:
+        return (first & 0x3e) == 0x10 ? 2 : 0;
+    }
+}
+
+static bool is_load(const uint8_t *record, const struct load_kind *kind)
+{
+    return record[0] == 0x02 && record[1] == LOAD_OPCODE && record[LOAD_FORM] == kind->form &&
+           record[LOAD_BANK] == kind->bank;
+}
+
+static uint32_t word_at(const uint8_t *data, size_t at)
+{
+    uint32_t word;
+
+    memcpy(&word, data + at, sizeof word);
+    return word;
+}
+
+/* Where the instructions begin; 0: not made as expected. */
+static size_t first_record(const uint8_t *data, size_t size)
+{
+    uint64_t bits;
+
+    if (size < HEADER_SIZE || word_at(data, 4) != 0xc0000001u)
+        return 0;
+    bits = ((uint64_t)word_at(data, 8) + 31) / 32 * 4;
+    return bits <= size - HEADER_SIZE ? HEADER_SIZE + (size_t)bits : 0;
+}
+
+/* How many instructions stand here. */
+static size_t count_records(const uint8_t *data)
+{
+    uint32_t count = word_at(data, 8);
+    size_t records = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        records += !(data[HEADER_SIZE + i / 8] >> i % 8 & 1);
+    return records;
+}
+
+/* Walks the instructions; writes values when `values` is not NULL. The number of loads of the kind;
+ * SIZE_MAX: there is something of unknown size, or more or less than the bits say. */
+static size_t walk(uint8_t *data, size_t size, const struct load_kind *kind, const uint16_t *values)
+{
+    size_t at = first_record(data, size);
+    size_t found = 0;
+    size_t records = 0;
+
+    if (at == 0)
+        return SIZE_MAX;
+    while (at < size) {
+        size_t step = record_size(data[at]);
+
+        if (step == 0 || step > size - at)
+            return SIZE_MAX;
+        if (is_load(data + at, kind)) {
+            if (values)
+                memcpy(data + at + LOAD_OFFSET, &values[found], sizeof *values);
+            found++;
+        }
+        records += (data[at] & 0x3f) != PREFIX;
+        at += step;
+    }
+    return records == count_records(data) ? found : SIZE_MAX;
+}
+
+bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
+                        size_t count)
+{
+    if (walk(data, size, &load_kinds[load], NULL) != count)
+        return false;
+    walk(data, size, &load_kinds[load], values);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* mercury_constants.h: Mercury's twins of the constants that device functions have in the banks of
+ * kernels (constants.h). */
+#ifndef MINILINK_MERGE_MERCURY_CONSTANTS_H
+#define MINILINK_MERGE_MERCURY_CONSTANTS_H
+
+#include "merge/merging.h"
+
+/* Copies the twins of functions' constants into those of kernels, which are made where there is
+ * none. Comes after mercury_pair and constants_fill. */
+void mercury_constants(struct merging *m);
+
+/* The first of the copies of a merged section, a twin that is not written itself, in m->constants;
+ * m->constant_count: it has none. They follow each other, and have the same `from`. */
+size_t mercury_constants_copies(const struct merging *m, uint32_t twin);
+
+#endif

@@ -1,0 +1,493 @@
+/* mercury_relocate.c: what becomes of the relocations in .nv.merc.rela.X.
+ *
+ * Their types are the plain ones in another numbering, and nvlink 13.0 was measured to treat them
+ * alike: addresses of code and global data stay, offsets in constant banks are written. Offsets in
+ * shared memory are told by the target's instructions already, so that their records just vanish.
+ * Records against the end of the driver's shared memory stay. A relocation's offset in code counts
+ * bytes of the whole intermediate form (mercury_code.h). */
+#include "merge/mercury_relocate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "merge/layout.h"
+#include "merge/losers.h"
+#include "merge/mercury.h"
+#include "merge/mercury_code.h"
+#include "merge/mercury_constants.h"
+#include "merge/preserve.h"
+#include "merge/resolve.h"
+
+/* An offset in a constant bank that goes into the code. */
+struct mercury_fill {
+    uint64_t offset; /* of the relocation: says the order */
+    uint16_t value;
+    enum mercury_load load;
+};
+
+struct mercury_list {
+    struct merging *m;
+    size_t file;
+    const struct cubin_section *input;
+    const struct cubin_section *target;
+    uint32_t target_index;
+    struct merged_place place;
+    uint32_t merged;                   /* section of the list, or MERGE_NONE */
+    const struct cubin_section *plain; /* relocations of the target's code, or NULL */
+    size_t plain_next;
+    uint32_t initialized; /* the section whose twin the target is, if that is .nv.global.init */
+    bool is_debug;
+    struct mercury_fill *fills;
+    size_t fill_count;
+    size_t fill_capacity;
+};
+
+/* The list of a function's constants that went into a kernel's is the kernel's. */
+static struct text list_name(const struct mercury_list *list)
+{
+    const struct merged_section *target = &list->m->sections[list->place.section];
+
+    if (text_equal(target->name, list->target->name))
+        return list->input->name;
+    return text_of(arena_printf(&list->m->image->arena, ".nv.merc.rela%.*s",
+                                TEXT_ARG(mercury_plain_name(target->name))));
+}
+
+static void list_section(struct mercury_list *list)
+{
+    if (list->merged == MERGE_NONE)
+        list->merged = layout_add(list->m, &(struct merged_section){
+                                               .class = CLASS_TWIN_RELOCATIONS,
+                                               .name = list_name(list),
+                                               .type = SHT_CUDA_MERC_RELA,
+                                               .flags = list->input->flags,
+                                               .alignment = 8,
+                                               .entry_size = sizeof(Elf64_Rela),
+                                               .function = MERGE_NONE,
+                                               .target = list->place.section,
+                                           });
+}
+
+static void keep(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                 uint32_t symbol, uint32_t section, uint64_t addend)
+{
+    struct merging *m = list->m;
+
+    list_section(list);
+    ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
+        (struct merged_relocation){.offset = list->place.offset + record->r_offset,
+                                   .addend = (int64_t)addend,
+                                   .type = type,
+                                   .list = list->merged,
+                                   .symbol = symbol,
+                                   .section = section};
+    m->sections[list->merged].size += sizeof(Elf64_Rela);
+}
+
+static void give_up(const struct mercury_list *list, const char *why)
+{
+    mercury_leave_out(list->m, list->file, why);
+}
+
+/* Writes into a whole field of data. */
+static void put(struct mercury_list *list, const Elf64_Rela *record, size_t size, uint64_t value)
+{
+    if (list->target->type == SHT_CUDA_CAPMERC || list->target->size < size ||
+        record->r_offset > list->target->size - size) {
+        give_up(list, "a relocation is misplaced");
+        return;
+    }
+    memcpy(layout_writable(list->m, list->place.section) + list->place.offset + record->r_offset,
+           &value, size);
+}
+
+/* A section symbol means the place where this cubin's part of the twin begins. */
+static void relocate_section(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                             uint32_t index)
+{
+    struct merging *m = list->m;
+    uint32_t section = mercury_symbol_section(m, list->file, index);
+    const struct merged_place *part;
+
+    if (section >= m->cubins[list->file]->section_count) {
+        give_up(list, "a relocation is against no section");
+        return;
+    }
+    part = &m->places[m->section_base[list->file] + section];
+    if (part->section == MERGE_NONE)
+        return;
+    if (type == R_MERCURY_64 && section == list->target_index)
+        put(list, record, 8, part->offset + (uint64_t)record->r_addend);
+    else if (type == R_MERCURY_ABS32 && list->is_debug)
+        put(list, record, 4, part->offset + (uint64_t)record->r_addend);
+    else if (type == R_MERCURY_PROG_REL32)
+        keep(list, record, type, MERGE_NONE, part->section,
+             part->offset + (uint64_t)record->r_addend);
+    else
+        give_up(list, "a relocation against a section is of unknown type");
+}
+
+/* As in relocate.c: the lines and frames of a losing copy are not told. */
+static bool forgets_losers(struct text section)
+{
+    return text_equal(section, TEXT(".nv.merc.debug_line")) ||
+           text_equal(section, TEXT(".nv.merc.debug_frame")) ||
+           text_equal(section, TEXT(".nv.merc.nv_debug_line_sass"));
+}
+
+/* Whether a section of debug information says nothing of this definition of a function, which
+ * lost to another one. */
+static bool is_lost_function(const struct mercury_list *list, uint32_t index, uint32_t symbol)
+{
+    return list->m->symbols[symbol].type == STT_FUNC && losers_has(list->m, list->file, index) &&
+           forgets_losers(list->target->name);
+}
+
+static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                           uint32_t symbol)
+{
+    struct merging *m = list->m;
+    const struct merged_symbol *merged = &m->symbols[symbol];
+    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    bool is_function = merged->type == STT_FUNC;
+    bool is_dead = is_function && !merged->is_live;
+
+    if (type == R_MERCURY_UNUSED_CLEAR64) {
+        if (is_dead && merged->file == list->file)
+            put(list, record, 8, 0);
+        return;
+    }
+    if (is_dead || is_lost_function(list, index, symbol))
+        return;
+    if (merged_is_data(merged, STO_CUDA_SHARED))
+        put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
+    else
+        keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
+}
+
+static bool is_constant(const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_CUDA_OBJECT && (symbol->other & STO_CUDA_SPACE) == STO_CUDA_CONST;
+}
+
+/* The next relocation of the target's code against a constant, or NULL. Measured: both forms list
+ * theirs in the same order. */
+static const struct cubin_relocation *next_plain(struct mercury_list *list)
+{
+    const struct cubin *cubin = list->m->cubins[list->file];
+
+    while (list->plain && list->plain_next < list->plain->relocation_count) {
+        const struct cubin_relocation *plain = &list->plain->relocations[list->plain_next++];
+
+        if (is_constant(&cubin->symbols[plain->symbol]))
+            return plain;
+    }
+    return NULL;
+}
+
+/* An offset in a bank. Plain moves of one are told by the target's instructions already. */
+static void relocate_constant(struct mercury_list *list, const Elf64_Rela *record, uint32_t symbol)
+{
+    const struct merged_symbol *constant = &list->m->symbols[symbol];
+    const struct cubin_relocation *plain = next_plain(list);
+    bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
+    enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
+
+    if (!plain || plain->symbol != ELF64_R_SYM(record->r_info) || constant->section == MERGE_NONE) {
+        give_up(list, "a relocation against a constant has no counterpart");
+        return;
+    }
+    if (plain->type == R_CUDA_ABS16_32 && !is_internal)
+        return;
+    if (plain->type == R_CUDA_CONST_FIELD22_37 && !is_internal)
+        load = MERCURY_LOAD_UNIFORM;
+    else if (plain->type == R_CUDA_CONST_FIELD21_38)
+        load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
+    else
+        give_up(list, "a relocation against a constant is of unknown type");
+    ARRAY_PUSH(list->fills, list->fill_count, list->fill_capacity) = (struct mercury_fill){
+        .offset = record->r_offset,
+        .value = (uint16_t)(constant->value + (uint64_t)record->r_addend),
+        .load = load,
+    };
+}
+
+/* The plain type of an address that might have been one in a unified table; 0: unknown. */
+static uint32_t kept_type(uint32_t type)
+{
+    switch (type) {
+    case R_MERCURY_G64:
+    case R_MERCURY_64:
+    case R_MERCURY_G32_LO:
+    case R_MERCURY_G32_HI:
+    case R_MERCURY_PROG_REL32:
+    case R_MERCURY_FUNC32_LO:
+    case R_MERCURY_FUNC32_HI:
+    case R_MERCURY_FUNC64:
+        return type;
+    case R_MERCURY_UNIFIED:
+        return R_MERCURY_64;
+    case R_MERCURY_UNIFIED32_LO:
+        return R_MERCURY_G32_LO;
+    case R_MERCURY_UNIFIED32_HI:
+        return R_MERCURY_G32_HI;
+    default:
+        return 0;
+    }
+}
+
+static void preserve(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
+                     uint32_t symbol)
+{
+    preserve_relocation(list->m, list->place.section,
+                        &(struct merged_relocation){.offset = list->place.offset + record->r_offset,
+                                                    .addend = record->r_addend,
+                                                    .type = type,
+                                                    .symbol = symbol,
+                                                    .section = MERGE_NONE});
+}
+
+/* A relocatable cubin leaves all to the last link, as relocate.c does. */
+static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
+{
+    struct merging *m = list->m;
+    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t symbol = merging_symbol(m, list->file, index);
+    uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
+    const struct merged_place *part = &m->places[m->section_base[list->file]];
+
+    if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
+        return;
+    if (symbol != MERGE_NONE)
+        keep(list, record, type, merging_canonical(m, symbol), MERGE_NONE,
+             (uint64_t)record->r_addend);
+    else if (section >= m->cubins[list->file]->section_count)
+        give_up(list, "a relocation is against no section");
+    else if (part[section].section != MERGE_NONE)
+        keep(list, record, type, MERGE_NONE, part[section].section,
+             part[section].offset + (uint64_t)record->r_addend);
+}
+
+/* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
+static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record)
+{
+    return list->initialized &&
+           losers_forget(list->m, list->file, list->initialized, record->r_offset);
+}
+
+static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
+{
+    struct merging *m = list->m;
+    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t symbol = merging_symbol(m, list->file, index);
+    struct merged_symbol *merged;
+
+    if (symbol == MERGE_NONE) {
+        relocate_section(list, record, type, index);
+        return;
+    }
+    symbol = merging_canonical(m, symbol);
+    merged = &m->symbols[symbol];
+    if (list->is_debug)
+        relocate_debug(list, record, type, symbol);
+    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record))
+        return; /* as in relocate.c */
+    else if (resolve_is_unified_table(merged->name))
+        return;
+    else if (resolve_is_reserved(merged->name))
+        keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
+    else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
+        preserve(list, record, type, symbol);
+    else if (merged_is_data(merged, STO_CUDA_CONST))
+        relocate_constant(list, record, symbol);
+    else if (merged_is_reference(merged))
+        give_up(list, "a texture or surface reference is used");
+    else if (kept_type(type))
+        keep(list, record, kept_type(type), symbol, MERGE_NONE, (uint64_t)record->r_addend);
+    else
+        give_up(list, "a relocation is of unknown type");
+}
+
+static int compare_fills(const void *a, const void *b)
+{
+    const struct mercury_fill *x = a;
+    const struct mercury_fill *y = b;
+
+    if (x->load != y->load)
+        return x->load < y->load ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void fill_loads(struct mercury_list *list)
+{
+    struct merging *m = list->m;
+    uint16_t *values = arena_alloc(&m->arena, list->fill_count, sizeof *values);
+    uint64_t size = m->sections[list->place.section].size;
+    uint8_t *code = layout_writable(m, list->place.section);
+
+    qsort(list->fills, list->fill_count, sizeof *list->fills, compare_fills);
+    for (size_t i = 0; i < list->fill_count;) {
+        size_t first = i;
+
+        for (; i < list->fill_count && list->fills[i].load == list->fills[first].load; i++)
+            values[i] = list->fills[i].value;
+        if (!mercury_code_patch(code, size, list->fills[first].load, values + first, i - first)) {
+            give_up(list, "a load from a constant bank is not found in them");
+            return;
+        }
+    }
+}
+
+static void relocate_list(struct mercury_list *list)
+{
+    const struct cubin_section *input = list->input;
+
+    for (size_t i = 0; list->m->has_twins && i < input->data.size / sizeof(Elf64_Rela); i++) {
+        Elf64_Rela record;
+
+        memcpy(&record, input->data.data + i * sizeof record, sizeof record);
+        if (ELF64_R_SYM(record.r_info) == 0 ||
+            ELF64_R_SYM(record.r_info) >= list->m->cubins[list->file]->symbol_count)
+            give_up(list, "a relocation is against no symbol");
+        else if (list->m->request->relocatable)
+            keep_one(list, &record);
+        else
+            relocate_one(list, &record);
+    }
+    if (list->m->has_twins && list->fill_count > 0) {
+        if (list->target->type == SHT_CUDA_CAPMERC)
+            fill_loads(list);
+        else
+            give_up(list, "a relocation is misplaced");
+    }
+}
+
+static void clean_list(void *argument)
+{
+    struct mercury_list *list = argument;
+
+    free(list->fills);
+}
+
+/* What is looked up in a cubin's plain sections. */
+struct plain_sections {
+    uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
+    uint32_t initialized; /* .nv.global.init, or 0 */
+};
+
+static struct plain_sections find_plain(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+    struct plain_sections plain = {
+        .lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *plain.lists)};
+
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        if (section->type == SHT_RELA)
+            plain.lists[section->info] = i;
+        else if (section->type == SHT_CUDA_GLOBAL_INIT && !cubin_is_mercury(section))
+            plain.initialized = i;
+    }
+    return plain;
+}
+
+/* One list, for one of the places where its target went. */
+static void relocate_place(struct mercury_list *list, uint32_t *merged_lists,
+                           struct merged_place place)
+{
+    list->place = place;
+    list->is_debug = list->m->sections[place.section].class == CLASS_TWIN_DEBUG;
+    list->merged = merged_lists[place.section];
+    relocate_list(list);
+    merged_lists[place.section] = list->merged;
+}
+
+static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
+                                const struct plain_sections *plain, size_t file, size_t index)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_section *input = &cubin->sections[index];
+    struct mercury_list list = {.m = m, .file = file, .input = input, .target_index = input->info};
+    struct merged_place place;
+    struct context_cleanup cleanup;
+
+    if (input->size == 0 || !merging_keeps(m, file, input->info))
+        return;
+    list.target = &cubin->sections[input->info];
+    place = m->places[m->section_base[file] + input->info];
+    if (place.section == MERGE_NONE)
+        return;
+    if (list.target->type == SHT_CUDA_CAPMERC)
+        list.plain = &cubin->sections[plain->lists[cubin->symbols[list.target->info].section]];
+    if (m->sections[place.section].class == CLASS_TWIN_GLOBAL_INIT)
+        list.initialized = plain->initialized;
+    context_defer(&cleanup, clean_list, &list);
+    if (m->sections[place.section].class != CLASS_COUNT)
+        relocate_place(&list, merged_lists, place);
+    else
+        for (size_t i = mercury_constants_copies(m, place.section);
+             m->has_twins && i < m->constant_count &&
+             m->constants[i].from == m->sections[place.section].target;
+             i++)
+            relocate_place(
+                &list, merged_lists,
+                (struct merged_place){m->twin_of[m->constants[i].to], m->constants[i].offset});
+    context_clean(&cleanup);
+}
+
+void mercury_relocate(struct merging *m)
+{
+    uint32_t *merged_lists;
+    size_t targets = m->section_count;
+
+    if (!m->has_twins)
+        return;
+    merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
+    memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
+    preserve_begin(m);
+    for (size_t file = 0; file < m->count; file++) {
+        const struct plain_sections plain = find_plain(m, file);
+
+        for (size_t i = 1; m->has_twins && i < m->cubins[file]->section_count; i++)
+            if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_RELA)
+                relocate_section_of(m, merged_lists, &plain, file, i);
+    }
+}
+
+static void add_list(struct merging *m, uint32_t target)
+{
+    struct text name = m->sections[target].name;
+
+    layout_add(m, &(struct merged_section){
+                      .class = CLASS_RELOCATIONS,
+                      .name = text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(name))),
+                      .type = SHT_RELA,
+                      .flags = SHF_INFO_LINK,
+                      .alignment = 8,
+                      .entry_size = sizeof(Elf64_Rela),
+                      .function = MERGE_NONE,
+                      .target = target,
+                  });
+}
+
+void mercury_add_lists(struct merging *m)
+{
+    size_t count = m->section_count;
+    bool *has_list = arena_zalloc(&m->arena, count, sizeof *has_list);
+
+    if (!m->has_twins)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if ((m->sections[i].class == CLASS_RELOCATIONS ||
+             m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
+            !preserve_is_list(&m->sections[i]))
+            has_list[m->sections[i].target] = true;
+    for (uint32_t i = 0; i < m->twin_of_count; i++)
+        if (m->twin_of[i] != MERGE_NONE && has_list[m->twin_of[i]] && !has_list[i])
+            add_list(m, i);
+}

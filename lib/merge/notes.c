@@ -1,0 +1,188 @@
+/* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
+ * are the first cubin's; .nv.compat has per attribute the largest value (measured on nvlink 13.0).
+ */
+#include "merge/notes.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+
+#define TKINFO_TYPE    2000u
+#define TKINFO_VERSION 2u
+
+static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
+                                        uint32_t type)
+{
+    uint32_t index = cubin_section_find(m->cubins[file], name);
+    const struct cubin_section *section = &m->cubins[file]->sections[index];
+
+    return index && section->type == type ? section : NULL;
+}
+
+static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
+                struct buffer *contents)
+{
+    struct merged_section section = {
+        .class = class,
+        .name = like->name,
+        .type = like->type,
+        .flags = like->flags,
+        .alignment = like->alignment,
+        .size = like->data.size,
+        .data = like->data.data,
+        .function = MERGE_NONE,
+        .target = MERGE_NONE,
+    };
+
+    if (contents) {
+        section.size = contents->size;
+        section.own = arena_alloc(&m->image->arena, contents->size, 1);
+        if (contents->size > 0)
+            memcpy(section.own, contents->data, contents->size);
+        section.data = section.own;
+        contents->size = 0;
+    }
+    table_add(&m->section_names, like->name, (uint32_t)m->section_count);
+    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = section;
+}
+
+/* The linker's own record: five strings (output, tool, version, build, command line), each by its
+ * offset in the texts that follow. */
+static void put_own_record(struct merging *m, struct buffer *out)
+{
+    char arch[ARCH_NAME_SIZE];
+    const char *version = m->request->version ? m->request->version : "";
+    const char *output =
+        m->request->debug && m->request->output_name ? m->request->output_name : "";
+    char *command = arena_printf(&m->arena, "-arch %s %s", arch_name(m->request->arch, arch),
+                                 m->request->debug ? "-g " : "");
+    const char *strings[5] = {output, "minilink", version, version, command};
+    struct buffer texts = {0};
+    struct buffer head = {0};
+    struct context_cleanup cleanups[2];
+
+    context_defer(&cleanups[0], buffer_cleanup, &texts);
+    context_defer(&cleanups[1], buffer_cleanup, &head);
+    buffer_u32(&head, TKINFO_VERSION);
+    for (size_t i = 0; i < 5; i++) {
+        buffer_u32(&head, (uint32_t)texts.size);
+        buffer_append(&texts, strings[i], strlen(strings[i]) + 1);
+    }
+    buffer_append(&head, texts.data, texts.size);
+    buffer_align(&head, 4);
+    buffer_u32(out, sizeof "NVIDIA Corp");
+    buffer_u32(out, (uint32_t)head.size);
+    buffer_u32(out, TKINFO_TYPE);
+    buffer_append(out, "NVIDIA Corp", sizeof "NVIDIA Corp");
+    buffer_append(out, head.data, head.size);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+}
+
+static void add_tool_notes(struct merging *m)
+{
+    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
+    struct buffer *records = &m->scratch;
+
+    if (first) {
+        put_own_record(m, records);
+        for (size_t file = 0; file < m->count; file++) {
+            const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+
+            if (note)
+                buffer_append(records, note->data.data, note->data.size);
+        }
+        add(m, CLASS_NOTE, first, records);
+    }
+    if (target)
+        add(m, CLASS_NOTE, target, NULL);
+}
+
+/* An attribute of .nv.compat that was seen already, or the end of the list. */
+static size_t find_attribute(const struct info_record *records, size_t count, uint8_t attribute)
+{
+    size_t i = 0;
+
+    while (i < count && records[i].attribute != attribute)
+        i++;
+    return i;
+}
+
+static bool is_zero(struct bytes payload)
+{
+    for (size_t i = 0; i < payload.size; i++)
+        if (payload.data[i])
+            return false;
+    return true;
+}
+
+/* Only what all inputs allow is allowed (measured). */
+static void and_payload(struct merging *m, struct info_record *record, struct bytes other)
+{
+    uint8_t *both = arena_alloc(&m->arena, record->payload.size, 1);
+
+    for (size_t i = 0; i < record->payload.size; i++)
+        both[i] = record->payload.data[i] & (i < other.size ? other.data[i] : 0);
+    record->payload.data = both;
+}
+
+/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count (measured). */
+static void add_compat(struct merging *m)
+{
+    struct info_record records[256]; /* one per attribute at most */
+    size_t count = 0;
+    const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
+    struct buffer *out = &m->scratch;
+
+    for (size_t file = 0; first && file < m->count; file++) {
+        const struct cubin_section *section = find(m, file, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
+        struct bytes rest = section ? section->data : (struct bytes){0};
+        struct info_record record;
+
+        while (info_next(&rest, &record)) {
+            size_t at = find_attribute(records, count, record.attribute);
+
+            /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
+            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
+                is_zero(record.payload))
+                continue;
+            if (at == count)
+                records[count++] = record;
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
+                     is_zero(records[at].payload))
+                records[at] = record;
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !is_zero(record.payload))
+                and_payload(m, &records[at], record.payload);
+            else if (record.format != EIFMT_SVAL && record.value > records[at].value)
+                records[at].value = record.value;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool has_payload = records[i].format == EIFMT_SVAL;
+        size_t value = has_payload ? records[i].payload.size : records[i].value;
+
+        buffer_char(out, (char)records[i].format);
+        buffer_char(out, (char)records[i].attribute);
+        buffer_char(out, (char)(value & 0xff));
+        buffer_char(out, (char)(value >> 8 & 0xff));
+        if (has_payload)
+            buffer_append(out, records[i].payload.data, records[i].payload.size);
+    }
+    if (first)
+        add(m, CLASS_COMPAT, first, out);
+}
+
+void notes_add(struct merging *m)
+{
+    const struct cubin_section *own = NULL;
+
+    add_tool_notes(m);
+    for (size_t file = 0; file < m->count && !own; file++)
+        own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
+    if (own)
+        add(m, CLASS_NOTE, own, NULL);
+    add_compat(m);
+}

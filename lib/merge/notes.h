@@ -1,0 +1,11 @@
+/* notes.h: who made the image, for which target. */
+#ifndef MINILINK_MERGE_NOTES_H
+#define MINILINK_MERGE_NOTES_H
+
+#include "merge/merging.h"
+
+/* Adds .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink to m->sections, as far as
+ * the inputs have them. */
+void notes_add(struct merging *m);
+
+#endif

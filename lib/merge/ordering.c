@@ -1,0 +1,115 @@
+/* ordering.c: by class, and within a class in the order of their making. Only the sections without
+ * bytes are mixed: cubin by cubin, the shared memory of its kernels before its variables (measured
+ * on nvlink 13.0). */
+#include "merge/ordering.h"
+
+static void take(struct merging *m, uint32_t section)
+{
+    if (section == MERGE_NONE || m->sections[section].index)
+        return;
+    m->sections[section].index = (uint32_t)(ORDERING_INDICES + m->order_count);
+    m->order[m->order_count++] = section;
+}
+
+static void take_class(struct merging *m, enum merged_class class)
+{
+    for (uint32_t i = 0; i < m->section_count; i++)
+        if (m->sections[i].class == class)
+            take(m, i);
+}
+
+/* The function whose code a cubin's symbol begins; MERGE_NONE: none. */
+static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t symbol = merging_symbol(m, file, index);
+
+    return symbol != MERGE_NONE && input->type == STT_FUNC && input->section != SHN_UNDEF
+               ? merging_canonical(m, symbol)
+               : MERGE_NONE;
+}
+
+/* Code stands where the first cubin with a definition has its symbol, also if another's counts. */
+static void take_code(struct merging *m)
+{
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t function = code_of(m, file, i);
+
+            if (function != MERGE_NONE)
+                take(m, m->functions[function].text);
+        }
+}
+
+/* The section without bytes that a cubin's variable lies in: its own, or that of all shared memory
+ * outside kernels. */
+static uint32_t variable_section(const struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_symbol *input = &cubin->symbols[index];
+    uint32_t symbol = merging_symbol(m, file, index);
+    bool has_section = input->section != SHN_UNDEF && input->section < cubin->section_count;
+
+    if (symbol == MERGE_NONE || input->type != STT_CUDA_OBJECT)
+        return MERGE_NONE;
+    if (has_section && cubin->sections[input->section].type == SHT_CUDA_GLOBAL)
+        return m->places[m->section_base[file] + input->section].section;
+    if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
+        (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
+        return MERGE_NONE;
+    return m->debug_shared;
+}
+
+/* Shared memory of this cubin's kernels in the order of their code, then what its variables lie in,
+ * in theirs. */
+static void take_without_bytes(struct merging *m, size_t file)
+{
+    for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+        uint32_t function = code_of(m, file, i);
+
+        if (function != MERGE_NONE)
+            take(m, m->shared_of[function]);
+    }
+    for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+        take(m, variable_section(m, file, i));
+}
+
+/* From sm_100 on the parameters of kernels are loaded by a segment of their own, behind everything
+ * else, unless the link adds words for texture references to them. */
+static bool stands_behind(const struct merging *m, const struct merged_section *section)
+{
+    return merging_is_mercury(m) && section->class == CLASS_FUNCTION_CONSTANT &&
+           section->bank == 0 && m->texture_count == 0;
+}
+
+static void take_early(struct merging *m)
+{
+    for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
+        if (class == CLASS_TEXT && !m->request->relocatable)
+            take_code(m);
+        for (uint32_t i = 0; i < m->section_count; i++)
+            if (m->sections[i].class == class && !stands_behind(m, &m->sections[i]))
+                take(m, i);
+    }
+}
+
+void ordering_sections(struct merging *m)
+{
+    m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
+    take_early(m);
+    if (!m->request->relocatable)
+        for (size_t file = 0; file < m->count; file++)
+            take_without_bytes(m, file);
+    for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
+        take_class(m, class);
+    take_class(m, CLASS_FUNCTION_CONSTANT);
+    for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
+        take_class(m, class);
+    for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
+        m->sections[m->order[i]].index++;
+}
+
+bool ordering_is_extended(const struct merging *m)
+{
+    return ORDERING_INDICES + m->order_count >= SHN_LORESERVE;
+}

@@ -1,0 +1,17 @@
+/* ordering.h: the order of the image's sections. */
+#ifndef MINILINK_MERGE_ORDERING_H
+#define MINILINK_MERGE_ORDERING_H
+
+#include "merge/merging.h"
+
+/* The image's first sections: null, .shstrtab, .strtab, .symtab, and where there are more sections
+ * than symbols can name by themselves .symtab_shndx. */
+enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
+
+/* Fills m->order and gives every merged section its index in the image. */
+void ordering_sections(struct merging *m);
+
+/* Whether the image has .symtab_shndx. */
+bool ordering_is_extended(const struct merging *m);
+
+#endif

@@ -1,0 +1,333 @@
+/* reach.c: liveness, and summaries over the call graph.
+ *
+ * The graph's nodes are functions and prototypes: an indirect call leads to its prototype, and from
+ * there to every function whose address is taken under it, so that the edges stay as few as the
+ * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel
+ * depend on all that it can reach; Tarjan's algorithm gives every node its summary in one pass,
+ * because it finishes a set of mutually recursive functions only after all that the set can reach.
+ */
+#include "merge/reach.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "input/used.h"
+#include "merge/losers.h"
+
+/* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
+ * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
+ * no call leads to it. */
+struct marking {
+    struct merging *m;
+    bool *is_reached; /* by symbol */
+    bool *is_called;  /* by prototype: its functions are reached */
+    uint32_t *stack;
+    size_t depth;
+};
+
+static void keep(struct marking *marking, uint32_t symbol)
+{
+    struct merging *m = marking->m;
+
+    if (m->symbols[symbol].type != STT_FUNC)
+        return;
+    m->symbols[symbol].is_live = true;
+    if (m->symbols[symbol].alias != MERGE_NONE)
+        m->symbols[m->symbols[symbol].alias].is_live = true;
+    for (uint32_t i = m->calls.first[symbol]; i < m->calls.first[symbol + 1]; i++)
+        if (m->symbols[m->calls.items[i]].file == MERGE_NONE)
+            m->symbols[m->calls.items[i]].is_live = true;
+}
+
+static void reach(struct marking *marking, uint32_t symbol)
+{
+    if (marking->m->symbols[symbol].type != STT_FUNC || marking->is_reached[symbol])
+        return;
+    keep(marking, symbol);
+    marking->is_reached[symbol] = true;
+    marking->stack[marking->depth++] = symbol;
+}
+
+static void reach_list(struct marking *marking, const struct merged_lists *lists, uint32_t item)
+{
+    for (uint32_t i = lists->first[item]; i < lists->first[item + 1]; i++)
+        reach(marking, lists->items[i]);
+}
+
+/* Measured: a function whose address is taken anywhere stays, even if only dead code takes it. */
+static void mark_root(struct marking *marking, uint32_t symbol)
+{
+    const struct merging *m = marking->m;
+    const struct merged_symbol *function = &m->symbols[symbol];
+
+    if (m->request->relocatable || (merging_keeps_all(m) && function->file != MERGE_NONE) ||
+        (merged_is_kernel(function) && function->file != MERGE_NONE &&
+         (!m->request->used || used_has(m->request->used, function->name))))
+        reach(marking, symbol);
+    else if (lists_count(&m->taken, symbol) > 0)
+        keep(marking, symbol);
+}
+
+/* Functions whose address stands in data that is never removed. */
+static void mark_data(struct marking *marking)
+{
+    struct merging *m = marking->m;
+
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t symbol = merging_symbol(m, file, i);
+
+            if (symbol != MERGE_NONE && losers_points_at(m, file, i))
+                keep(marking, symbol);
+        }
+}
+
+/* What a reached function may call. */
+static void follow(struct marking *marking, uint32_t symbol)
+{
+    const struct merging *m = marking->m;
+
+    reach_list(marking, &m->calls, symbol);
+    if (m->symbols[symbol].alias != MERGE_NONE)
+        reach(marking, m->symbols[symbol].alias);
+    for (uint32_t i = m->called.first[symbol]; i < m->called.first[symbol + 1]; i++) {
+        uint32_t prototype = m->called.items[i];
+
+        if (!marking->is_called[prototype])
+            reach_list(marking, &m->candidates, prototype);
+        marking->is_called[prototype] = true;
+    }
+}
+
+void reach_mark_live(struct merging *m)
+{
+    struct marking marking = {
+        .m = m,
+        .is_reached = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
+        .is_called = arena_zalloc(&m->arena, m->prototype_count, sizeof(bool)),
+        .stack = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
+    };
+
+    for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
+        mark_root(&marking, symbol);
+    mark_data(&marking);
+    while (marking.depth > 0)
+        follow(&marking, marking.stack[--marking.depth]);
+}
+
+/* The `position`th node that `node` leads to, or MERGE_NONE behind the last. */
+static uint32_t successor(const struct merging *m, uint32_t node, uint32_t position)
+{
+    uint32_t count;
+
+    if (node >= m->symbol_count) {
+        uint32_t prototype = node - (uint32_t)m->symbol_count;
+        uint32_t at = m->candidates.first[prototype] + position;
+
+        return at < m->candidates.first[prototype + 1]
+                   ? merging_canonical(m, m->candidates.items[at])
+                   : MERGE_NONE;
+    }
+    if (m->symbols[node].alias != MERGE_NONE)
+        return MERGE_NONE;
+    count = m->calls.first[node + 1] - m->calls.first[node];
+    if (position < count)
+        return merging_canonical(m, m->calls.items[m->calls.first[node] + position]);
+    position += m->called.first[node] - count;
+    return position < m->called.first[node + 1]
+               ? (uint32_t)m->symbol_count + m->called.items[position]
+               : MERGE_NONE;
+}
+
+/* Tarjan's algorithm with its own stack instead of recursion. */
+struct search {
+    struct merging *m;
+    uint32_t *number; /* by node: order of discovery from 1; 0 = not seen */
+    uint32_t *low;    /* smallest number that is reachable within the open set */
+    uint32_t *next;   /* position of the next successor */
+    uint32_t *open;   /* nodes of sets that are not finished */
+    uint32_t *path;   /* nodes on the way to the current one */
+    bool *is_open;
+    size_t open_count;
+    size_t path_count;
+    uint32_t discovered;
+};
+
+static void add_registers(struct reach *sum, uint32_t registers, uint32_t function)
+{
+    if (registers > sum->registers || (registers == sum->registers && function < sum->dearest)) {
+        sum->registers = registers;
+        sum->dearest = function;
+    }
+}
+
+static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
+{
+    const struct merged_function *function;
+
+    if (node >= m->symbol_count)
+        return;
+    function = &m->functions[node];
+    add_registers(sum, function->registers, node);
+    if (function->barriers > sum->barriers)
+        sum->barriers = function->barriers;
+    sum->flags |= (function->is_aliased ? REACHES_ALIAS : 0u) |
+                  (function->uses_shared ? REACHES_SHARED : 0u) |
+                  (function->uses_texture ? REACHES_TEXTURE : 0u) |
+                  (function->has_constants ? REACHES_CONSTANTS : 0u) |
+                  (function->externs.size > 0 ? REACHES_EXTERNS : 0u);
+}
+
+static void add_reached(struct reach *sum, const struct reach *reached)
+{
+    add_registers(sum, reached->registers, reached->dearest);
+    if (reached->barriers > sum->barriers)
+        sum->barriers = reached->barriers;
+    if (reached->stack > sum->stack)
+        sum->stack = reached->stack;
+    sum->flags |= reached->flags;
+}
+
+/* Sums up a finished set: the nodes on top of the open stack from position `first` on. */
+static void finish_set(struct search *search, size_t first)
+{
+    struct merging *m = search->m;
+    struct reach sum = {.flags = REACHES_ANYTHING};
+
+    if (search->open_count - first > 1)
+        sum.flags |= REACHES_CYCLE;
+    for (size_t i = first; i < search->open_count; i++) {
+        uint32_t node = search->open[i];
+        uint32_t to;
+
+        add_own(m, &sum, node);
+        for (uint32_t position = 0; (to = successor(m, node, position)) != MERGE_NONE; position++) {
+            if (to == node)
+                sum.flags |= REACHES_CYCLE;
+            else if (!search->is_open[to])
+                add_reached(&sum, &m->reach[to]);
+        }
+    }
+    if (search->open[first] < m->symbol_count)
+        sum.stack += m->functions[search->open[first]].frame;
+    while (search->open_count > first) {
+        uint32_t node = search->open[--search->open_count];
+
+        search->is_open[node] = false;
+        m->reach[node] = sum;
+    }
+}
+
+static void enter(struct search *search, uint32_t node)
+{
+    search->number[node] = search->low[node] = ++search->discovered;
+    search->path[search->path_count++] = node;
+    search->open[search->open_count++] = node;
+    search->is_open[node] = true;
+}
+
+/* Leaves the current node, whose successors are all done. */
+static void leave(struct search *search, uint32_t node)
+{
+    search->path_count--;
+    if (search->low[node] == search->number[node]) {
+        size_t first = search->open_count;
+
+        while (search->open[--first] != node)
+            ;
+        finish_set(search, first);
+    }
+    if (search->path_count > 0) {
+        uint32_t above = search->path[search->path_count - 1];
+
+        if (search->low[node] < search->low[above])
+            search->low[above] = search->low[node];
+    }
+}
+
+static void search_from(struct search *search, uint32_t start)
+{
+    enter(search, start);
+    while (search->path_count > 0) {
+        uint32_t node = search->path[search->path_count - 1];
+        uint32_t to = successor(search->m, node, search->next[node]);
+
+        if (to == MERGE_NONE) {
+            leave(search, node);
+            continue;
+        }
+        search->next[node]++;
+        if (!search->number[to])
+            enter(search, to);
+        else if (search->is_open[to] && search->number[to] < search->low[node])
+            search->low[node] = search->number[to];
+    }
+}
+
+void reach_summarize(struct merging *m)
+{
+    size_t nodes = m->symbol_count + m->prototype_count;
+    struct search search = {.m = m};
+
+    m->reach = arena_zalloc(&m->arena, nodes, sizeof *m->reach);
+    search.number = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
+    search.low = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
+    search.next = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
+    search.open = arena_alloc(&m->arena, nodes, sizeof(uint32_t));
+    search.path = arena_alloc(&m->arena, nodes, sizeof(uint32_t));
+    search.is_open = arena_zalloc(&m->arena, nodes, sizeof(bool));
+    for (uint32_t node = 0; node < nodes; node++)
+        if (!search.number[node])
+            search_from(&search, node);
+}
+
+void reach_widen_only(struct merging *m)
+{
+    struct reach *reach;
+
+    if (m->kernel_count != 1)
+        return;
+    reach = &m->reach[m->kernels[0]];
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        if (!m->symbols[i].is_live)
+            continue;
+        if (m->functions[i].barriers > reach->barriers)
+            reach->barriers = m->functions[i].barriers;
+        if (m->functions[i].is_aliased)
+            reach->flags |= REACHES_ALIAS;
+    }
+}
+
+void reach_walker_begin(struct reach_walker *walker, struct merging *m)
+{
+    size_t nodes = m->symbol_count + m->prototype_count;
+
+    walker->seen = arena_zalloc(&m->arena, nodes, sizeof *walker->seen);
+    walker->queue = arena_alloc(&m->arena, nodes, sizeof *walker->queue);
+    walker->walk = 0;
+}
+
+size_t reach_walk(struct reach_walker *walker, const struct merging *m, uint32_t from,
+                  enum reach_flag flag, const uint32_t **found)
+{
+    size_t count = 0;
+
+    walker->walk++;
+    *found = walker->queue;
+    from = merging_canonical(m, from);
+    if (!(m->reach[from].flags & flag))
+        return 0;
+    walker->seen[from] = walker->walk;
+    walker->queue[count++] = from;
+    for (size_t at = 0; at < count; at++) {
+        uint32_t to;
+
+        for (uint32_t i = 0; (to = successor(m, walker->queue[at], i)) != MERGE_NONE; i++) {
+            if (walker->seen[to] == walker->walk || !(m->reach[to].flags & flag))
+                continue;
+            walker->seen[to] = walker->walk;
+            walker->queue[count++] = to;
+        }
+    }
+    return count;
+}

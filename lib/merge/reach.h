@@ -1,0 +1,35 @@
+/* reach.h: what is alive, and what each function can reach. */
+#ifndef MINILINK_MERGE_REACH_H
+#define MINILINK_MERGE_REACH_H
+
+#include "merge/merging.h"
+
+/* Marks live functions: kernels, functions whose address is taken or stands in data, and all that
+ * they need; under -g and -r, every function. */
+void reach_mark_live(struct merging *m);
+
+/* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
+ * of everything that it can reach through direct and indirect calls. Own values come from
+ * m->functions. Linear, recursion included. */
+void reach_summarize(struct merging *m);
+
+/* Adds to what a program's only kernel reaches the barriers and aliases of all functions that stay
+ * (measured). Comes after layout. */
+void reach_widen_only(struct merging *m);
+
+/* Room for walks from one function to others; made by reach_walker_begin in the merge's arena. */
+struct reach_walker {
+    uint32_t *seen;  /* by node: number of the walk that saw it last */
+    uint32_t *queue; /* nodes */
+    uint32_t walk;
+};
+
+void reach_walker_begin(struct reach_walker *walker, struct merging *m);
+
+/* Finds the functions that `from` can reach, itself included, going only where m->reach has `flag`.
+ * *found is valid until the next walk; prototypes among them are >= m->symbol_count. Returns how
+ * many there are. */
+size_t reach_walk(struct reach_walker *walker, const struct merging *m, uint32_t from,
+                  enum reach_flag flag, const uint32_t **found);
+
+#endif

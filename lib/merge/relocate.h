@@ -1,0 +1,15 @@
+/* relocate.h: relocations: resolved where the link decides the value, else kept for the driver. */
+#ifndef MINILINK_MERGE_RELOCATE_H
+#define MINILINK_MERGE_RELOCATE_H
+
+#include "merge/merging.h"
+
+/* Writes resolved values into the sections' contents, and collects in m->relocations, with sections
+ * for them, what stays. False, and errors, for types that it cannot resolve. */
+bool relocate_sections(struct merging *m);
+
+/* Writes the contents of the relocation sections. Comes after the symbols have their rows. False,
+ * and an error, when one stays for a symbol that does not. */
+bool relocate_encode(struct merging *m);
+
+#endif

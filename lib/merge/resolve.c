@@ -1,0 +1,458 @@
+/* resolve.c: symbol resolution.
+ *
+ * Global and weak symbols of all cubins meet by name: the first definition counts, but a strong one
+ * replaces a weak one whatever their order, and two strong ones are an error. COMMON symbols take
+ * the largest size and the first alignment, until a real definition turns up. Local symbols meet
+ * nobody: several cubins may each bring their own `$str` or `__cuda_sm20_div_u64`.
+ * All rules were measured on nvlink 13.0. */
+#include "merge/resolve.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/losers.h"
+
+/* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
+ * after the first cubin's functions, then everything else; each cubin's symbols are therefore
+ * walked once per pass. */
+enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
+
+/* Functions that the driver brings: no definition is looked for (measured). */
+static bool is_syscall(struct text name)
+{
+    static const char *const names[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, text_of(names[i])))
+            return true;
+    return text_starts(name, TEXT("__cuda_syscall_"));
+}
+
+bool resolve_is_unified_table(struct text name)
+{
+    return text_starts(name, TEXT("__UFT")) || text_starts(name, TEXT("__UDT"));
+}
+
+bool resolve_is_reserved(struct text name)
+{
+    return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
+}
+
+/* A section symbol may also name none: an absolute or common one. */
+static bool names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
+
+/* A texture, sampler or surface reference. */
+static bool is_reference(const struct cubin_symbol *symbol)
+{
+    return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
+}
+
+static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    if (symbol->type == STT_FUNC)
+        return PASS_CODE;
+    if (is_reference(symbol) && symbol->section != SHN_UNDEF)
+        return PASS_PARAMETERS;
+    if (names_section(cubin, symbol)) {
+        struct text name = cubin->sections[symbol->section].name;
+
+        return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
+                       text_starts(name, TEXT(".nv.shared."))
+                   ? PASS_CODE
+                   : PASS_OTHER;
+    }
+    return symbol->binding != STB_LOCAL && resolve_is_reserved(symbol->name) ? PASS_RESERVED
+                                                                             : PASS_OTHER;
+}
+
+static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
+{
+    ARRAY_PUSH(m->symbols, m->symbol_count, m->symbol_capacity) = (struct merged_symbol){
+        .name = input->name,
+        .size = input->size,
+        .type = input->type,
+        .binding = input->binding,
+        .other = input->other,
+        .first_file = (uint32_t)file,
+        .file = MERGE_NONE,
+        .alias = MERGE_NONE,
+        .section = MERGE_NONE,
+    };
+    return (uint32_t)(m->symbol_count - 1);
+}
+
+static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
+{
+    ARRAY_PUSH(m->locals, m->local_count, m->local_capacity) =
+        (struct merged_local){is_section, (uint32_t)file, index};
+}
+
+static void define(struct merging *m, struct merged_symbol *symbol, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+
+    symbol->file = (uint32_t)file;
+    symbol->input = (uint32_t)index;
+    symbol->type = input->type;
+    symbol->binding = input->binding;
+    symbol->other = input->other;
+    symbol->size = input->size;
+    symbol->value = input->value;
+    symbol->input_section = input->section;
+}
+
+/* Whether a symbol of a cubin is data with bytes in the file, not just zeroed. */
+static bool is_initialised(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->section != SHN_UNDEF && symbol->section < cubin->section_count &&
+           cubin->sections[symbol->section].type == SHT_CUDA_GLOBAL_INIT;
+}
+
+static bool is_initialised_here(const struct merging *m, const struct merged_symbol *symbol)
+{
+    return symbol->file != MERGE_NONE &&
+           is_initialised(m->cubins[symbol->file],
+                          &m->cubins[symbol->file]->symbols[symbol->input]);
+}
+
+/* A COMMON variable grows with others, and initialised data must be large enough for it; with
+ * anything else sizes must be the same (measured). */
+static void check_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                       const struct cubin_symbol *input)
+{
+    bool is_common = input->section == SECTION_COMMON;
+    bool was_common = merged_is_common(symbol);
+    bool is_first_larger = was_common && is_initialised(m->cubins[file], input);
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->size == 0 || symbol->size == 0 || input->size == symbol->size ||
+        (is_common && was_common))
+        return;
+    if (is_first_larger || (is_common && is_initialised_here(m, symbol))) {
+        if (is_first_larger ? symbol->size < input->size : input->size < symbol->size)
+            return;
+        diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
+                   TEXT_ARG(input->name), is_first_larger ? first : here);
+    } else {
+        diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    }
+    m->failed = true;
+}
+
+static bool is_code_or_data(uint8_t type)
+{
+    return type == STT_FUNC || type == STT_CUDA_OBJECT;
+}
+
+/* Functions and data must agree with what earlier cubins said about them. */
+static void check_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                       const struct cubin_symbol *input)
+{
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+    unsigned other = input->other ^ symbol->other;
+    bool is_data = input->type == STT_CUDA_OBJECT;
+
+    if (!is_code_or_data(input->type) || !is_code_or_data(symbol->type) ||
+        (symbol->first_file == file && symbol->file == MERGE_NONE))
+        return;
+    if (other & STO_CUDA_SPACE)
+        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    else if (is_data && (other & STO_CUDA_MANAGED))
+        diag_error("Managed attribute doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    else if (!is_data && (other & STO_CUDA_ENTRY))
+        diag_error("Function '%.*s' not declared __global__ in all source files",
+                   TEXT_ARG(input->name));
+    else
+        other = 0;
+    m->failed = m->failed || other != 0;
+    if (is_data)
+        check_size(m, symbol, file, input);
+}
+
+/* Whether a symbol that is defined already must not be defined here too. A COMMON variable gives
+ * way to initialised data and to weak data, not to data that is just zeroed (measured). */
+static bool is_second(const struct merging *m, const struct merged_symbol *symbol,
+                      const struct cubin_symbol *input)
+{
+    return symbol->file != MERGE_NONE && symbol->binding == STB_GLOBAL &&
+           input->binding == STB_GLOBAL &&
+           (input->section != SECTION_COMMON || !is_initialised_here(m, symbol));
+}
+
+/* A reference is mentioned, never defined: its namesakes must be of its
+ * kind (words as measured). */
+static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
+                            const struct cubin_symbol *input)
+{
+    const char *here = m->cubins[file]->name;
+    const char *first = m->cubins[symbol->first_file]->name;
+
+    if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
+        return true;
+    if (is_reference(input))
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    else
+        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
+                   TEXT_ARG(input->name), here, first);
+    m->failed = true;
+    return false;
+}
+
+static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
+{
+    struct merged_symbol *symbol = &m->symbols[id];
+
+    if (symbol->file != MERGE_NONE)
+        return;
+    if (!symbol->common_alignment) {
+        symbol->common_alignment = input->value ? input->value : 1;
+        ARRAY_PUSH(m->commons, m->common_count, m->common_capacity) = id;
+    }
+    if (input->size > symbol->size)
+        symbol->size = input->size;
+    symbol->type = input->type;
+    symbol->other = input->other;
+}
+
+/* What the driver provides is global, and from sm_100 on data whose value says where (measured). */
+static void declare_reserved(const struct merging *m, struct merged_symbol *symbol,
+                             const struct cubin_symbol *input)
+{
+    symbol->binding = STB_GLOBAL;
+    symbol->value = input->value;
+    if (merging_is_mercury(m) &&
+        (m->request->relocatable || !resolve_is_unified_table(input->name)))
+        symbol->type = STT_CUDA_OBJECT;
+}
+
+/* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
+ * these. */
+static bool is_leaner(const struct merging *m, const struct merged_symbol *symbol, size_t file,
+                      size_t index)
+{
+    uint32_t registers = m->input_registers[m->symbol_base[file] + index];
+
+    return symbol->type == STT_FUNC && symbol->binding == STB_WEAK && registers > 0 &&
+           registers < m->input_registers[m->symbol_base[symbol->file] + symbol->input];
+}
+
+/* Brings a global or weak symbol of cubin `file` together with its namesakes. */
+static void merge_global(struct merging *m, struct table *names, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t id = table_add(names, input->name, (uint32_t)m->symbol_count);
+    struct merged_symbol *symbol;
+
+    if (id == m->symbol_count) {
+        add_symbol(m, file, input);
+        if (resolve_is_reserved(input->name))
+            declare_reserved(m, &m->symbols[id], input);
+        if (m->symbols[id].binding == STB_WEAK)
+            add_local(m, false, file, id);
+        else
+            ARRAY_PUSH(m->globals, m->global_count, m->global_capacity) = id;
+    }
+    m->symbol_of[m->symbol_base[file] + index] = id;
+    symbol = &m->symbols[id];
+    if (!check_reference(m, symbol, file, input))
+        return;
+    check_kind(m, symbol, file, input);
+    if (input->section == SHN_UNDEF)
+        return;
+    if (is_second(m, symbol, input)) {
+        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
+        m->failed = true;
+    } else if (input->section == SECTION_COMMON) {
+        merge_common(m, id, input);
+    } else if (symbol->file == MERGE_NONE ||
+               (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
+               (input->binding == STB_WEAK && is_leaner(m, symbol, file, index))) {
+        if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
+            m->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
+        define(m, symbol, file, index);
+    } else if (input->binding == STB_WEAK) {
+        m->has_lost[m->symbol_base[file] + index] = true;
+    }
+}
+
+static void resolve_one(struct merging *m, struct table *names, size_t file, size_t index)
+{
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t id;
+
+    if (input->type == STT_SECTION) {
+        if (names_section(m->cubins[file], input))
+            add_local(m, true, file, (uint32_t)index);
+    } else if (input->binding != STB_LOCAL) {
+        merge_global(m, names, file, index);
+    } else if (input->name.size > 0 || input->type == STT_FUNC) {
+        if (input->section == SHN_UNDEF)
+            return; /* measured: .nv.ptx.const0.size vanishes */
+        id = add_symbol(m, file, input);
+        define(m, &m->symbols[id], file, index);
+        m->symbol_of[m->symbol_base[file] + index] = id;
+        add_local(m, false, file, id);
+    }
+}
+
+static void resolve_cubin(struct merging *m, struct table *names, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
+        for (size_t i = 1; i < cubin->symbol_count; i++)
+            if (pass_of(cubin, &cubin->symbols[i]) == pass)
+                resolve_one(m, names, file, i);
+}
+
+/* Functions on one section: all but the one that its sh_info names are aliases. */
+static void find_aliases(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *input = &cubin->symbols[i];
+        uint32_t id = merging_symbol(m, file, (uint32_t)i);
+        uint32_t owner;
+
+        if (input->type != STT_FUNC || id == MERGE_NONE || input->section == SHN_UNDEF ||
+            input->section >= cubin->section_count)
+            continue;
+        owner = merging_owner(m, file, input->section);
+        if (owner != MERGE_NONE && owner != id && m->symbols[id].file == file)
+            m->symbols[id].alias = owner;
+    }
+}
+
+static void find_owners(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        uint32_t function = cubin_section_function(cubin, (uint32_t)i);
+        uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
+
+        m->owner_of[m->section_base[file] + i] = id;
+        /* Two weak functions of one name in one cubin would share what belongs to each. */
+        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
+            diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                       TEXT_ARG(m->symbols[id].name), cubin->name, cubin->name);
+            m->failed = true;
+        }
+    }
+}
+
+/* Notes what a cubin's .nv.info says of its functions' registers. */
+static void note_registers(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        struct bytes rest = cubin->sections[i].data;
+        struct info_record record;
+
+        if (cubin->sections[i].type != SHT_CUDA_INFO)
+            continue;
+        while (info_next(&rest, &record)) {
+            uint32_t symbol = info_word(record.payload, 0);
+
+            if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
+                m->input_registers[m->symbol_base[file] + symbol] = info_word(record.payload, 1);
+        }
+    }
+}
+
+static void count_inputs(struct merging *m)
+{
+    size_t symbols = 0;
+    size_t sections = 0;
+
+    m->symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
+    m->section_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->section_base);
+    for (size_t file = 0; file <= m->count; file++) {
+        m->symbol_base[file] = symbols;
+        m->section_base[file] = sections;
+        if (file == m->count)
+            break;
+        symbols += m->cubins[file]->symbol_count;
+        sections += m->cubins[file]->section_count;
+    }
+    m->symbol_of = arena_alloc(&m->arena, symbols, sizeof *m->symbol_of);
+    m->owner_of = arena_alloc(&m->arena, sections, sizeof *m->owner_of);
+    memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
+    memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
+    m->has_lost = arena_zalloc(&m->arena, symbols, sizeof *m->has_lost);
+    m->gave_way = arena_zalloc(&m->arena, symbols, sizeof *m->gave_way);
+    m->input_registers = arena_zalloc(&m->arena, symbols, sizeof *m->input_registers);
+    for (size_t file = 0; file < m->count; file++)
+        note_registers(m, file);
+}
+
+/* Commons that got a real definition later are none. */
+static void drop_defined_commons(struct merging *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->common_count; i++)
+        if (m->symbols[m->commons[i]].file == MERGE_NONE)
+            m->commons[kept++] = m->commons[i];
+    m->common_count = kept;
+}
+
+bool resolve_symbols(struct merging *m)
+{
+    struct table names = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, table_cleanup, &names);
+    count_inputs(m);
+    for (size_t file = 0; file < m->count; file++)
+        resolve_cubin(m, &names, file);
+    context_clean(&cleanup);
+    for (size_t file = 0; file < m->count; file++)
+        find_owners(m, file);
+    for (size_t file = 0; file < m->count; file++)
+        find_aliases(m, file);
+    drop_defined_commons(m);
+    losers_find(m);
+    return !m->failed;
+}
+
+static bool is_missing(const struct merged_symbol *symbol)
+{
+    if (symbol->file != MERGE_NONE || symbol->common_alignment)
+        return false;
+    if (symbol->type == STT_FUNC)
+        return symbol->is_live && !is_syscall(symbol->name);
+    /* An array of shared memory without a size is what the launch gives (measured). */
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
+           (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
+}
+
+bool resolve_check_undefined(const struct merging *m)
+{
+    bool complete = true;
+
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+
+        if (!is_missing(symbol))
+            continue;
+        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
+                   m->cubins[symbol->first_file]->name);
+        complete = false;
+    }
+    return complete;
+}

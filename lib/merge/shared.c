@@ -1,0 +1,351 @@
+/* shared.c: shared memory.
+ *
+ * A shared variable has no address before the link: its st_value is its alignment. A kernel's
+ * window holds the variables of its own function and of every function that it can reach;
+ * shared_place.c gives them their places. From sm_90 on the driver keeps the first 0x400 bytes:
+ * they count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
+#include "merge/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/layout.h"
+#include "merge/reach.h"
+#include "merge/shared_place.h"
+
+#define SHARED_BYTES 0xc000u /* static shared memory that a kernel may use */
+
+static void gather_code(struct merging *m, struct merged_pairs *uses, size_t file,
+                        const struct cubin_section *list)
+{
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t function;
+    bool is_kept;
+
+    if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]))
+        return;
+    function = merging_owner(m, file, list->info);
+    if (function != MERGE_NONE && m->symbols[function].file != file)
+        return; /* what a copy that lost names does not count */
+    is_kept = merging_keeps(m, file, list->info);
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
+
+        if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
+            continue;
+        m->is_shared_named[symbol] = true;
+        if (!is_kept)
+            continue;
+        lists_add(uses, function, symbol);
+        m->functions[function].uses_shared = true;
+    }
+}
+
+/* A kernel's variables take their place even when its code does not name them, also those of copies
+ * of it that do not count (measured). */
+static void gather_own(struct merging *m, struct merged_pairs *uses)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+        uint32_t owner;
+
+        if (!merged_is_data(symbol, STO_CUDA_SHARED) || symbol->file == MERGE_NONE ||
+            symbol->input_section >= m->cubins[symbol->file]->section_count)
+            continue;
+        owner = merging_owner(m, symbol->file, symbol->input_section);
+        if (owner == MERGE_NONE ||
+            (m->symbols[owner].file != symbol->file && !merged_is_kernel(&m->symbols[owner])))
+            continue;
+        lists_add(uses, owner, i);
+        m->functions[owner].uses_shared = true;
+    }
+}
+
+void shared_gather(struct merging *m)
+{
+    struct merged_pairs uses = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &uses.items);
+    m->is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            gather_code(m, &uses, file, &m->cubins[file]->sections[i]);
+    gather_own(m, &uses);
+    m->shared_uses = lists_make(&m->arena, &uses, m->symbol_count);
+    lists_distinct(&m->arena, &m->shared_uses, m->symbol_count, m->symbol_count);
+    context_clean(&cleanup);
+}
+
+static void add_variable(struct merging *m, struct shared_window *window, uint32_t variable)
+{
+    const struct merged_symbol *symbol = &m->symbols[variable];
+
+    if (symbol->file == MERGE_NONE) {
+        window->has_extern = true;
+        return;
+    }
+    window->has_variables = true;
+    shared_align(window, symbol->value);
+}
+
+/* Finds what each kernel reaches, as (variable, kernel) pairs. */
+static void find_users(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    struct merged_pairs users = {0};
+    struct reach_walker walker;
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &users.items);
+    reach_walker_begin(&walker, m);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        struct shared_window *window = &planner->windows[k];
+        const uint32_t *found;
+        size_t count = reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found);
+
+        window->alignment = 1;
+        for (size_t i = 0; i < count; i++) {
+            if (found[i] >= m->symbol_count)
+                continue;
+            for (uint32_t u = m->shared_uses.first[found[i]];
+                 u < m->shared_uses.first[found[i] + 1]; u++) {
+                uint32_t variable = m->shared_uses.items[u];
+
+                add_variable(m, window, variable);
+                lists_add(&users, variable, k);
+            }
+        }
+    }
+    planner->kernels_of = lists_make(&m->arena, &users, m->symbol_count);
+    lists_distinct(&m->arena, &planner->kernels_of, m->symbol_count, m->kernel_count);
+    context_clean(&cleanup);
+}
+
+static bool names_extern(const struct merging *m)
+{
+    uint32_t i = 0;
+
+    while (i < m->symbol_count && !(m->is_shared_named[i] && m->symbols[i].file == MERGE_NONE))
+        i++;
+    return i < m->symbol_count;
+}
+
+/* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
+ * kernel's shared memory is aligned for the sections of all variables outside kernels. If code
+ * names `.extern .shared` arrays, too, every kernel has shared memory. */
+static void align_common(struct shared_planner *planner)
+{
+    const struct merging *m = planner->m;
+    uint64_t strictest = 1;
+    uint32_t variable = 0;
+    bool needs_memory;
+
+    while (variable < m->symbol_count && !shared_is_common(planner, variable))
+        variable++;
+    if (variable == m->symbol_count)
+        return;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &m->cubins[file]->sections[i];
+
+            if (section->type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE &&
+                section->alignment > strictest)
+                strictest = section->alignment;
+        }
+    needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && names_extern(m);
+    for (size_t k = 0; k < m->kernel_count; k++) {
+        shared_align(&planner->windows[k], strictest);
+        planner->windows[k].has_variables |= needs_memory;
+    }
+}
+
+/* The kernels that reach a function agree on the address. */
+static void tell_functions(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    struct reach_walker walker;
+
+    reach_walker_begin(&walker, m);
+    for (size_t k = 0; k < m->kernel_count; k++) {
+        const uint32_t *found;
+        size_t count = planner->windows[k].has_extern
+                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           : 0;
+
+        for (size_t i = 0; i < count; i++)
+            if (found[i] < m->symbol_count && m->extern_address[found[i]] == UINT64_MAX)
+                m->extern_address[found[i]] = planner->windows[k].extern_address;
+    }
+}
+
+static struct merged_section make_section(enum merged_class class, struct text name,
+                                          uint32_t function, uint64_t alignment, uint64_t size)
+{
+    return (struct merged_section){
+        .class = class,
+        .name = name,
+        .type = SHT_NOBITS,
+        .flags = SHF_ALLOC | SHF_WRITE | (function == MERGE_NONE ? 0 : SHF_INFO_LINK),
+        .alignment = alignment,
+        .function = function,
+        .target = MERGE_NONE,
+        .size = size,
+    };
+}
+
+static uint64_t reserved_bytes(const struct merging *m)
+{
+    return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
+}
+
+/* Makes room in .nv_debug.shared, the section of what belongs to no single kernel. */
+static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
+{
+    struct merged_section *section;
+
+    if (m->debug_shared == MERGE_NONE) {
+        struct merged_section made =
+            make_section(CLASS_DEBUG_SHARED, TEXT(".nv_debug.shared"), MERGE_NONE, 1, 0);
+
+        m->debug_shared = layout_add(m, &made);
+    }
+    section = &m->sections[m->debug_shared];
+    if (alignment > section->alignment)
+        section->alignment = alignment;
+    if (size > section->size)
+        section->size = size;
+}
+
+static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
+{
+    struct text name = m->symbols[kernel].name;
+    struct merged_section section;
+
+    if (window->end > SHARED_BYTES) {
+        diag_error("Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
+                   TEXT_ARG(name), (unsigned long long)window->end, SHARED_BYTES);
+        m->failed = true;
+    }
+    name = text_of(arena_printf(&m->image->arena, ".nv.shared.%.*s", TEXT_ARG(name)));
+    section = make_section(CLASS_SHARED, name, kernel, window->alignment,
+                           reserved_bytes(m) + window->end);
+    m->shared_of[kernel] = layout_add(m, &section);
+}
+
+/* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names
+ * them. */
+static void describe_extern(struct merging *m)
+{
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
+            grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
+                              merging_is_mercury(m) ? reserved_bytes(m) : 0);
+}
+
+/* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
+ * several kernels reach them. Values count the reserve; those of `.extern` arrays only if there are
+ * variables of several kernels (measured). */
+static void name_variable(struct shared_planner *planner, uint32_t variable)
+{
+    struct merging *m = planner->m;
+    struct merged_symbol *symbol = &m->symbols[variable];
+    const struct merged_lists *users = &planner->kernels_of;
+    uint64_t reserve = reserved_bytes(m);
+    uint64_t alignment = symbol->value;
+
+    symbol->value = m->shared_address[variable];
+    if (!m->request->debug)
+        symbol->other |= STV_INTERNAL; /* measured */
+    if (symbol->file == MERGE_NONE && !m->request->debug) {
+        /* Measured: without -g they have no address, nor a symbol unless other variables are here.
+         */
+        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
+        symbol->value = reserve - 1;
+        if (!planner->has_common || reserve == 0 || merging_is_mercury(m))
+            return;
+    } else if (symbol->file == MERGE_NONE) {
+        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
+                          reserve + (symbol->size ? symbol->value + symbol->size : 0));
+        symbol->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
+    } else if (lists_count(users, variable) != 1) {
+        grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
+        symbol->value += reserve;
+    } else {
+        symbol->value += reserve;
+        symbol->section = m->shared_of[m->kernels[users->items[users->first[variable]]]];
+        return;
+    }
+    symbol->section = m->debug_shared;
+}
+
+/* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
+static void finish_variables(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    const struct merged_lists *users = &planner->kernels_of;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        bool is_used;
+
+        if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
+            continue;
+        is_used = lists_count(users, i) > 0;
+        if (!is_used && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
+            continue;
+        if (m->symbols[i].file == MERGE_NONE && is_used)
+            m->shared_address[i] =
+                planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
+        if (merging_keeps_all(m))
+            name_variable(planner, i);
+    }
+}
+
+/* Kernels that come with a section of shared memory keep one, also an empty one. */
+static void mark_given_sections(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *number = arena_alloc(&m->arena, m->symbol_count, sizeof *number);
+
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        number[m->kernels[k]] = k;
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
+            uint32_t owner = merging_owner(m, file, i);
+
+            if (m->cubins[file]->sections[i].type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
+                !merging_keeps(m, file, i) || !merged_is_kernel(&m->symbols[owner]))
+                continue;
+            planner->windows[number[owner]].has_variables = m->is_shared_given[owner] = true;
+        }
+}
+
+bool shared_layout(struct merging *m)
+{
+    struct shared_planner planner = {.m = m};
+
+    m->shared_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    memset(m->shared_of, 0xff, m->symbol_count * sizeof(uint32_t)); /* MERGE_NONE */
+    m->shared_address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
+    m->is_shared_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    m->debug_shared = MERGE_NONE;
+    if (m->request->relocatable)
+        return true;
+    planner.windows = arena_zalloc(&m->arena, m->kernel_count, sizeof *planner.windows);
+    find_users(&planner);
+    align_common(&planner);
+    shared_place(&planner);
+    tell_functions(&planner);
+    mark_given_sections(&planner);
+    for (size_t k = 0; k < m->kernel_count; k++)
+        if (planner.windows[k].has_variables || planner.windows[k].has_extern)
+            add_section(m, m->kernels[k], &planner.windows[k]);
+    describe_extern(m);
+    finish_variables(&planner);
+    return !m->failed;
+}

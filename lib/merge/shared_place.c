@@ -1,0 +1,371 @@
+/* shared_place.c: where shared variables lie in the kernels' windows.
+ *
+ * Variables outside kernels' functions come first, because code that several kernels share can only
+ * name one address. Those that several kernels reach, or none, although code names them, are taken
+ * largest first; each goes to the first slot in which no kernel meets two of them, and all slots
+ * follow each other. Then, for each kernel, come what it has alone and its own, the strictest
+ * first;
+ * `.extern .shared` arrays begin behind them. The order of equal variables is that of nvlink's
+ * sort, in which those that are never reached take part, too. Measured on nvlink 13.0 with 700
+ * programs. */
+#include "merge/shared_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "merge/reach.h"
+#include "merge/shared.h"
+
+/* A place for one variable of each kernel. */
+struct slot {
+    uint64_t size;
+    uint64_t alignment;
+    uint64_t offset;
+};
+
+/* The slots in which a kernel has something, a bit for each. */
+struct taken {
+    uint64_t *words;
+    size_t count;
+};
+
+struct slots {
+    struct shared_planner *planner;
+    struct slot *items;
+    size_t count;
+    struct taken *taken; /* by kernel */
+};
+
+void shared_sort(uint32_t *items, size_t count, uint32_t *scratch, shared_before *before,
+                 const void *context)
+{
+    size_t a_count = (count + 1) / 2;
+    uint32_t *a = scratch;
+    uint32_t *b = scratch + a_count;
+    size_t from_a = 0;
+    size_t from_b = 0;
+
+    if (count < 2)
+        return;
+    /* Every second item goes to the front of the second list, the others of the first. */
+    for (size_t i = 0; i < count; i++) {
+        if (i & 1)
+            b[count - a_count - 1 - i / 2] = items[i];
+        else
+            a[a_count - 1 - i / 2] = items[i];
+    }
+    shared_sort(a, a_count, items, before, context);
+    shared_sort(b, count - a_count, items, before, context);
+    for (size_t i = 0; i < count; i++) {
+        bool takes_a = from_b == count - a_count ||
+                       (from_a < a_count && before(context, a[from_a], b[from_b]));
+
+        items[i] = takes_a ? a[from_a++] : b[from_b++];
+    }
+}
+
+static bool is_defined(const struct merging *m, uint32_t variable)
+{
+    return m->symbols[variable].file != MERGE_NONE;
+}
+
+bool shared_is_own(const struct merging *m, uint32_t variable)
+{
+    const struct merged_symbol *symbol = &m->symbols[variable];
+    uint32_t owner;
+
+    if (!is_defined(m, variable) || symbol->input_section >= m->cubins[symbol->file]->section_count)
+        return false;
+    owner = merging_owner(m, symbol->file, symbol->input_section);
+    return owner != MERGE_NONE && merged_is_kernel(&m->symbols[owner]);
+}
+
+bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
+{
+    const struct merging *m = planner->m;
+
+    return m->is_shared_named[variable] && is_defined(m, variable) && !shared_is_own(m, variable) &&
+           lists_count(&planner->kernels_of, variable) != 1;
+}
+
+/* All shared variables, each where a cubin that defines it, or else the first that mentions it, has
+ * it. */
+static size_t list_variables(struct merging *m, uint32_t *variables)
+{
+    bool *is_seen = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_seen);
+    size_t count = 0;
+
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t symbol = merging_symbol(m, file, i);
+
+            if (symbol == MERGE_NONE || is_seen[symbol] ||
+                !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
+                (is_defined(m, symbol) && m->symbols[symbol].file != file))
+                continue;
+            is_seen[symbol] = true;
+            variables[count++] = symbol;
+        }
+    return count;
+}
+
+/* The first slot that none of the variable's kernels has taken. */
+static size_t find_slot(const struct slots *slots, const uint32_t *kernels, size_t count)
+{
+    for (size_t word = 0;; word++) {
+        uint64_t all = 0;
+
+        for (size_t i = 0; i < count && ~all; i++)
+            if (word < slots->taken[kernels[i]].count)
+                all |= slots->taken[kernels[i]].words[word];
+        if (~all)
+            return word * 64 + (size_t)__builtin_ctzll(~all);
+    }
+}
+
+static void take_slot(struct slots *slots, uint32_t kernel, size_t slot)
+{
+    struct taken *taken = &slots->taken[kernel];
+
+    if (slot / 64 >= taken->count) {
+        size_t count = slot / 64 * 2 + 1;
+        uint64_t *words = arena_zalloc(&slots->planner->m->arena, count, sizeof *words);
+
+        if (taken->count > 0)
+            memcpy(words, taken->words, taken->count * sizeof *words);
+        *taken = (struct taken){words, count};
+    }
+    taken->words[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static size_t place_in_slot(struct slots *slots, uint32_t variable)
+{
+    const struct merged_lists *users = &slots->planner->kernels_of;
+    const struct merged_symbol *symbol = &slots->planner->m->symbols[variable];
+    const uint32_t *kernels = users->items + users->first[variable];
+    size_t count = lists_count(users, variable);
+    size_t found = find_slot(slots, kernels, count);
+    struct slot *slot = &slots->items[found];
+
+    if (found == slots->count) {
+        slots->count++;
+        *slot = (struct slot){0};
+    }
+    if (symbol->size > slot->size)
+        slot->size = symbol->size;
+    if (symbol->value > slot->alignment)
+        slot->alignment = symbol->value;
+    for (size_t i = 0; i < count; i++)
+        take_slot(slots, kernels[i], found);
+    slots->planner->has_common = true;
+    return found;
+}
+
+static void grow_windows(struct shared_planner *planner, uint32_t variable)
+{
+    const struct merging *m = planner->m;
+    const struct merged_lists *users = &planner->kernels_of;
+    uint64_t end = m->shared_address[variable] + m->symbols[variable].size;
+
+    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
+        if (planner->windows[users->items[i]].end < end)
+            planner->windows[users->items[i]].end = end;
+}
+
+/* Places the common ones of sorted variables. */
+static void place_common(struct shared_planner *planner, const uint32_t *variables, size_t count)
+{
+    struct merging *m = planner->m;
+    struct slots slots = {
+        .planner = planner,
+        .items = arena_alloc(&m->arena, count, sizeof *slots.items),
+        .taken = arena_zalloc(&m->arena, m->kernel_count, sizeof *slots.taken),
+    };
+    size_t *slot_of = arena_alloc(&m->arena, count, sizeof *slot_of);
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (shared_is_common(planner, variables[i]))
+            slot_of[i] = place_in_slot(&slots, variables[i]);
+    for (size_t i = 0; i < slots.count; i++) {
+        slots.items[i].offset = merging_align(end, slots.items[i].alignment);
+        end = slots.items[i].offset + slots.items[i].size;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!shared_is_common(planner, variables[i]))
+            continue;
+        m->shared_address[variables[i]] = slots.items[slot_of[i]].offset;
+        grow_windows(planner, variables[i]);
+    }
+}
+
+static bool is_larger(const void *context, uint32_t a, uint32_t b)
+{
+    const struct merging *m = context;
+
+    return m->symbols[a].size > m->symbols[b].size;
+}
+
+/* By falling alignment, then rising size; ties count as before. */
+static bool is_stricter(const void *context, uint32_t a, uint32_t b)
+{
+    const struct merged_symbol *x = &((const struct merging *)context)->symbols[a];
+    const struct merged_symbol *y = &((const struct merging *)context)->symbols[b];
+
+    return x->value != y->value ? x->value > y->value : x->size <= y->size;
+}
+
+/* Adds those of `variables` that one kernel alone has. */
+static void add_single(const struct shared_planner *planner, struct merged_pairs *single,
+                       const uint32_t *variables, size_t count, bool is_own)
+{
+    const struct merging *m = planner->m;
+    const struct merged_lists *users = &planner->kernels_of;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_defined(m, variables[i]) && shared_is_own(m, variables[i]) == is_own &&
+            lists_count(users, variables[i]) == 1)
+            lists_add(single, users->items[users->first[variables[i]]], variables[i]);
+}
+
+/* Places what one kernel alone has: its own variables, then the others as sorted so far. */
+static void place_single(struct shared_planner *planner, const struct merged_lists *lists,
+                         uint32_t kernel, uint32_t *scratch)
+{
+    struct merging *m = planner->m;
+    struct shared_window *window = &planner->windows[kernel];
+    uint32_t *items = lists->items + lists->first[kernel];
+    size_t count = lists_count(lists, kernel);
+
+    shared_sort(items, count, scratch, is_stricter, m);
+    for (size_t i = 0; i < count; i++) {
+        window->end = merging_align(window->end, m->symbols[items[i]].value);
+        m->shared_address[items[i]] = window->end;
+        window->end += m->symbols[items[i]].size;
+    }
+}
+
+static void place_variables(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *all = arena_alloc(&m->arena, m->symbol_count, sizeof *all);
+    uint32_t *outside = arena_alloc(&m->arena, m->symbol_count, sizeof *outside);
+    uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
+    size_t count = list_variables(m, all);
+    size_t outside_count = 0;
+    struct merged_pairs single = {0};
+    struct merged_lists lists;
+    struct context_cleanup cleanup;
+
+    for (size_t i = 0; i < count; i++)
+        if (!shared_is_own(m, all[i]))
+            outside[outside_count++] = all[i];
+    shared_sort(outside, outside_count, scratch, is_larger, m);
+    place_common(planner, outside, outside_count);
+    context_defer(&cleanup, memory_cleanup, &single.items);
+    add_single(planner, &single, all, count, true);
+    add_single(planner, &single, outside, outside_count, false);
+    lists = lists_make(&m->arena, &single, m->kernel_count);
+    context_clean(&cleanup);
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        place_single(planner, &lists, k, scratch);
+}
+
+static bool names_one_extern(const struct merging *m, uint32_t function)
+{
+    for (uint32_t i = m->shared_uses.first[function]; i < m->shared_uses.first[function + 1]; i++)
+        if (m->symbols[m->shared_uses.items[i]].file == MERGE_NONE)
+            return true;
+    return false;
+}
+
+/* Kernels whose `.extern .shared` arrays have one address, as sets: each leads to another of its
+ * set, one of them to itself. */
+static uint32_t set_of(uint32_t *sets, uint32_t kernel)
+{
+    while (sets[kernel] != kernel)
+        kernel = sets[kernel] = sets[sets[kernel]];
+    return kernel;
+}
+
+static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t item)
+{
+    for (uint32_t i = users->first[item]; i < users->first[item + 1]; i++)
+        sets[set_of(sets, users->items[i])] = set_of(sets, users->items[users->first[item]]);
+}
+
+/* Code of a function knows one address, whichever kernel runs it. */
+static void unite_users(struct shared_planner *planner, uint32_t *sets)
+{
+    struct merging *m = planner->m;
+    struct merged_pairs pairs = {0};
+    struct merged_lists kernels_of;
+    struct reach_walker walker;
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &pairs.items);
+    reach_walker_begin(&walker, m);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        const uint32_t *found;
+        size_t count = planner->windows[k].has_extern
+                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           : 0;
+
+        for (size_t i = 0; i < count; i++)
+            if (found[i] < m->symbol_count && names_one_extern(m, found[i]))
+                lists_add(&pairs, found[i], k);
+    }
+    kernels_of = lists_make(&m->arena, &pairs, m->symbol_count);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        unite(sets, &kernels_of, i);
+    context_clean(&cleanup);
+}
+
+/* Gives each set of kernels the highest address of its members' (measured). Under -g kernels that
+ * see the same array are one, too. */
+static void agree_on_extern(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+    uint32_t *sets = arena_alloc(&m->arena, m->kernel_count, sizeof *sets);
+    uint64_t *highest = arena_zalloc(&m->arena, m->kernel_count, sizeof *highest);
+
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        sets[k] = k;
+    unite_users(planner, sets);
+    for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
+        if (m->symbols[i].file == MERGE_NONE)
+            unite(sets, &planner->kernels_of, i);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        uint32_t set = set_of(sets, k);
+
+        if (planner->windows[k].has_extern && planner->windows[k].end > highest[set])
+            highest[set] = planner->windows[k].end;
+    }
+    for (uint32_t k = 0; k < m->kernel_count; k++)
+        if (planner->windows[k].has_extern)
+            planner->windows[k].end = planner->windows[k].extern_address = highest[set_of(sets, k)];
+}
+
+/* `.extern .shared` arrays all begin at the window's end. */
+static void place_extern(struct shared_planner *planner)
+{
+    struct merging *m = planner->m;
+
+    for (size_t k = 0; k < m->kernel_count; k++) {
+        struct shared_window *window = &planner->windows[k];
+
+        if (!window->has_extern)
+            continue;
+        window->end = window->extern_address = merging_align(window->end, SHARED_EXTERN_ALIGNMENT);
+        shared_align(window, SHARED_EXTERN_ALIGNMENT);
+    }
+    agree_on_extern(planner);
+}
+
+void shared_place(struct shared_planner *planner)
+{
+    place_variables(planner);
+    place_extern(planner);
+}

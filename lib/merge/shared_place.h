@@ -1,0 +1,43 @@
+/* shared_place.h: the places of shared variables in the kernels' windows; behind shared.h. */
+#ifndef MINILINK_MERGE_SHARED_PLACE_H
+#define MINILINK_MERGE_SHARED_PLACE_H
+
+#include "merge/merging.h"
+
+#define SHARED_EXTERN_ALIGNMENT 16u
+
+/* One kernel's window while it grows. */
+struct shared_window {
+    uint64_t end;
+    uint64_t alignment;
+    uint64_t extern_address; /* where `.extern .shared` arrays begin */
+    bool has_variables;
+    bool has_extern;
+};
+
+struct shared_planner {
+    struct merging *m;
+    struct shared_window *windows;  /* by kernel */
+    struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
+    bool has_common;                /* some variable is (shared_is_common) */
+};
+
+/* Makes a window's section at least as strictly aligned. */
+static inline void shared_align(struct shared_window *window, uint64_t alignment)
+{
+    if (alignment > window->alignment)
+        window->alignment = alignment;
+}
+
+/* Whether a variable belongs to a kernel's own function. */
+bool shared_is_own(const struct merging *m, uint32_t variable);
+
+/* Whether a variable lies outside kernels' functions, and code names it, but not that of one kernel
+ * alone: its address is the same for all. */
+bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
+
+/* Gives every variable that a kernel reaches its address, in m->shared_address, and the windows
+ * their ends. */
+void shared_place(struct shared_planner *planner);
+
+#endif

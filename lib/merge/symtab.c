@@ -1,0 +1,241 @@
+/* symtab.c: rows of the symbol table, in nvlink's order.
+ *
+ * Cubin by cubin: notes, code and functions that are local or weak, then the other locals; the
+ * linker's own sections; then the globals, again cubin by cubin. A weak symbol that a strong
+ * definition replaced keeps its place among the locals. Shared variables, internal constants and
+ * dead functions are not written (all measured on nvlink 13.0). */
+#include "merge/symtab.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "merge/constants.h"
+#include "merge/ordering.h"
+#include "merge/resolve.h"
+
+struct builder {
+    struct merging *m;
+};
+
+static void add_row(struct builder *builder, uint32_t symbol, uint32_t section)
+{
+    struct merging *m = builder->m;
+
+    m->row_symbols[m->row_count] = symbol;
+    m->row_sections[m->row_count++] = section;
+}
+
+static void add_section(struct builder *builder, uint32_t section)
+{
+    struct merging *m = builder->m;
+
+    if (section == MERGE_NONE || m->sections[section].row ||
+        m->sections[section].class == CLASS_COUNT)
+        return;
+    m->sections[section].row = (uint32_t)m->row_count;
+    add_row(builder, MERGE_NONE, section);
+}
+
+static bool is_internal(const struct merged_symbol *symbol)
+{
+    return ELF64_ST_VISIBILITY(symbol->other) == STV_INTERNAL;
+}
+
+static bool is_written(const struct merging *m, const struct merged_symbol *symbol)
+{
+    if (symbol->type == STT_FUNC)
+        return symbol->is_live || (symbol->file != MERGE_NONE && symbol->alias != MERGE_NONE &&
+                                   m->symbols[symbol->alias].is_live);
+    if (m->request->relocatable)
+        return true;
+    if (resolve_is_unified_table(symbol->name))
+        return false;
+    if (merged_is_data(symbol, STO_CUDA_SHARED))
+        return merging_keeps_all(m) && symbol->section != MERGE_NONE;
+    if (symbol->type != STT_CUDA_OBJECT || !is_internal(symbol))
+        return true;
+    return m->request->preserve_relocations && symbol->section != MERGE_NONE &&
+           m->sections[symbol->section].class != CLASS_COUNT;
+}
+
+static void add_symbol(struct builder *builder, uint32_t index)
+{
+    struct merging *m = builder->m;
+
+    if (!is_written(m, &m->symbols[index]))
+        return;
+    m->symbols[index].row = (uint32_t)m->row_count;
+    add_row(builder, index, MERGE_NONE);
+}
+
+/* Where the section went that a cubin's section symbol names: for a losing copy of a function, to
+ * the winner's. */
+static uint32_t section_named(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t input = m->cubins[file]->symbols[index].section;
+    const struct cubin_section *section = &m->cubins[file]->sections[input];
+    uint32_t owner = merging_owner(m, file, input);
+    uint32_t placed = m->places[m->section_base[file] + input].section;
+
+    if (placed != MERGE_NONE)
+        return placed;
+    if (owner != MERGE_NONE && cubin_is_text(section))
+        return m->functions[owner].text;
+    if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
+        return m->shared_of[owner];
+    if (section->type == SHT_NOTE)
+        return table_find(&m->section_names, section->name);
+    return MERGE_NONE;
+}
+
+/* A kernel's shared memory has a row unless it is empty and of the linker's making. From sm_100 on
+ * what the driver reserves does not count (measured). */
+static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
+{
+    uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
+
+    return m->is_shared_given[kernel] || m->sections[section].size > reserve;
+}
+
+static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
+{
+    return merging_keeps_all(m) &&
+           section->size > (merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0);
+}
+
+/* It stands behind the kernel's code. */
+static void add_shared(struct builder *builder, uint32_t kernel)
+{
+    const struct merging *m = builder->m;
+    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
+
+    if (section != MERGE_NONE && is_shared_named(m, kernel, section))
+        add_section(builder, section);
+}
+
+/* From sm_100 on constant bank 0 of kernels ends the table, behind the globals, unless the link
+ * adds words for texture references to it. */
+static bool stands_last(const struct merging *m, uint32_t section)
+{
+    return merging_is_mercury(m) && section != MERGE_NONE && m->texture_count == 0 &&
+           m->sections[section].class == CLASS_FUNCTION_CONSTANT && m->sections[section].bank == 0;
+}
+
+static void add_local(struct builder *builder, const struct merged_local *local)
+{
+    struct merging *m = builder->m;
+    uint32_t input;
+
+    if (!local->is_section) {
+        add_symbol(builder, local->index);
+        return;
+    }
+    if (stands_last(m, section_named(m, local->file, local->index)))
+        return;
+    input = m->cubins[local->file]->symbols[local->index].section;
+    add_section(builder, section_named(m, local->file, local->index));
+    if (cubin_is_text(&m->cubins[local->file]->sections[input]))
+        add_shared(builder, merging_owner(m, local->file, input));
+}
+
+static void add_linker_sections(struct builder *builder)
+{
+    struct merging *m = builder->m;
+    static const enum merged_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE, CLASS_REL_ACTION};
+
+    for (size_t i = 0; i < m->order_count; i++) {
+        const struct merged_section *section = &m->sections[m->order[i]];
+
+        if ((section->class >= CLASS_SHARED && section->size &&
+             (section->class != CLASS_DEBUG_SHARED || is_debug_shared_named(m, section)) &&
+             (section->class != CLASS_SHARED ||
+              is_shared_named(m, section->function, m->order[i]))) ||
+            (section->class == CLASS_FUNCTION_CONSTANT && section->bank == CONSTANTS_BANK))
+            add_section(builder, m->order[i]);
+    }
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
+        for (size_t i = 0; i < m->order_count; i++)
+            if (m->sections[m->order[i]].class == classes[c])
+                add_section(builder, m->order[i]);
+}
+
+static void add_last(struct builder *builder, const struct merged_local *local)
+{
+    uint32_t section = section_named(builder->m, local->file, local->index);
+
+    if (stands_last(builder->m, section))
+        add_section(builder, section);
+}
+
+void symtab_assign(struct merging *m)
+{
+    struct builder builder = {.m = m};
+    size_t most = 1 + m->symbol_count + m->section_count;
+
+    m->row_symbols = arena_alloc(&m->arena, most, sizeof *m->row_symbols);
+    m->row_sections = arena_alloc(&m->arena, most, sizeof *m->row_sections);
+    add_row(&builder, MERGE_NONE, MERGE_NONE); /* the null symbol */
+    for (size_t i = 0; i < m->local_count; i++)
+        add_local(&builder, &m->locals[i]);
+    add_linker_sections(&builder);
+    m->first_global_row = m->row_count;
+    for (size_t i = 0; i < m->global_count; i++)
+        add_symbol(&builder, m->globals[i]);
+    m->twin_row_count = m->row_count;
+    for (size_t i = 0; i < m->local_count; i++)
+        if (m->locals[i].is_section)
+            add_last(&builder, &m->locals[i]);
+}
+
+static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
+{
+    const struct merged_section *section = &m->sections[index];
+
+    return (struct image_symbol){.name = section->name,
+                                 .type = STT_SECTION,
+                                 .binding = STB_LOCAL,
+                                 .section = section->index};
+}
+
+static struct image_symbol image_symbol_of(const struct merging *m,
+                                           const struct merged_symbol *symbol)
+{
+    struct image_symbol row = {
+        .name = symbol->name,
+        .value = symbol->value,
+        .size = symbol->size,
+        .type = symbol->type,
+        .binding = symbol->binding,
+        .other = symbol->other,
+    };
+
+    if (symbol->section != MERGE_NONE)
+        row.section = m->sections[symbol->section].index;
+    else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
+        row.section = SECTION_ABSOLUTE;
+    if (m->request->relocatable && merged_is_common(symbol)) {
+        row.section = SECTION_COMMON;
+        row.value = symbol->common_alignment;
+    }
+    /* An executable's data has no memory space any more, but managed data stays marked. */
+    if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT &&
+        !resolve_is_reserved(symbol->name)) {
+        row.type = STT_OBJECT;
+        row.other = symbol->other &
+                    (is_internal(symbol) ? STV_INTERNAL | STO_CUDA_MANAGED : STO_CUDA_MANAGED);
+    }
+    return row;
+}
+
+void symtab_encode(struct merging *m)
+{
+    struct image_symbol *rows = arena_zalloc(&m->arena, m->row_count, sizeof *rows);
+
+    for (size_t row = 1; row < m->row_count; row++)
+        rows[row] = m->row_symbols[row] == MERGE_NONE
+                        ? section_symbol(m, m->row_sections[row])
+                        : image_symbol_of(m, &m->symbols[m->row_symbols[row]]);
+    image_set_symbols(m->image, ORDERING_SYMTAB, rows, m->row_count, &m->strings);
+    /* A weak symbol that became global stands before the first one that sh_info means. */
+    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->first_global_row;
+}

@@ -1,0 +1,284 @@
+/* texture.c: `.texref`, `.samplerref` and `.surfref` variables.
+ *
+ * What such a variable stands for is bound by the host at run time; nothing of it is in any
+ * section, so that its symbol is undefined in every cubin. (One that is a kernel's parameter has a
+ * local symbol at the kernel's code.) Code reads the index of its header from a word in constant
+ * bank 0, behind the kernel's parameters. The words are the linker's to make, and since a function
+ * may serve several kernels, they begin at one offset in all of them: behind the largest bank 0 of
+ * any kernel, also of those without words. A kernel that reaches code with a reference gets the
+ * words of all references of the program, also of unused ones; other kernels get none. The driver
+ * fills the words in: each has a relocation, but for those of other kernels' parameters.
+ *
+ * All rules were measured on nvlink 13.0, the order of the words on up to 12 of them. In two things
+ * it is not followed. Under -r it drops the references' relocations from the code, which cannot be
+ * linked to anything any more; here they stay. And it takes parameters of one name for one
+ * reference, in whatever kernels they are, which leaves the word of all but the first kernel
+ * without a relocation; here each has its own. */
+#include "merge/texture.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "merge/layout.h"
+#include "merge/shared.h"
+
+#define WORD_SIZE 4u
+
+/* The kinds of reference, in the order in which their words are sorted at first. */
+static const struct reference_kind {
+    uint8_t type;
+    uint32_t relocation;
+    uint32_t most; /* in a kernel */
+    const char *name;
+} kinds[] = {
+    {STT_CUDA_SURFACE, R_CUDA_SURF_HEADER_INDEX, 32, "surfaces"},
+    {STT_CUDA_SAMPLER, R_CUDA_SAMP_HEADER_INDEX, 32, "samplers"},
+    {STT_CUDA_TEXTURE, R_CUDA_TEX_HEADER_INDEX, 256, "textures"},
+};
+
+#define KIND_COUNT (sizeof kinds / sizeof *kinds)
+
+static const struct reference_kind *kind_of(const struct merged_symbol *reference)
+{
+    size_t kind = 0;
+
+    while (kinds[kind].type != reference->type)
+        kind++;
+    return &kinds[kind];
+}
+
+static bool names_reference(const struct merging *m, size_t file, const struct cubin_section *list)
+{
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
+
+        if (symbol != MERGE_NONE && merged_is_reference(&m->symbols[symbol]))
+            return true;
+    }
+    return false;
+}
+
+static void gather_list(struct merging *m, size_t file, const struct cubin_section *list)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]) ||
+        !names_reference(m, file, list))
+        return;
+    m->is_texture_used = true;
+    if (merging_keeps(m, file, list->info))
+        m->functions[merging_owner(m, file, list->info)].uses_texture = true;
+}
+
+/* The references in the order of the symbols, by kind. */
+static void find_references(struct merging *m)
+{
+    m->textures = arena_alloc(&m->arena, m->symbol_count, sizeof *m->textures);
+    for (size_t kind = 0; kind < KIND_COUNT; kind++)
+        for (uint32_t i = 0; i < m->symbol_count; i++)
+            if (m->symbols[i].type == kinds[kind].type)
+                m->textures[m->texture_count++] = i;
+}
+
+void texture_gather(struct merging *m)
+{
+    find_references(m);
+    for (size_t file = 0; m->texture_count > 0 && file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
+            gather_list(m, file, &m->cubins[file]->sections[i]);
+}
+
+/* Of a program with one kernel, also dead code counts. */
+static bool has_words(const struct merging *m, uint32_t kernel)
+{
+    return (m->reach[kernel].flags & REACHES_TEXTURE) ||
+           (m->kernel_count == 1 && m->is_texture_used);
+}
+
+static bool is_first(const void *context, uint32_t a, uint32_t b)
+{
+    (void)context;
+    (void)a;
+    (void)b;
+    return true; /* all words are alike */
+}
+
+/* The order is that of a sort in which nothing comes before anything, from the last one on. */
+static void order_words(struct merging *m)
+{
+    uint32_t *scratch = arena_alloc(&m->arena, m->texture_count, sizeof *scratch);
+
+    for (size_t i = 0; i < m->texture_count / 2; i++) {
+        uint32_t other = m->textures[i];
+
+        m->textures[i] = m->textures[m->texture_count - 1 - i];
+        m->textures[m->texture_count - 1 - i] = other;
+    }
+    shared_sort(m->textures, m->texture_count, scratch, is_first, NULL);
+    m->texture_offset = arena_alloc(&m->arena, m->symbol_count, sizeof *m->texture_offset);
+    for (size_t i = 0; i < m->texture_count; i++)
+        m->texture_offset[m->textures[i]] = m->texture_base + WORD_SIZE * i;
+}
+
+static void check_counts(struct merging *m, const size_t counts[], uint32_t kernel)
+{
+    for (size_t kind = KIND_COUNT; kind-- > 0;) {
+        if (counts[kind] <= kinds[kind].most)
+            continue;
+        diag_fatal("More than %u %s used in entry function '%.*s'", kinds[kind].most,
+                   kinds[kind].name, TEXT_ARG(m->symbols[kernel].name));
+        m->failed = true;
+    }
+}
+
+/* No kernel may have too many references, and no bank too many bytes. */
+static void check_words(struct merging *m, uint64_t end)
+{
+    size_t counts[KIND_COUNT] = {0};
+    size_t k = 0;
+
+    while (k < m->kernel_count && !has_words(m, m->kernels[k]))
+        k++;
+    if (k == m->kernel_count)
+        return;
+    for (size_t i = 0; i < m->texture_count; i++)
+        counts[kind_of(&m->symbols[m->textures[i]]) - kinds]++;
+    check_counts(m, counts, m->kernels[k]);
+    if (end <= CONSTANT_BANK_BYTES)
+        return;
+    diag_error("File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
+               (unsigned long long)end, CONSTANT_BANK_BYTES);
+    m->failed = true;
+}
+
+static bool is_bank0(const struct merged_section *section)
+{
+    return section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0;
+}
+
+/* A kernel without parameters may come without a bank 0. */
+static uint32_t add_bank0(struct merging *m, uint32_t kernel)
+{
+    char *name =
+        arena_printf(&m->image->arena, ".nv.constant0.%.*s", TEXT_ARG(m->symbols[kernel].name));
+
+    return layout_add(m, &(struct merged_section){
+                             .class = CLASS_FUNCTION_CONSTANT,
+                             .name = text_of(name),
+                             .type = SHT_PROGBITS,
+                             .flags = SHF_ALLOC | SHF_INFO_LINK,
+                             .alignment = WORD_SIZE,
+                             .function = kernel,
+                             .target = MERGE_NONE,
+                         });
+}
+
+/* Each kernel's bank 0, and where the largest of them ends. */
+static void find_banks(struct merging *m)
+{
+    m->bank0_of = arena_alloc(&m->arena, m->symbol_count, sizeof *m->bank0_of);
+    memset(m->bank0_of, 0xff, m->symbol_count * sizeof *m->bank0_of); /* MERGE_NONE */
+    for (uint32_t i = 0; i < m->section_count; i++) {
+        const struct merged_section *section = &m->sections[i];
+
+        if (!is_bank0(section))
+            continue;
+        m->bank0_of[section->function] = i;
+        if (section->size > m->texture_base)
+            m->texture_base = section->size;
+    }
+    m->texture_base = merging_align(m->texture_base, WORD_SIZE);
+}
+
+bool texture_layout(struct merging *m)
+{
+    uint64_t end;
+
+    if (m->texture_count == 0 || m->request->relocatable)
+        return true;
+    find_banks(m);
+    order_words(m);
+    end = m->texture_base + WORD_SIZE * m->texture_count;
+    check_words(m, end);
+    for (size_t k = 0; k < m->kernel_count && !m->failed; k++) {
+        uint32_t kernel = m->kernels[k];
+
+        if (!has_words(m, kernel))
+            continue;
+        if (m->bank0_of[kernel] == MERGE_NONE)
+            m->bank0_of[kernel] = add_bank0(m, kernel);
+        m->sections[m->bank0_of[kernel]].size = end;
+    }
+    return !m->failed;
+}
+
+uint64_t texture_offset(const struct merging *m, uint32_t symbol)
+{
+    return m->texture_offset[symbol];
+}
+
+/* The kernel whose parameter the reference is, or MERGE_NONE. */
+static uint32_t owner_of(const struct merging *m, const struct merged_symbol *reference)
+{
+    if (reference->file == MERGE_NONE || reference->input_section == SHN_UNDEF ||
+        reference->input_section >= m->cubins[reference->file]->section_count)
+        return MERGE_NONE;
+    return merging_owner(m, reference->file, reference->input_section);
+}
+
+/* The list of relocations of one kernel's words. */
+static uint32_t add_list(struct merging *m, uint32_t kernel)
+{
+    const struct merged_section *bank = &m->sections[m->bank0_of[kernel]];
+    bool is_mercury = merging_is_mercury(m);
+    char *name =
+        arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
+
+    return layout_add(m, &(struct merged_section){
+                             .class = CLASS_RELOCATIONS,
+                             .name = text_of(name),
+                             .type = is_mercury ? SHT_RELA : SHT_REL,
+                             .flags = is_mercury ? SHF_INFO_LINK : 0,
+                             .alignment = 8,
+                             .entry_size = is_mercury ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
+                             .function = MERGE_NONE,
+                             .target = m->bank0_of[kernel],
+                         });
+}
+
+static void relocate_kernel(struct merging *m, uint32_t kernel)
+{
+    uint32_t list = add_list(m, kernel);
+
+    layout_writable(m, m->bank0_of[kernel]);
+    for (size_t i = 0; i < m->texture_count; i++) {
+        const struct merged_symbol *reference = &m->symbols[m->textures[i]];
+        uint32_t owner = owner_of(m, reference);
+
+        if (owner != MERGE_NONE && owner != kernel)
+            continue;
+        ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
+            (struct merged_relocation){
+                .offset = m->texture_base + WORD_SIZE * i,
+                .type = kind_of(reference)->relocation,
+                .list = list,
+                .symbol = m->textures[i],
+                .section = MERGE_NONE,
+            };
+        m->sections[list].size += m->sections[list].entry_size;
+    }
+}
+
+void texture_relocate(struct merging *m, size_t file)
+{
+    if (m->texture_count == 0 || m->request->relocatable)
+        return;
+    while (m->texture_kernel < m->kernel_count &&
+           m->symbols[m->kernels[m->texture_kernel]].file == file) {
+        uint32_t kernel = m->kernels[m->texture_kernel++];
+
+        if (has_words(m, kernel))
+            relocate_kernel(m, kernel);
+    }
+}

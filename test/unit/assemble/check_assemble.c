@@ -1,0 +1,597 @@
+/* check_assemble.c: chunks through the pool with an assembler that does what a test tells it.
+ *
+ * The chunks are made by hand, and chunk_origin() is replaced: line L of chunk C came from line
+ * 1000 * C + L of "lib.a(b.o)", but line 13 was written by the splitter. */
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assemble/assemble.h"
+#include "assemble/replay.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+
+bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
+                  const char **member, uint32_t *member_line)
+{
+    (void)chunks;
+    if (line == 13)
+        return false;
+    *member = "lib.a(b.o)";
+    *member_line = 1000 * chunk->index + line;
+    return true;
+}
+
+#define MOST 64
+
+static char texts[MOST][128];
+static struct chunk list[MOST];
+static struct chunks chunks = {.list = list};
+
+/* What the fake assembler shall do with each chunk, by index; all else succeeds. */
+enum deed { SUCCEED, FAIL, NO_MEMORY, LIE, WAIT_FOR_CANCEL, REPORT };
+static enum deed deeds[MOST];
+static const char *logs[MOST];
+static atomic_int running, most_running, started, started_order[MOST];
+static useconds_t pause_microseconds;
+
+static size_t index_of(const struct minilink_job *job)
+{
+    return (size_t)strtoul(job->ptx + 3, NULL, 10);
+}
+
+static void wait_for_cancel(const struct minilink_job *job)
+{
+    for (int i = 0; i < 10000 && !__atomic_load_n(job->cancelled, __ATOMIC_RELAXED); i++)
+        usleep(1000);
+}
+
+static int do_deed(const struct minilink_job *job, struct minilink_result *result, size_t i)
+{
+    if (logs[i])
+        result->log = strdup(logs[i]);
+    switch (deeds[i]) {
+    case FAIL:
+        result->cubin = strdup("half");
+        return MINILINK_FAILED;
+    case NO_MEMORY:
+        result->cubin = strdup("half");
+        memory_alloc(SIZE_MAX, 2);
+        return MINILINK_OK;
+    case LIE:
+        return MINILINK_OK;
+    case WAIT_FOR_CANCEL:
+        wait_for_cancel(job);
+        if (__atomic_load_n(job->cancelled, __ATOMIC_RELAXED))
+            return MINILINK_CANCELLED;
+        break;
+    case REPORT:
+        diag_warning("from within %s", job->name);
+        break;
+    case SUCCEED:
+        break;
+    }
+    result->cubin = strdup(job->ptx);
+    result->cubin_size = job->ptx_size;
+    return MINILINK_OK;
+}
+
+static int fake_assemble(void *state, const struct minilink_job *job,
+                         struct minilink_result *result)
+{
+    size_t i = index_of(job);
+    int now = atomic_fetch_add(&running, 1) + 1, most = atomic_load(&most_running), code;
+
+    ck_assert_ptr_eq(state, &running);
+    ck_assert_str_eq(job->arch, "sm_90a");
+    ck_assert_uint_eq(job->sm, 90);
+    while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))
+        ;
+    atomic_store(&started_order[atomic_fetch_add(&started, 1)], (int)i);
+    if (pause_microseconds)
+        usleep(pause_microseconds);
+    atomic_fetch_sub(&running, 1);
+    code = do_deed(job, result, i);
+    return code;
+}
+
+static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble,
+                                               &running};
+
+static void make_chunks(size_t count)
+{
+    chunks.count = count;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(texts[i], sizeof texts[i], "// %zu\n", i);
+        list[i] = (struct chunk){.index = (uint32_t)i,
+                                 .text = text_of(texts[i]),
+                                 .weight = 10 * ((i * 7) % count) + 1,
+                                 .function_count = 1,
+                                 .first_function = "work"};
+        deeds[i] = SUCCEED;
+        logs[i] = NULL;
+    }
+    atomic_store(&started, 0);
+    atomic_store(&most_running, 0);
+}
+
+/* Assembles with messages going to a sink; the text is left in *said. */
+static int run_request(struct cubins *cubins, const struct assemble_request *request, char **said)
+{
+    struct diag_sink sink = {0};
+    int code;
+
+    context_get()->sink = &sink;
+    code = assemble_chunks(cubins, &chunks, request);
+    context_get()->sink = NULL;
+    *said = buffer_take(&sink.text, NULL);
+    return code;
+}
+
+static int run_with(struct cubins *cubins, uint32_t threads, char **said)
+{
+    const struct assemble_request request = {
+        .assembler = &fake, .arch = {90, 'a'}, .threads = threads, .jobserver = JOBSERVER_OFF};
+
+    return run_request(cubins, &request, said);
+}
+
+static const uint32_t thread_counts[] = {1, 2, 8, 64};
+
+START_TEST(cubins_stand_in_chunk_order_whatever_the_number_of_threads)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(MOST);
+    pause_microseconds = 200;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_uint_eq(cubins.count, MOST);
+    ck_assert_uint_le(cubins.threads, thread_counts[_i]);
+    for (size_t i = 0; i < MOST; i++) {
+        ck_assert_str_eq(cubins.list[i].data, texts[i]);
+        ck_assert_uint_eq(cubins.list[i].size, strlen(texts[i]));
+        ck_assert_uint_ge(cubins.list[i].nanoseconds, 200000);
+    }
+    ck_assert_str_eq(said, "");
+    free(said);
+    cubins_free(&cubins);
+    ck_assert_ptr_null(cubins.list);
+}
+END_TEST
+
+START_TEST(one_chunk_needs_no_worker)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(1);
+    ck_assert_int_eq(run_with(&cubins, 8, &said), LINK_OK);
+    ck_assert_uint_eq(cubins.threads, 1);
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+START_TEST(the_costliest_chunk_starts_first)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    /* Two workers: the two heaviest of five chunks are the first two. */
+    make_chunks(5);
+    list[3].weight = UINT64_MAX;
+    list[1].weight = (uint64_t)1 << 40;
+    pause_microseconds = 100000;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_OK);
+    ck_assert_uint_eq(cubins.threads, 2);
+    ck_assert_int_eq(started_order[0] + started_order[1], 3 + 1);
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+START_TEST(concurrent_api_disabled_means_one_thread)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    setenv("LIBNVVM_DISABLE_CONCURRENT_API", "", 1);
+    make_chunks(8);
+    ck_assert_int_eq(run_with(&cubins, 8, &said), LINK_OK);
+    ck_assert_uint_eq(cubins.threads, 1);
+    ck_assert_int_eq(most_running, 1);
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+#define FIRST_FAILURE                                                                              \
+    "minilink error   : elfLink JIT compile failed: chunk 20 of 64, with function 'work', could "  \
+    "not be assembled by 'fake' (code 5)\n"
+
+START_TEST(the_first_failing_chunk_fails_the_link_whatever_the_timing)
+{
+    char *said;
+
+    for (int round = 0; round < 20; round++) {
+        struct cubins cubins = {0};
+
+        make_chunks(MOST);
+        pause_microseconds = round % 2 ? 0 : 100;
+        deeds[63] = deeds[50] = deeds[41] = deeds[20] = FAIL;
+        deeds[21] = WAIT_FOR_CANCEL;
+        logs[63] = logs[50] = "1:1: error: not shown\n";
+        logs[3] = "ptxas info    : three\n";
+        logs[20] = "ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'\n";
+        ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
+        ck_assert_str_eq(
+            said, "minilink info    : three\n"
+                  "minilink error   : lib.a(b.o):20008: Unknown modifier '.globl'\n" FIRST_FAILURE);
+        ck_assert_ptr_null(cubins.list);
+        ck_assert_uint_eq(cubins.count, 0);
+        free(said);
+    }
+}
+END_TEST
+
+START_TEST(chunks_behind_a_failure_are_not_started)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(MOST);
+    deeds[0] = FAIL;
+    list[0].weight = UINT64_MAX;
+    pause_microseconds = 1000;
+    ck_assert_int_eq(run_with(&cubins, 1, &said), LINK_FAILED);
+    ck_assert_int_eq(started, 1);
+    free(said);
+
+    make_chunks(MOST);
+    deeds[0] = FAIL;
+    list[0].weight = UINT64_MAX;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
+    ck_assert_int_lt(started, MOST);
+    free(said);
+}
+END_TEST
+
+START_TEST(a_running_chunk_behind_a_failure_is_cancelled)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(2);
+    deeds[0] = FAIL;
+    deeds[1] = WAIT_FOR_CANCEL;
+    list[1].weight = 1000;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
+    free(said);
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_in_a_worker_is_that_chunks_result)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(8);
+    deeds[5] = NO_MEMORY;
+    logs[5] = "5:1: warning: said before\n";
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_NO_MEMORY);
+    ck_assert_ptr_nonnull(strstr(said, "warning : lib.a(b.o):5005:1: said before\n"));
+    ck_assert_ptr_nonnull(strstr(said, "error   : elfLink memory error: chunk 5 of 8"));
+    free(said);
+}
+END_TEST
+
+START_TEST(success_without_a_cubin_is_an_internal_error)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(2);
+    deeds[1] = LIE;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
+    free(said);
+}
+END_TEST
+
+START_TEST(what_workers_report_is_counted_once_and_in_chunk_order)
+{
+    struct cubins cubins = {0};
+    uint64_t before = diag_error_count();
+    char *said;
+
+    make_chunks(3);
+    deeds[0] = deeds[2] = REPORT;
+    logs[1] = "ptxas warning : in between\n";
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said, "minilink warning : from within chunk 0\n"
+                           "minilink warning : in between\n"
+                           "minilink warning : from within chunk 2\n");
+    free(said);
+    cubins_free(&cubins);
+    ck_assert_uint_eq(diag_error_count(), before);
+
+    context_get()->warnings_are_errors = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
+    ck_assert_uint_eq(diag_error_count(), before + 3);
+    context_get()->warnings_are_errors = false;
+    free(said);
+}
+END_TEST
+
+START_TEST(what_the_user_does_not_want_to_hear_workers_do_not_say)
+{
+    struct context *context = context_get();
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(3);
+    deeds[0] = deeds[2] = REPORT;
+    logs[1] = "ptxas info    : Used 8 registers\n";
+    context->suppress_warnings = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said, "minilink info    : Used 8 registers\n");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_infos = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said ? said : "", "");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_warnings = false;
+    context->annotate = true;
+    ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
+    ck_assert_str_eq(said, "@W@minilink warning : from within chunk 0\n"
+                           "@W@minilink warning : from within chunk 2\n");
+    free(said);
+    cubins_free(&cubins);
+    context->suppress_infos = context->annotate = false;
+}
+END_TEST
+
+static const struct {
+    const char *line;
+    bool known;
+    enum diag_severity severity;
+    uint32_t number, column;
+    const char *text;
+} parse_rows[] = {
+    {"ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'", true, DIAG_ERROR, 8, 0,
+     "Unknown modifier '.globl'"},
+    {"ptxas a, line 1; b.ptx, line 12; warning : odd name", true, DIAG_WARNING, 12, 0, "odd name"},
+    {"ptxas /dev/fd/3, line 6; fatal   : Parsing error near 'ld': syntax error", true, DIAG_FATAL,
+     6, 0, "Parsing error near 'ld': syntax error"},
+    {"ptxas fatal   : Ptx assembly aborted due to errors", true, DIAG_FATAL, 0, 0,
+     "Ptx assembly aborted due to errors"},
+    {"ptxas info    : (C7508) Potential Performance Loss", true, DIAG_INFO, 0, 0,
+     "(C7508) Potential Performance Loss"},
+    {"ptxas warning (C7508): text", true, DIAG_WARNING, 0, 0, "(C7508): text"},
+    {"8:5: error: unknown instruction 'foo'", true, DIAG_ERROR, 8, 5, "unknown instruction 'foo'"},
+    {"8: warning: whole line", true, DIAG_WARNING, 8, 0, "whole line"},
+    {"warning : plain", true, DIAG_WARNING, 0, 0, "plain"},
+    {"Segmentation fault", false, DIAG_NOTE, 0, 0, ""},
+    {"ptxas", false, DIAG_NOTE, 0, 0, ""},
+    {"ptxas /dev/fd/3, line 99999999999; error : too far", false, DIAG_NOTE, 0, 0, ""},
+    {"8:5:7: error: one number too many", false, DIAG_NOTE, 0, 0, ""},
+    {"error (never closed: text", false, DIAG_NOTE, 0, 0, ""},
+    {"", false, DIAG_NOTE, 0, 0, ""},
+};
+
+START_TEST(log_lines_are_understood)
+{
+    struct replay_message message;
+    bool known = replay_parse(text_of(parse_rows[_i].line), &message);
+
+    ck_assert_int_eq(known, parse_rows[_i].known);
+    if (!known)
+        return;
+    ck_assert_int_eq(message.severity, parse_rows[_i].severity);
+    ck_assert_uint_eq(message.line, parse_rows[_i].number);
+    ck_assert_uint_eq(message.column, parse_rows[_i].column);
+    ck_assert(text_equal(message.text, text_of(parse_rows[_i].text)));
+}
+END_TEST
+
+static char *replayed(const char *log, bool failed)
+{
+    struct diag_sink sink = {0};
+
+    make_chunks(2);
+    context_get()->sink = &sink;
+    replay_log(&chunks, &list[1], log, failed);
+    context_get()->sink = NULL;
+    return buffer_take(&sink.text, NULL);
+}
+
+static const struct {
+    const char *log;
+    bool failed;
+    const char *said;
+} replay_rows[] = {
+    {NULL, true, ""},
+    {"\n\n", true, ""},
+    {"8:5: error: unknown instruction 'foo'\n    foo a, b;\n    ^\n9:1: note: see\n", true,
+     "minilink error   : lib.a(b.o):1008:5: unknown instruction 'foo'\n    foo a, b;\n        ^\n"
+     "minilink note    : lib.a(b.o):1009:1: see\n"},
+    {"13:1: error: written by the splitter\n", true,
+     "minilink error   : chunk 1:13:1: written by the splitter\n"},
+    {"ptxas info    : Function properties for k\n    0 bytes stack frame\r\n", false,
+     "minilink info    : Function properties for k\nminilink note    : 0 bytes stack frame\n"},
+    {"Segmentation fault\nat nowhere\nptxas info    : then this\nand that\n", true,
+     "minilink error   : chunk 1: Segmentation fault\nminilink note    : at nowhere\n"
+     "minilink info    : then this\nminilink error   : chunk 1: and that\n"},
+    {"hello %s%n", false, "minilink info    : chunk 1: hello %s%n\n"},
+};
+
+START_TEST(logs_are_replayed_at_the_users_lines)
+{
+    char *said = replayed(replay_rows[_i].log, replay_rows[_i].failed);
+
+    ck_assert_str_eq(said, replay_rows[_i].said);
+    free(said);
+}
+END_TEST
+
+/* A fifo as make 4.4 makes it, with `tokens` in it, named in MAKEFLAGS. */
+static char fifo[64];
+
+static int make_fifo(const char *tokens)
+{
+    char flags[128];
+    int fd;
+
+    snprintf(fifo, sizeof fifo, P_tmpdir "/minilink-check-%d", (int)getpid());
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    fd = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    ck_assert_int_eq(write(fd, tokens, strlen(tokens)), (ssize_t)strlen(tokens));
+    snprintf(flags, sizeof flags, " -j4 --jobserver-auth=fifo:%s", fifo);
+    setenv("MAKEFLAGS", flags, 1);
+    return fd;
+}
+
+static int compare_chars(const void *a, const void *b)
+{
+    return *(const char *)a - *(const char *)b;
+}
+
+static void expect_tokens(int fd, const char *tokens)
+{
+    char back[64] = "";
+    ssize_t got = read(fd, back, sizeof back - 1);
+
+    qsort(back, got > 0 ? (size_t)got : 0, 1, compare_chars);
+    ck_assert_str_eq(back, tokens);
+    close(fd);
+    unlink(fifo);
+}
+
+static int run_as_client(struct cubins *cubins, char **said)
+{
+    const struct assemble_request request = {.assembler = &fake, .arch = {90, 'a'}, .threads = 16};
+
+    return run_request(cubins, &request, said);
+}
+
+START_TEST(with_a_jobserver_a_chunk_needs_a_token)
+{
+    struct cubins cubins = {0};
+    int fd = make_fifo("xyz");
+    char *said;
+
+    make_chunks(MOST);
+    pause_microseconds = 2000;
+    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_le(most_running, 4);
+    ck_assert_int_ge(most_running, 2);
+    ck_assert_str_eq(said, "");
+    for (size_t i = 0; i < MOST; i++)
+        ck_assert_str_eq(cubins.list[i].data, texts[i]);
+    expect_tokens(fd, "xyz");
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+START_TEST(tokens_come_back_when_a_chunk_fails)
+{
+    struct cubins cubins = {0};
+    int fd = make_fifo("pq");
+    char *said;
+
+    make_chunks(MOST);
+    deeds[20] = FAIL;
+    deeds[40] = NO_MEMORY;
+    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_FAILED);
+    ck_assert_str_eq(said, FIRST_FAILURE);
+    expect_tokens(fd, "pq");
+    free(said);
+}
+END_TEST
+
+START_TEST(without_a_token_chunks_run_one_at_a_time)
+{
+    struct cubins cubins = {0};
+    int fd = make_fifo("");
+    char *said;
+
+    make_chunks(10);
+    pause_microseconds = 500;
+    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_eq(most_running, 1);
+    expect_tokens(fd, "");
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    setenv("MAKEFLAGS", " -j4 --jobserver-auth=fifo:/nonexistent", 1);
+    make_chunks(10);
+    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_eq(most_running, 1);
+    ck_assert_str_eq(said, "minilink warning : Jobserver requested, but an error occurred: No such "
+                           "file or directory\n"
+                           "minilink note    : One chunk is assembled at a time; prefix the recipe "
+                           "with '+' so that make hands its jobserver on\n");
+    free(said);
+    cubins_free(&cubins);
+}
+END_TEST
+
+static Suite *assemble_suite(void)
+{
+    Suite *suite = suite_create("assemble");
+    TCase *cases = tcase_create("assemble");
+    const int counts = sizeof thread_counts / sizeof thread_counts[0];
+
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, cubins_stand_in_chunk_order_whatever_the_number_of_threads, 0,
+                        counts);
+    tcase_add_test(cases, one_chunk_needs_no_worker);
+    tcase_add_test(cases, the_costliest_chunk_starts_first);
+    tcase_add_test(cases, concurrent_api_disabled_means_one_thread);
+    tcase_add_loop_test(cases, the_first_failing_chunk_fails_the_link_whatever_the_timing, 0,
+                        counts);
+    tcase_add_test(cases, chunks_behind_a_failure_are_not_started);
+    tcase_add_test(cases, a_running_chunk_behind_a_failure_is_cancelled);
+    tcase_add_loop_test(cases, memory_that_runs_out_in_a_worker_is_that_chunks_result, 0, counts);
+    tcase_add_test(cases, success_without_a_cubin_is_an_internal_error);
+    tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
+    tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
+    tcase_add_loop_test(cases, log_lines_are_understood, 0,
+                        sizeof parse_rows / sizeof parse_rows[0]);
+    tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0,
+                        sizeof replay_rows / sizeof replay_rows[0]);
+    tcase_add_test(cases, with_a_jobserver_a_chunk_needs_a_token);
+    tcase_add_test(cases, tokens_come_back_when_a_chunk_fails);
+    tcase_add_test(cases, without_a_token_chunks_run_one_at_a_time);
+    tcase_add_test(cases, a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(assemble_suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,445 @@
+/* Joining chunks: the result does not show how the program was cut. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "cubin/format.h"
+#include "join/join.h"
+#include "unit/cubin/cubin_image.h"
+
+#define MOST 4
+
+/* The program of fixtures/cubin/program.ptx: `counter` and `helper` are promoted in the chunks. */
+static const struct chunk_symbol split_symbols[] = {
+    {{"counter$p", 9}, {"counter", 7}, CHUNK_LOCAL, false, false, 4},
+    {{"table", 5}, {"table", 5}, CHUNK_GLOBAL, false, false, 8},
+    {{"pointer", 7}, {"pointer", 7}, CHUNK_GLOBAL, false, false, 8},
+    {{"buffer", 6}, {"buffer", 6}, CHUNK_GLOBAL, false, false, 16},
+    {{"tile", 4}, {"tile", 4}, CHUNK_LOCAL, false, false, 8},
+    {{"small", 5}, {"small", 5}, CHUNK_LOCAL, true, false, 0},
+    {{"helper$p", 8}, {"helper", 6}, CHUNK_LOCAL, true, false, 0},
+    {{"shown", 5}, {"shown", 5}, CHUNK_GLOBAL, true, false, 0},
+    {{"k1", 2}, {"k1", 2}, CHUNK_GLOBAL, true, false, 0},
+    {{"k2", 2}, {"k2", 2}, CHUNK_GLOBAL, true, false, 0},
+};
+#define SYMBOLS (sizeof split_symbols / sizeof *split_symbols)
+
+/* Some cubins, read, and what they were joined to. */
+struct joining {
+    struct buffer files[MOST];
+    struct cubin cubins[MOST];
+    const struct cubin *list[MOST];
+    size_t count;
+    struct chunk_symbol symbols[SYMBOLS];
+    struct cubin joined;
+    struct diag_sink sink;
+};
+
+static void add(struct joining *joining, const char *path)
+{
+    struct buffer *buffer = &joining->files[joining->count];
+    char block[4096];
+    FILE *file = fopen(path, "rb");
+    size_t got;
+
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(buffer, block, got);
+    fclose(file);
+    joining->count++;
+}
+
+/* Reads what was added and joins it. */
+static bool join_all(struct joining *joining)
+{
+    bool ok;
+
+    for (size_t i = 0; i < joining->count; i++) {
+        ck_assert(cubin_read(&joining->cubins[i], "chunk", buffer_bytes(&joining->files[i])));
+        joining->list[i] = &joining->cubins[i];
+    }
+    context_get()->sink = &joining->sink;
+    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
+    context_get()->sink = NULL;
+    return ok;
+}
+
+static void begin(struct joining *joining)
+{
+    *joining = (struct joining){0};
+    memcpy(joining->symbols, split_symbols, sizeof split_symbols);
+}
+
+/* The whole program's cubin was not split: nothing has another name in it. */
+static void begin_whole(struct joining *joining)
+{
+    begin(joining);
+    for (size_t i = 0; i < SYMBOLS; i++)
+        joining->symbols[i].name = joining->symbols[i].own_name;
+}
+
+static void end(struct joining *joining)
+{
+    for (size_t i = 0; i < joining->count; i++) {
+        cubin_free(&joining->cubins[i]);
+        buffer_free(&joining->files[i]);
+    }
+    cubin_free(&joining->joined);
+    diag_sink_free(&joining->sink);
+}
+
+/* The joined cubin as a file, which reads well again. */
+static struct buffer write_joined(const struct joining *joining)
+{
+    struct buffer bytes = {0};
+    struct image image;
+    struct cubin again;
+
+    ck_assert(cubin_image(&image, &joining->joined));
+    ck_assert(image_bytes(&image, &bytes));
+    image_free(&image);
+    ck_assert(cubin_read(&again, "joined", buffer_bytes(&bytes)));
+    ck_assert_uint_eq(again.symbol_count, joining->joined.symbol_count);
+    ck_assert_uint_eq(again.section_count, joining->joined.section_count);
+    cubin_free(&again);
+    return bytes;
+}
+
+static const struct cubin_symbol *symbol_of(const struct joining *joining, const char *name)
+{
+    const struct cubin_symbol *found = NULL;
+
+    for (size_t i = 1; i < joining->joined.symbol_count; i++) {
+        const struct cubin_symbol *symbol = &joining->joined.symbols[i];
+
+        if (symbol->type != STT_SECTION && text_equal(symbol->name, text_of(name))) {
+            ck_assert_msg(!found, "%s twice", name);
+            found = symbol;
+        }
+    }
+    return found;
+}
+
+static size_t count_sections(const struct joining *joining, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 1; i < joining->joined.section_count; i++)
+        count += text_equal(joining->joined.sections[i].name, text_of(name));
+    return count;
+}
+
+static const struct {
+    const char *whole;
+    const char *chunk0;
+    const char *chunk1;
+} programs[] = {
+    {"fixtures/cubin/program.sm_90.cubin", "fixtures/cubin/chunk0.sm_90.cubin",
+     "fixtures/cubin/chunk1.sm_90.cubin"},
+    {"fixtures/cubin/program.sm_75.cubin", "fixtures/cubin/chunk0.sm_75.cubin",
+     "fixtures/cubin/chunk1.sm_75.cubin"},
+};
+
+static void begin_chunks(struct joining *joining, int program)
+{
+    begin(joining);
+    add(joining, programs[program].chunk0);
+    add(joining, programs[program].chunk1);
+}
+
+START_TEST(one_chunk_and_two_give_the_same_bytes)
+{
+    struct joining whole, parts;
+    struct buffer a, b;
+
+    begin_whole(&whole);
+    add(&whole, programs[_i].whole);
+    begin_chunks(&parts, _i);
+    ck_assert(join_all(&whole));
+    ck_assert(join_all(&parts));
+    a = write_joined(&whole);
+    b = write_joined(&parts);
+    ck_assert_uint_eq(a.size, b.size);
+    ck_assert_int_eq(memcmp(a.data, b.data, a.size), 0);
+    buffer_free(&a);
+    buffer_free(&b);
+    end(&whole);
+    end(&parts);
+}
+END_TEST
+
+START_TEST(chunk_order_does_not_matter)
+{
+    struct joining forth, back;
+    struct buffer a, b;
+
+    begin_chunks(&forth, _i);
+    begin(&back);
+    add(&back, programs[_i].chunk1);
+    add(&back, programs[_i].chunk0);
+    ck_assert(join_all(&forth));
+    ck_assert(join_all(&back));
+    a = write_joined(&forth);
+    b = write_joined(&back);
+    ck_assert_uint_eq(a.size, b.size);
+    ck_assert_int_eq(memcmp(a.data, b.data, a.size), 0);
+    buffer_free(&a);
+    buffer_free(&b);
+    end(&forth);
+    end(&back);
+}
+END_TEST
+
+START_TEST(promoted_symbols_have_their_names_back)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    ck_assert(join_all(&joining));
+    ck_assert_ptr_null(symbol_of(&joining, "helper$p"));
+    ck_assert_ptr_null(symbol_of(&joining, "counter$p"));
+    ck_assert_uint_eq(symbol_of(&joining, "helper")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of(&joining, "counter")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of(&joining, "tile")->binding, STB_LOCAL);
+    ck_assert_uint_eq(symbol_of(&joining, "shown")->binding, STB_GLOBAL);
+    ck_assert_uint_eq(count_sections(&joining, ".text.helper"), 1);
+    ck_assert_uint_eq(count_sections(&joining, ".nv.info.helper"), 1);
+    ck_assert_uint_eq(count_sections(&joining, ".text.helper$p"), 0);
+    end(&joining);
+}
+END_TEST
+
+START_TEST(same_copies_are_folded)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 1);
+    ck_assert_uint_eq(count_sections(&joining, ".text.__cuda_sm20_div_u64"), 1);
+    ck_assert_ptr_nonnull(symbol_of(&joining, "small"));
+    end(&joining);
+}
+END_TEST
+
+/* Functions in program order, the assembler's helper behind the first that needs it. */
+START_TEST(functions_stand_in_program_order)
+{
+    static const char *const names[] = {".text.small",  ".text.__cuda_sm20_div_u64",
+                                        ".text.helper", ".text.shown",
+                                        ".text.k1",     ".text.k2"};
+    struct joining joining;
+    uint32_t last = 0;
+
+    begin_chunks(&joining, _i);
+    ck_assert(join_all(&joining));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t section = cubin_section_find(&joining.joined, text_of(names[i]));
+
+        ck_assert_uint_gt(section, last);
+        last = section;
+    }
+    end(&joining);
+}
+END_TEST
+
+START_TEST(references_between_chunks_are_bound)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    ck_assert(join_all(&joining));
+    for (size_t i = 1; i < joining.joined.symbol_count; i++) {
+        const struct cubin_symbol *symbol = &joining.joined.symbols[i];
+
+        ck_assert_msg(symbol->section != SHN_UNDEF || symbol->binding == STB_WEAK, "%.*s",
+                      TEXT_ARG(symbol->name));
+    }
+    for (size_t i = 1; i < joining.joined.section_count; i++) {
+        struct bytes rest = joining.joined.sections[i].data;
+        struct info_record record;
+
+        if (joining.joined.sections[i].type != SHT_CUDA_INFO)
+            continue;
+        while (info_next(&rest, &record))
+            ck_assert_uint_ne(record.attribute, EIATTR_EXTERNS);
+        ck_assert_uint_eq(rest.size, 0);
+    }
+    end(&joining);
+}
+END_TEST
+
+START_TEST(objects_stand_where_their_order_and_alignment_say)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(symbol_of(&joining, "counter")->value, 0);
+    ck_assert_uint_eq(symbol_of(&joining, "pointer")->value, 8);
+    ck_assert_uint_eq(symbol_of(&joining, "buffer")->size, 48);
+    ck_assert_uint_eq(symbol_of(&joining, "tile")->value, 8); /* its alignment */
+    end(&joining);
+}
+END_TEST
+
+/* Offset in the file of a section of the chunk, to change a byte of it. */
+static char *bytes_of(struct buffer *file, const char *name)
+{
+    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
+    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
+
+    for (size_t i = 1; i < elf->e_shnum; i++)
+        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
+            return file->data + headers[i].sh_offset;
+    ck_abort_msg("no section %s", name);
+}
+
+static size_t count_symbols(const struct joining *joining, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 1; i < joining->joined.symbol_count; i++)
+        count += joining->joined.symbols[i].type == STT_FUNC &&
+                 text_equal(joining->joined.symbols[i].name, text_of(name));
+    return count;
+}
+
+/* Two functions of one name; each caller keeps its own. */
+START_TEST(different_copies_stay_apart)
+{
+    struct joining joining;
+    struct buffer bytes;
+
+    begin_chunks(&joining, _i);
+    *bytes_of(&joining.files[1], ".text.small") ^= 1;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_sections(&joining, ".text.small"), 2);
+    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
+    ck_assert_uint_eq(count_sections(&joining, ".text.__cuda_sm20_div_u64"), 1);
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+END_TEST
+
+/* What refers to different copies is different too. */
+START_TEST(callers_of_different_copies_stay_apart)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    *bytes_of(&joining.files[0], ".text.__cuda_sm20_div_u64") ^= 1;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_symbols(&joining, "__cuda_sm20_div_u64"), 2);
+    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
+    end(&joining);
+}
+END_TEST
+
+START_TEST(two_definitions_are_an_error)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, _i);
+    add(&joining, programs[_i].chunk1);
+    ck_assert(!join_all(&joining));
+    buffer_char(&joining.sink.text, '\0');
+    ck_assert_ptr_nonnull(strstr(joining.sink.text.data, "Multiple definition of 'k2'"));
+    end(&joining);
+}
+END_TEST
+
+START_TEST(targets_must_agree)
+{
+    struct joining joining;
+
+    begin(&joining);
+    add(&joining, programs[0].chunk0);
+    add(&joining, programs[1].chunk1);
+    ck_assert(!join_all(&joining));
+    ck_assert_uint_eq(joining.sink.errors, 1);
+    end(&joining);
+}
+END_TEST
+
+START_TEST(executables_are_not_joined)
+{
+    struct joining joining;
+
+    begin(&joining);
+    add(&joining, "fixtures/cubin/linked.sm_90.cubin");
+    ck_assert(!join_all(&joining));
+    end(&joining);
+}
+END_TEST
+
+/* Without any list the cubin stays complete. */
+START_TEST(a_cubin_without_a_list_is_kept)
+{
+    struct joining joining;
+    struct buffer bytes;
+
+    begin(&joining);
+    for (size_t i = 0; i < SYMBOLS; i++)
+        joining.symbols[i].name = TEXT("?");
+    add(&joining, programs[_i].whole);
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_symbols(&joining, "k1") + count_symbols(&joining, "k2"), 2);
+    ck_assert_uint_eq(joining.cubins[0].section_count, joining.joined.section_count);
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+END_TEST
+
+/* Line tables are not cut: they follow each other. */
+START_TEST(debug_sections_are_kept)
+{
+    struct joining joining;
+    struct buffer bytes;
+    uint32_t section;
+
+    begin(&joining);
+    add(&joining, "fixtures/cubin/chunk0.sm_90.cubin");
+    add(&joining, "fixtures/cubin/debug.sm_90.cubin");
+    ck_assert(join_all(&joining));
+    section = cubin_section_find(&joining.joined, TEXT(".nv_debug_line_sass"));
+    ck_assert_uint_ne(section, 0);
+    ck_assert_uint_gt(joining.joined.sections[section].size, 0);
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("join");
+    TCase *tests = tcase_create("join");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tests, one_chunk_and_two_give_the_same_bytes, 0, 2);
+    tcase_add_loop_test(tests, chunk_order_does_not_matter, 0, 2);
+    tcase_add_loop_test(tests, promoted_symbols_have_their_names_back, 0, 2);
+    tcase_add_loop_test(tests, same_copies_are_folded, 0, 2);
+    tcase_add_loop_test(tests, functions_stand_in_program_order, 0, 2);
+    tcase_add_loop_test(tests, references_between_chunks_are_bound, 0, 2);
+    tcase_add_loop_test(tests, objects_stand_where_their_order_and_alignment_say, 0, 2);
+    tcase_add_loop_test(tests, different_copies_stay_apart, 0, 2);
+    tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, 2);
+    tcase_add_loop_test(tests, two_definitions_are_an_error, 0, 2);
+    tcase_add_test(tests, targets_must_agree);
+    tcase_add_test(tests, executables_are_not_joined);
+    tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, 2);
+    tcase_add_test(tests, debug_sections_are_kept);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

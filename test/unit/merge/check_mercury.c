@@ -1,0 +1,196 @@
+/* check_mercury.c: the second form of code from sm_100 on, and frames there, on real cubins. */
+#include "merge/mercury_code.h"
+#include "merge_fixture.h"
+
+#define SM_100 ((struct merge_request){.arch = {.sm = 100}})
+
+static uint32_t word_at(struct bytes data, size_t at)
+{
+    uint32_t word;
+
+    ck_assert_uint_le(at + sizeof word, data.size);
+    memcpy(&word, data.data + at, sizeof word);
+    return word;
+}
+
+static Elf64_Sym twin_symbol(uint32_t index)
+{
+    struct bytes table = section(".nv.merc.symtab")->data;
+    Elf64_Sym row;
+
+    ck_assert_uint_lt(index, table.size / sizeof row);
+    memcpy(&row, table.data + index * sizeof row, sizeof row);
+    return row;
+}
+
+START_TEST(twin_of_code_tells_the_section_of_the_code)
+{
+    static const char *const names[][2] = {{".nv.capmerc.text.k1", ".text.k1"},
+                                           {".nv.capmerc.text.k2", ".text.k2"}};
+
+    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_uint_eq(word_at(section(names[i][0])->data, 0),
+                          cubin_section_find(&merged->output, text_of(names[i][1])));
+}
+END_TEST
+
+START_TEST(symbols_stand_in_their_twins)
+{
+    Elf64_Sym twin;
+
+    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    twin = twin_symbol(symbol_index("k1"));
+    ck_assert_uint_eq(twin.st_shndx,
+                      cubin_section_find(&merged->output, TEXT(".nv.capmerc.text.k1")));
+    ck_assert_uint_eq(twin.st_size, 0x150); /* in the intermediate form */
+    twin = twin_symbol(symbol_index("cc"));
+    ck_assert_uint_eq(ELF64_ST_TYPE(twin.st_info), STT_CUDA_OBJECT);
+    ck_assert_uint_eq(twin.st_other, STO_CUDA_CONST);
+    ck_assert_uint_eq(twin.st_value, symbol("cc")->value);
+    ck_assert_uint_eq(twin.st_shndx,
+                      cubin_section_find(&merged->output, TEXT(".nv.merc.nv.constant.user")));
+}
+END_TEST
+
+START_TEST(constants_are_written_into_both_forms)
+{
+    merge_with(SM_100, "04_const-sm_100-a.o 04_const-sm_100-b.o");
+    ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k1")->data, 0x7c), symbol("cc")->value);
+    ck_assert_uint_eq(word_at(section(".nv.capmerc.text.k2")->data, 0x6c), symbol("ca")->value + 8);
+    ck_assert(section_at(".nv.merc.rela.text.k1", 0) == NULL);
+}
+END_TEST
+
+START_TEST(records_of_code_without_long_slots_are_understood)
+{
+    merge_with((struct merge_request){.arch = {.sm = 120}},
+               "04_const-sm_120-a.o 04_const-sm_120-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    section(".nv.capmerc.text.k2");
+}
+END_TEST
+
+START_TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
+{
+    merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".debug_frame")->size, 0xd0);
+    ck_assert_uint_eq(section(".nv.merc.debug_frame")->size, 0x230);
+    ck_assert_uint_eq(word_at(section(".debug_frame")->data, 0xa0 + 12), 0x68); /* its CIE */
+    ck_assert_uint_eq(section(".rela.debug_frame")->relocation_count, 2);
+    ck_assert(section_at(".nv.capmerc.text.unused1", 0) == NULL);
+}
+END_TEST
+
+START_TEST(relocatable_output_has_twins)
+{
+    merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
+               "04_const-sm_100-a.o");
+    ck_assert(merged->ok);
+    ck_assert(section_at(".nv.capmerc.text.k1", 0) != NULL);
+    ck_assert(section_at(".nv.merc.rela.text.k1", 0) != NULL);
+    ck_assert(section_at(".nv.merc.symtab", 0) != NULL);
+}
+END_TEST
+
+/* Found by fuzzing: the list stayed without its target where the twins were left out. */
+START_TEST(plain_relocations_of_a_twin_are_refused)
+{
+    read_input("04_const-sm_100-a.o");
+    patch_section(".rela.debug_frame", offsetof(Elf64_Shdr, sh_info),
+                  input_section(".nv.merc.debug_frame"), 4);
+    merge_input(SM_100);
+    ck_assert(!merged->ok);
+    expect_said("error   : Misplaced relocation type");
+}
+END_TEST
+
+/* Two instructions of which one stands there: a uniform load from bank 3. */
+static const uint8_t one_load[] = {1, 0,    0,    0, 1, 0, 0, 0xc0, 2, 0, 0, 0, 1, 0,   0,
+                                   0, 0x02, 0x22, 8, 6, 0, 0, 0,    0, 0, 0, 0, 0, 0x42};
+
+static void make_load(uint8_t data[48])
+{
+    memset(data, 0, 48);
+    memcpy(data, one_load, sizeof one_load);
+}
+
+START_TEST(field_of_a_load_is_found)
+{
+    const uint16_t value = 0x1234;
+    uint8_t data[48];
+
+    make_load(data);
+    ck_assert(mercury_code_patch(data, sizeof data, MERCURY_LOAD_UNIFORM, &value, 1));
+    ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
+}
+END_TEST
+
+struct change {
+    size_t at; /* which byte of the code is changed */
+    uint8_t to;
+    size_t size;
+    size_t count;
+};
+
+static const struct change changes[] = {
+    {8, 2, 48, 2},     /* two fields are to be written, one is there */
+    {28, 0x41, 48, 1}, /* another bank */
+    {16, 0x07, 48, 1}, /* a record of unknown size */
+    {7, 0, 48, 1},     /* no twin of code */
+    {12, 3, 48, 1},    /* no instruction should stand there */
+    {12, 0, 48, 1},    /* another should */
+    {11, 0xff, 48, 1}, /* more instructions than bits */
+    {8, 2, 47, 1},     /* cut off */
+    {8, 2, 11, 1},     /* no header */
+};
+
+START_TEST(code_that_is_not_understood_stays_as_it_is)
+{
+    const struct change *change = &changes[_i];
+    const uint16_t values[] = {0x1234, 0x5678};
+    uint8_t data[48];
+    uint8_t before[48];
+
+    make_load(data);
+    data[change->at] = change->to;
+    memcpy(before, data, sizeof data);
+    ck_assert(!mercury_code_patch(data, change->size, MERCURY_LOAD_UNIFORM, values, change->count));
+    ck_assert(memcmp(before, data, sizeof data) == 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("mercury");
+    TCase *tests = tcase_create("mercury");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, twin_of_code_tells_the_section_of_the_code);
+    tcase_add_test(tests, symbols_stand_in_their_twins);
+    tcase_add_test(tests, constants_are_written_into_both_forms);
+    tcase_add_test(tests, records_of_code_without_long_slots_are_understood);
+    tcase_add_test(tests, frames_of_dead_functions_are_gone_but_not_in_the_twin);
+    tcase_add_test(tests, relocatable_output_has_twins);
+    tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
+    tcase_add_test(tests, field_of_a_load_is_found);
+    tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0,
+                        (int)(sizeof changes / sizeof *changes));
+    suite_add_tcase(all, tests);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

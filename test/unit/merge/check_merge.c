@@ -1,0 +1,515 @@
+/* check_merge: the merger on small real cubins (fixtures/merge, made by ptxas 13.0): what must be
+ * in the output, and every refusal with its text. Needs no CUDA. */
+#include "merge_fixture.h"
+
+#include <stddef.h>
+
+#include "merge/shared.h"
+
+START_TEST(header_and_constant_sections_are_nvlinks)
+{
+    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
+    ck_assert_uint_eq(merged->output.type, ET_EXEC);
+    ck_assert_uint_eq(merged->output.flags, 0x06005a04);
+    ck_assert_uint_eq(section(".nv.rel.action")->size, NV_REL_ACTION_SIZE);
+    ck_assert_uint_eq(section(".note.nv.cuinfo")->info,
+                      cubin_section_find(&merged->output, TEXT(".nv.compat")));
+    ck_assert_uint_eq(merged->image.segment_count, 3);
+    ck_assert_uint_eq(symbol(".nv.reservedSmem.offset0")->binding, STB_GLOBAL);
+    ck_assert_uint_eq(symbol_index("__UFT_OFFSET"), 0);
+}
+END_TEST
+
+START_TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
+{
+    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
+    ck_assert_uint_ne(symbol("f")->section, SHN_UNDEF);
+    ck_assert_uint_eq(count_relocations(".rela.text.k1", R_CUDA_ABS55_16_34, "f"), 1);
+    ck_assert_uint_eq(attribute_of("k1", EIATTR_MIN_STACK_SIZE), 0);
+    ck_assert_uint_eq(section(".nv.callgraph")->size, 5 * 8);
+    ck_assert(!find_record(".nv.info.k1", EIATTR_EXTERNS, NULL, &(struct info_record){0}));
+}
+END_TEST
+
+START_TEST(relocations_rise_with_their_offsets)
+{
+    const struct cubin_section *list;
+
+    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
+    list = section(".rela.text.k1");
+    for (size_t i = 1; i < list->relocation_count; i++)
+        ck_assert_uint_lt(list->relocations[i - 1].offset, list->relocations[i].offset);
+}
+END_TEST
+
+START_TEST(strong_function_replaces_an_earlier_weak_one)
+{
+    merge("32_weakdiff-sm_90-a.o 32_weakdiff-sm_90-b.o");
+    ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
+    ck_assert(section_at(".text.wf", 1) == NULL);
+    ck_assert_mem_eq(section(".text.wf")->data.data,
+                     merged->inputs[1]
+                         .sections[cubin_section_find(&merged->inputs[1], TEXT(".text.wf"))]
+                         .data.data,
+                     section(".text.wf")->size);
+}
+END_TEST
+
+START_TEST(strong_function_stays_when_a_weak_one_follows)
+{
+    merge("32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o");
+    ck_assert_uint_eq(symbol("wf")->binding, STB_GLOBAL);
+    ck_assert_mem_eq(section(".text.wf")->data.data,
+                     merged->inputs[0]
+                         .sections[cubin_section_find(&merged->inputs[0], TEXT(".text.wf"))]
+                         .data.data,
+                     section(".text.wf")->size);
+}
+END_TEST
+
+START_TEST(common_takes_largest_size_and_first_alignment)
+{
+    merge("12_common-sm_90-a.o 12_common-sm_90-b.o");
+    ck_assert_uint_eq(symbol("cm")->size, 32);
+    ck_assert_uint_eq(section(".nv.global")->alignment, 4);
+    ck_assert_uint_eq(section(".nv.global")->size, 32);
+}
+END_TEST
+
+START_TEST(dead_functions_vanish_but_data_stays)
+{
+    merge("20_dead-sm_90-a.o 20_dead-sm_90-b.o");
+    ck_assert_uint_eq(symbol_index("unused1"), 0);
+    ck_assert(section_at(".text.unused2", 0) == NULL);
+    ck_assert(section_at(".nv.info.helper", 0) == NULL);
+    ck_assert_uint_ne(symbol_index("deadglob"), 0);
+    ck_assert_uint_eq(merged->report.dead_functions, 3);
+    ck_assert_str_eq(merged->report.dead_names[0], "unused1");
+}
+END_TEST
+
+START_TEST(debug_keeps_dead_functions)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
+               "20_dead-sm_90-a.o 20_dead-sm_90-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_ne(symbol_index("unused1"), 0);
+    ck_assert_uint_eq(merged->report.dead_functions, 0);
+}
+END_TEST
+
+START_TEST(recursion_is_warned_of_and_marked)
+{
+    struct info_record record;
+
+    merge("09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
+    expect_said("warning : Stack size for entry function 'k1' cannot be statically determined");
+    ck_assert_uint_eq(attribute_of("k1", EIATTR_MIN_STACK_SIZE), UINT32_MAX);
+    ck_assert(find_record(".nv.info.k1", EIATTR_CRS_STACK_SIZE, NULL, &record));
+    ck_assert_uint_eq(info_word(record.payload, 0), UINT32_MAX);
+}
+END_TEST
+
+START_TEST(recursion_warning_can_be_suppressed)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}, .suppress_stack_warning = true},
+               "09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
+    ck_assert_uint_eq(merged->said.text.size, 0);
+}
+END_TEST
+
+START_TEST(kernel_takes_registers_of_what_it_calls)
+{
+    merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
+    ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_REGCOUNT), 0x25);
+    ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_MIN_STACK_SIZE), 0x18);
+    ck_assert_uint_eq(attribute_of("__cuda_sm20_div_s64", EIATTR_REGCOUNT), 0x1e);
+}
+END_TEST
+
+START_TEST(local_functions_of_one_name_stay_apart)
+{
+    const struct cubin_section *first, *second;
+
+    merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
+    first = section_at(".text.__cuda_sm20_div_s64", 0);
+    second = section_at(".text.__cuda_sm20_div_s64", 1);
+    ck_assert(first && second);
+    ck_assert_uint_ne(first->info, second->info);
+    ck_assert(section_at(".nv.info.__cuda_sm20_div_s64", 1) != NULL);
+}
+END_TEST
+
+START_TEST(indirect_calls_reach_all_functions_of_the_prototype)
+{
+    struct info_record record;
+
+    merge("39_virtual-sm_90-a.o 39_virtual-sm_90-b.o");
+    ck_assert_uint_eq(attribute_of("_Z2k3PP1BPi", EIATTR_REGCOUNT), 0x24);
+    ck_assert_uint_eq(attribute_of("_Z2k2PP1BPi", EIATTR_REGCOUNT), 0x18);
+    ck_assert(find_record(".nv.info._Z2k3PP1BPi", EIATTR_EXTERNS, NULL, &record));
+    ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
+}
+END_TEST
+
+START_TEST(unified_addresses_become_plain)
+{
+    merge("10_fptr-sm_90-a.o 10_fptr-sm_90-b.o");
+    ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "fa"), 1);
+    ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS32_LO_32, "fa"), 1);
+    ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS56_16_34, "fa"), 0);
+}
+END_TEST
+
+START_TEST(shared_memory_has_nvlinks_layout)
+{
+    static const struct {
+        const char *name;
+        uint64_t size;
+        uint64_t alignment;
+    } expected[] = {
+        {".nv.shared.k1", 0x467, 8},
+        {".nv.shared.k2", 0x42e, 8},
+        {".nv.shared.k3", 0x410, 16},
+    };
+
+    merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        ck_assert_uint_eq(section(expected[i].name)->size, expected[i].size);
+        ck_assert_uint_eq(section(expected[i].name)->alignment, expected[i].alignment);
+    }
+    ck_assert_uint_eq(section(".nv_debug.shared")->size, 0);
+    ck_assert_uint_eq(symbol_index("gch"), 0);
+}
+END_TEST
+
+START_TEST(debug_names_shared_variables)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
+               "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(symbol("gi2")->value, 0x45c);
+    ck_assert_uint_eq(symbol("gi2")->type, STT_OBJECT);
+    ck_assert_uint_eq(symbol("dy")->value, 0x410);
+}
+END_TEST
+
+static bool is_greater(const void *context, uint32_t a, uint32_t b)
+{
+    const uint32_t *keys = context;
+
+    return keys[a] > keys[b];
+}
+
+START_TEST(shared_sort_orders_ties_as_nvlink)
+{
+    static const struct {
+        size_t count;
+        uint32_t keys[8];
+        uint32_t order[8];
+    } cases[] = {
+        {1, {1}, {0}},
+        {2, {1, 1}, {1, 0}},
+        {3, {1, 1, 1}, {1, 0, 2}},
+        {4, {1, 1, 1, 1}, {1, 3, 0, 2}},
+        {4, {1, 2, 3, 4}, {3, 2, 1, 0}},
+        {5, {2, 2, 9, 2, 2}, {2, 1, 3, 4, 0}},
+        {8, {3, 1, 3, 2, 3, 1, 2, 3}, {7, 4, 0, 2, 3, 6, 5, 1}},
+    };
+    uint32_t items[8], scratch[8];
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (uint32_t i = 0; i < cases[c].count; i++)
+            items[i] = i;
+        shared_sort(items, cases[c].count, scratch, is_greater, cases[c].keys);
+        for (size_t i = 0; i < cases[c].count; i++)
+            ck_assert_msg(items[i] == cases[c].order[i], "case %zu: %u %u %u %u %u", c, items[0],
+                          items[1], items[2], items[3], items[4]);
+    }
+}
+END_TEST
+
+/* What the field of one input's relocation holds in the output; false when its symbol is gone, as
+ * internal constants are. */
+static bool check_constant_field(const struct cubin *cubin, const struct cubin_section *list,
+                                 const struct cubin_relocation *relocation, unsigned first,
+                                 unsigned width, unsigned shift)
+{
+    char name[64], code[64];
+    uint64_t offset;
+
+    snprintf(name, sizeof name, "%.*s", TEXT_ARG(cubin->symbols[relocation->symbol].name));
+    snprintf(code, sizeof code, "%.*s", TEXT_ARG(cubin->sections[list->info].name));
+    if (!symbol_index(name))
+        return false;
+    offset = symbol(name)->value + (uint64_t)relocation->addend;
+    ck_assert_uint_eq(bits(section(code), relocation->offset, first, width), offset >> shift);
+    ck_assert_uint_eq(bits(section(code), relocation->offset, 54, 5), 3);
+    return true;
+}
+
+/* All constant relocations of one type, as the inputs have them, looked up in the output. */
+static void check_constant_fields(uint32_t type, unsigned first, unsigned width, unsigned shift)
+{
+    size_t found = 0;
+
+    for (size_t file = 0; file < 2; file++) {
+        const struct cubin *cubin = &merged->inputs[file];
+
+        for (size_t i = 1; i < cubin->section_count; i++) {
+            const struct cubin_section *list = &cubin->sections[i];
+
+            for (size_t r = 0; r < list->relocation_count && list->type == SHT_RELA; r++)
+                if (list->relocations[r].type == type)
+                    found += check_constant_field(cubin, list, &list->relocations[r], first, width,
+                                                  shift);
+        }
+    }
+    ck_assert_uint_gt(found, 0);
+}
+
+START_TEST(constant_offsets_are_written_with_their_bank)
+{
+    merge("04_const-sm_90-a.o 04_const-sm_90-b.o");
+    ck_assert_uint_eq(symbol("ca")->other, 0);
+    check_constant_fields(R_CUDA_CONST_FIELD21_38, 38, 16, 0);
+    ck_assert(section_at(".rela.text.k1", 0) == NULL);
+}
+END_TEST
+
+START_TEST(constant_offsets_of_older_targets_count_words)
+{
+    merge_with((struct merge_request){.arch = {.sm = 80}}, "04_const-sm_80-a.o 04_const-sm_80-b.o");
+    ck_assert(merged->ok);
+    ck_assert(cubin_section_find(&merged->output, TEXT(".nv.compat")) == 0);
+    check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
+}
+END_TEST
+
+START_TEST(relocatable_output_can_be_merged_again)
+{
+    struct buffer direct = {0};
+    struct cubin again = {0};
+    const struct cubin *list[2];
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    struct image image = {0};
+    const char *names[] = {".text.k1", ".text.k3", ".nv.shared.k1", ".debug_frame"};
+
+    merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    buffer_append(&direct, merged->bytes.data, merged->bytes.size);
+    tear_down();
+    set_up();
+    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
+               "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->output.type, ET_REL);
+    ck_assert(find_record(".nv.info", EIATTR_MAX_STACK_SIZE, "k1", &(struct info_record){0}));
+    list[0] = &merged->output;
+    ck_assert(merge_cubins(&image, list, 1, &request, NULL));
+    ck_assert(cubin_read(&again, "direct", buffer_bytes(&direct)));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct cubin_section *a =
+            &again.sections[cubin_section_find(&again, text_of(names[i]))];
+        const struct image_section *b = NULL;
+
+        for (size_t s = 1; s < image.section_count; s++)
+            if (text_equal(image.sections[s].name, a->name))
+                b = &image.sections[s];
+        ck_assert(b != NULL && b->size == a->size && b->alignment == a->alignment);
+        if (a->data.size > 0)
+            ck_assert_mem_eq(a->data.data, b->data, a->size);
+    }
+    image_free(&image);
+    cubin_free(&again);
+    buffer_free(&direct);
+}
+END_TEST
+
+START_TEST(report_tells_what_a_kernel_needs)
+{
+    merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
+    ck_assert_uint_eq(merged->report.kernel_count, 6);
+    ck_assert(merged->report.kernels[2].is_kernel);
+    ck_assert_uint_eq(merged->report.kernels[2].registers, 0x25);
+    ck_assert_uint_eq(merged->report.kernels[2].constant0, 0x218);
+    ck_assert_uint_eq(merged->report.kernels[2].stack, 0x18);
+    ck_assert(!merged->report.kernels[0].is_kernel);
+}
+END_TEST
+
+static const struct {
+    const char *names;
+    const char *says;
+} refusals[] = {
+    {"07_call-sm_90-a.o", "error   : Undefined reference to 'f' in 'a.o'"},
+    {"07_call-sm_90-a.o 07_call-sm_90-a.o",
+     "error   : Multiple definition of 'k1' in 'b.o', first defined in 'a.o'"},
+    {"07_call-sm_90-a.o 07_call-sm_90-a.o", "fatal   : merge_elf failed"},
+    {"size-a.o size-b.o",
+     "error   : Size doesn't match for 'v' in 'b.o', first specified in 'a.o'"},
+    {"size-a.o space.o",
+     "error   : Memory space doesn't match for 'v' in 'b.o', first specified in 'a.o'"},
+    {"prototype-a.o prototype-b.o",
+     "error   : Prototype doesn't match for 'pf' in 'b.o', first defined in 'b.o'"},
+    {"const-a.o const-b.o",
+     "error   : File uses too much global constant data (0x13880 bytes, 0x10000 max)"},
+    {"shared-a.o shared-b.o",
+     "error   : Entry function 'kf' uses too much shared data (0xea60 bytes, 0xc000 max)"},
+    {"07_call-sm_90-a.o 04_const-sm_80-a.o",
+     "fatal   : Input file 'b.o' arch does not match target 'sm_90'"},
+};
+
+START_TEST(refuses_in_nvlinks_words)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
+    ck_assert(!merged->ok);
+    expect_said(refusals[_i].says);
+}
+END_TEST
+
+/* A damaged input: a section without bytes that has the name of one with bytes. */
+START_TEST(sections_of_one_name_must_be_of_one_kind)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
+
+    read_file("const-a.o", &merged->files[0]);
+    read_file("texture-data.o", &merged->files[1]);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert(cubin_read(&merged->inputs[i], "a.o", buffer_bytes(&merged->files[i])));
+    merged->inputs[1].sections[cubin_section_find(&merged->inputs[1], TEXT(".nv.global"))].name =
+        TEXT(".nv.constant3");
+    context_get()->sink = &merged->said;
+    ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
+    context_get()->sink = NULL;
+    expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
+}
+END_TEST
+
+/* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
+static void merge_damaged(const char *name, const char *section_name, size_t offset,
+                          const void *bytes, size_t size)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[] = {&merged->inputs[0]};
+    struct bytes contents;
+    uint32_t index;
+
+    read_file(name, &merged->files[0]);
+    contents = buffer_bytes(&merged->files[0]);
+    ck_assert(cubin_read(&merged->inputs[0], name, contents));
+    index = cubin_section_find(&merged->inputs[0], text_of(section_name));
+    offset += (size_t)(merged->inputs[0].sections[index].data.data - contents.data);
+    cubin_free(&merged->inputs[0]);
+    memcpy(merged->files[0].data + offset, bytes, size);
+    context_get()->sink = &merged->said;
+    ck_assert(cubin_read(&merged->inputs[0], name, contents));
+    merged->ok = merge_cubins(&merged->image, list, 1, &request, NULL);
+    context_get()->sink = NULL;
+}
+
+/* Found by fuzzing. */
+START_TEST(section_symbol_without_a_section_is_left_out)
+{
+    uint16_t absolute = SHN_ABS;
+
+    /* Symbol 3 of the fixture is the section symbol of .text.k1. */
+    merge_damaged("12_common-sm_90-a.o", ".symtab",
+                  3 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_shndx), &absolute, 2);
+    ck_assert(merged->ok);
+}
+END_TEST
+
+/* Found by fuzzing. */
+START_TEST(record_for_a_symbol_that_vanishes_is_refused)
+{
+    uint32_t unified_table = 4;
+    struct bytes rest;
+    struct info_record record;
+    size_t at;
+
+    merge("12_common-sm_90-a.o");
+    rest = merged->inputs[0]
+               .sections[cubin_section_find(&merged->inputs[0], TEXT(".nv.info.k1"))]
+               .data;
+    at = (size_t)rest.size;
+    while (info_next(&rest, &record) && record.attribute != EIATTR_PARAM_CBANK)
+        ;
+    at -= rest.size + record.payload.size;
+    tear_down();
+    set_up();
+    merge_damaged("12_common-sm_90-a.o", ".nv.info.k1", at, &unified_table, 4);
+    ck_assert(!merged->ok);
+    expect_said("Record 0xa in '12_common-sm_90-a.o' is for symbol 4, which is not in the output");
+}
+END_TEST
+
+START_TEST(relocatable_output_may_have_undefined_symbols)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}, .relocatable = true},
+               "07_call-sm_90-a.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(symbol("f")->section, SHN_UNDEF);
+}
+END_TEST
+
+/* Found by fuzzing: code that says its sh_info is a section. */
+START_TEST(info_of_code_is_no_section)
+{
+    read_input("10_fptr-sm_90-a.o");
+    patch_section(".text.k1", offsetof(Elf64_Shdr, sh_flags),
+                  SHF_ALLOC | SHF_EXECINSTR | SHF_INFO_LINK, 8);
+    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".text.k1")->flags, SHF_ALLOC | SHF_EXECINSTR);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *all = suite_create("merge");
+    TCase *tests = tcase_create("merge");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, info_of_code_is_no_section);
+    tcase_add_test(tests, header_and_constant_sections_are_nvlinks);
+    tcase_add_test(tests, call_between_cubins_is_resolved_and_kept_for_the_driver);
+    tcase_add_test(tests, relocations_rise_with_their_offsets);
+    tcase_add_test(tests, strong_function_replaces_an_earlier_weak_one);
+    tcase_add_test(tests, strong_function_stays_when_a_weak_one_follows);
+    tcase_add_test(tests, common_takes_largest_size_and_first_alignment);
+    tcase_add_test(tests, dead_functions_vanish_but_data_stays);
+    tcase_add_test(tests, debug_keeps_dead_functions);
+    tcase_add_test(tests, recursion_is_warned_of_and_marked);
+    tcase_add_test(tests, recursion_warning_can_be_suppressed);
+    tcase_add_test(tests, kernel_takes_registers_of_what_it_calls);
+    tcase_add_test(tests, local_functions_of_one_name_stay_apart);
+    tcase_add_test(tests, indirect_calls_reach_all_functions_of_the_prototype);
+    tcase_add_test(tests, unified_addresses_become_plain);
+    tcase_add_test(tests, shared_memory_has_nvlinks_layout);
+    tcase_add_test(tests, debug_names_shared_variables);
+    tcase_add_test(tests, shared_sort_orders_ties_as_nvlink);
+    tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
+    tcase_add_test(tests, constant_offsets_of_older_targets_count_words);
+    tcase_add_test(tests, relocatable_output_can_be_merged_again);
+    tcase_add_test(tests, report_tells_what_a_kernel_needs);
+    tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0,
+                        (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
+    tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
+    tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
+    tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
+    suite_add_tcase(all, tests);
+    return all;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    int failed;
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

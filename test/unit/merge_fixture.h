@@ -1,0 +1,225 @@
+/* merge_fixture.h: merging of small real cubins (fixtures/merge, made by ptxas 13.0), and looking
+ * at the result; for one test program. */
+#ifndef TEST_MERGE_FIXTURE_H
+#define TEST_MERGE_FIXTURE_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "merge/merge.h"
+
+#define MOST_INPUTS 4
+
+/* One merge: its inputs, what it said, and the output read back. */
+struct merged {
+    struct buffer files[MOST_INPUTS];
+    struct cubin inputs[MOST_INPUTS];
+    struct image image;
+    struct merge_report report;
+    struct buffer bytes;
+    struct cubin output;
+    struct diag_sink said;
+    bool ok;
+};
+
+static struct merged *merged; /* of the test at hand */
+
+static inline void read_file(const char *name, struct buffer *contents)
+{
+    char *path = NULL;
+    char block[4096];
+    size_t size;
+    FILE *file;
+
+    ck_assert(asprintf(&path, "fixtures/merge/%s", name) > 0);
+    file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(contents, block, size);
+    fclose(file);
+    free(path);
+}
+
+/* Merges the named fixtures ("a.o b.o"). */
+static inline void merge_with(struct merge_request request, const char *names)
+{
+    const struct cubin *list[MOST_INPUTS];
+    char *copy = strdup(names);
+    size_t count = 0;
+
+    request.version = "test";
+    context_get()->sink = &merged->said;
+    for (char *rest = copy, *name; (name = strsep(&rest, " ")) != NULL; count++) {
+        ck_assert_uint_lt(count, MOST_INPUTS);
+        read_file(name, &merged->files[count]);
+        ck_assert(cubin_read(&merged->inputs[count], count ? "b.o" : "a.o",
+                             buffer_bytes(&merged->files[count])));
+        list[count] = &merged->inputs[count];
+    }
+    merged->ok = merge_cubins(&merged->image, list, count, &request, &merged->report);
+    if (merged->ok) {
+        ck_assert(image_bytes(&merged->image, &merged->bytes));
+        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
+    }
+    context_get()->sink = NULL;
+    free(copy);
+}
+
+static inline void read_input(const char *name)
+{
+    read_file(name, &merged->files[0]);
+    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+}
+
+static inline uint32_t input_section(const char *name)
+{
+    const struct cubin *cubin = &merged->inputs[0];
+
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (text_equal(cubin->sections[i].name, text_of(name)))
+            return i;
+    ck_abort_msg("no section %s", name);
+}
+
+/* Changes a field of a section header of the input, which must still be readable. */
+static inline void patch_section(const char *name, size_t field, uint64_t value, size_t size)
+{
+    uint32_t index = input_section(name);
+    Elf64_Ehdr header;
+
+    cubin_free(&merged->inputs[0]);
+    memcpy(&header, merged->files[0].data, sizeof header);
+    memcpy(merged->files[0].data + header.e_shoff + index * sizeof(Elf64_Shdr) + field, &value,
+           size);
+    ck_assert(cubin_read(&merged->inputs[0], "a.o", buffer_bytes(&merged->files[0])));
+}
+
+/* Merges the input alone. What comes out must be a cubin. */
+static inline void merge_input(struct merge_request request)
+{
+    const struct cubin *list[] = {&merged->inputs[0]};
+
+    request.version = "test";
+    context_get()->sink = &merged->said;
+    merged->ok = merge_cubins(&merged->image, list, 1, &request, &merged->report);
+    context_get()->sink = NULL;
+    if (merged->ok) {
+        ck_assert(image_bytes(&merged->image, &merged->bytes));
+        ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
+    }
+}
+
+static inline void merge(const char *names)
+{
+    merge_with((struct merge_request){.arch = {.sm = 90}}, names);
+    ck_assert(merged->ok);
+}
+
+static inline void set_up(void)
+{
+    merged = memory_zalloc(1, sizeof *merged);
+}
+
+static inline void tear_down(void)
+{
+    image_free(&merged->image);
+    merge_report_free(&merged->report);
+    cubin_free(&merged->output);
+    buffer_free(&merged->bytes);
+    diag_sink_free(&merged->said);
+    for (size_t i = 0; i < MOST_INPUTS; i++) {
+        cubin_free(&merged->inputs[i]);
+        buffer_free(&merged->files[i]);
+    }
+    free(merged);
+}
+
+static inline const struct cubin_section *section_at(const char *name, size_t occurrence)
+{
+    for (size_t i = 1; i < merged->output.section_count; i++)
+        if (text_equal(merged->output.sections[i].name, text_of(name)) && occurrence-- == 0)
+            return &merged->output.sections[i];
+    return NULL;
+}
+
+static inline const struct cubin_section *section(const char *name)
+{
+    const struct cubin_section *found = section_at(name, 0);
+
+    ck_assert_msg(found != NULL, "no section %s", name);
+    return found;
+}
+
+/* The symbol of that name that is no section symbol, or 0. */
+static inline uint32_t symbol_index(const char *name)
+{
+    for (uint32_t i = 1; i < merged->output.symbol_count; i++)
+        if (merged->output.symbols[i].type != STT_SECTION &&
+            text_equal(merged->output.symbols[i].name, text_of(name)))
+            return i;
+    return 0;
+}
+
+static inline const struct cubin_symbol *symbol(const char *name)
+{
+    uint32_t index = symbol_index(name);
+
+    ck_assert_msg(index != 0, "no symbol %s", name);
+    return &merged->output.symbols[index];
+}
+
+/* The first record of that attribute in `in`; when `of` is given, the one about that symbol. */
+static inline bool find_record(const char *in, uint8_t attribute, const char *of,
+                               struct info_record *found)
+{
+    struct bytes rest = section(in)->data;
+
+    while (info_next(&rest, found))
+        if (found->attribute == attribute &&
+            (!of || info_word(found->payload, 0) == symbol_index(of)))
+            return true;
+    return false;
+}
+
+static inline uint32_t attribute_of(const char *name, uint8_t attribute)
+{
+    struct info_record record;
+
+    ck_assert_msg(find_record(".nv.info", attribute, name, &record), "%s: %#x", name, attribute);
+    return info_word(record.payload, 1);
+}
+
+static inline size_t count_relocations(const char *list, uint32_t type, const char *of)
+{
+    const struct cubin_section *in = section(list);
+    size_t count = 0;
+
+    for (size_t i = 0; i < in->relocation_count; i++)
+        count += in->relocations[i].type == type && in->relocations[i].symbol == symbol_index(of);
+    return count;
+}
+
+static inline uint64_t bits(const struct cubin_section *in, size_t offset, unsigned first,
+                            unsigned width)
+{
+    uint64_t half;
+
+    memcpy(&half, in->data.data + offset + first / 64 * 8, 8);
+    return half >> first % 64 & ((UINT64_C(1) << width) - 1);
+}
+
+static inline void expect_said(const char *text)
+{
+    buffer_char(&merged->said.text, '\0');
+    ck_assert_msg(strstr(merged->said.text.data, text) != NULL, "said: %s", merged->said.text.data);
+    merged->said.text.size--;
+}
+
+#endif
