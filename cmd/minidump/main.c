@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/standard.h"
 #include "dump.h"
 #include "link/link.h"
 
@@ -111,10 +112,8 @@ static enum link_code run(void *argument)
             command->dump.parts = DUMP_ALL;
         command->status = dump_files(command) ? LINK_STATUS_OK : LINK_STATUS_ERROR;
     }
-    if (fflush(stdout) || ferror(stdout)) {
-        diag_fatal("Could not write to the standard output");
+    if (!standard_flush())
         command->status = LINK_STATUS_ENVIRONMENT;
-    }
     return LINK_OK;
 }
 
@@ -122,6 +121,8 @@ int main(int argc, char **argv)
 {
     struct command command = {.argc = argc, .argv = argv, .dump = {.out = stdout}};
 
+    if (!standard_open())
+        return LINK_STATUS_ENVIRONMENT;
     context_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
+#include "base/standard.h"
 #include "hostobj.h"
 #include "link/link.h"
 #include "options.h"
@@ -103,7 +104,7 @@ static enum link_code run(void *argument)
     else if (action == OPTIONS_VERSION)
         puts("minifat " MINILINK_VERSION);
     if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
-        command->status = fflush(stdout) ? LINK_STATUS_ENVIRONMENT : LINK_STATUS_OK;
+        command->status = standard_flush() ? LINK_STATUS_OK : LINK_STATUS_ENVIRONMENT;
     return LINK_OK;
 }
 
@@ -112,6 +113,8 @@ int main(int argc, char **argv)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
 
+    if (!standard_open())
+        return LINK_STATUS_ENVIRONMENT;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (signal(signals[i], on_signal) == SIG_IGN)
             signal(signals[i], SIG_IGN);

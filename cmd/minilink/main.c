@@ -1,9 +1,7 @@
 /* main.c: command line -> link request -> exit status. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "base/exec.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/standard.h"
 #include "hostscript.h"
 #include "options.h"
 #include "pool/jobserver.h"
@@ -91,14 +90,9 @@ static void print_version(void)
     puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
 }
 
-/* Whoever reads no further, like head, need not be told. */
 static enum link_status end_printing(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return LINK_STATUS_OK;
-    if (errno != EPIPE)
-        diag_error("cannot write to standard output: %s", strerror(errno));
-    return LINK_STATUS_ENVIRONMENT;
+    return standard_flush() ? LINK_STATUS_OK : LINK_STATUS_ENVIRONMENT;
 }
 
 static enum link_code run(void *argument)
@@ -129,6 +123,8 @@ int main(int argc, char **argv)
     struct options options = {.argc = argc, .argv = argv};
     enum link_code code;
 
+    if (!standard_open())
+        return LINK_STATUS_ENVIRONMENT;
     memory_keep_freed();
     catch_signals();
     code = context_run(run, &options);

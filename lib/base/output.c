@@ -11,11 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/destination.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
 /* A link has one output open at a time, and perhaps one more for a kept file. */
 #define SLOTS 8
+
+/* What mkostemp replaces, behind as much of the target's name as is kept. */
+static const char suffix[] = ".XXXXXX";
+#define MOST_KEPT 64u
 
 /* The names that a signal handler unlinks: fixed storage, since a handler may not touch the heap.
  */
@@ -40,14 +45,6 @@ void output_remove_temporaries(void)
         if (temporary)
             unlink(temporary);
     }
-}
-
-/* True for a target that must be written in place. */
-static bool is_special(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 static bool open_failed(struct output *output)
@@ -80,23 +77,34 @@ static bool open_temporary(struct output *output)
     return output->fd >= 0;
 }
 
+/* The names of the target and of a temporary beside it, in one block. A long name is cut, since the
+ * temporary's must not be longer than a file system allows. */
+static void name_temporary(struct output *output, const char *target)
+{
+    size_t size = strlen(target);
+    const char *slash = strrchr(target, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - target) : 0;
+    size_t kept = size - folder > MOST_KEPT ? folder + MOST_KEPT : size;
+
+    output->temporary = memory_alloc(kept + sizeof suffix + size + 1, 1);
+    memcpy(output->temporary, target, kept);
+    memcpy(output->temporary + kept, suffix, sizeof suffix);
+    output->target = output->temporary + kept + sizeof suffix;
+    memcpy(output->target, target, size + 1);
+}
+
 bool output_open(struct output *output, const char *path)
 {
-    struct stat status;
-    size_t length = strlen(path);
+    struct destination destination;
 
     *output = (struct output){.path = path, .fd = -1, .slot = -1};
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
+    if (!destination_find(&destination, path))
         return open_failed(output);
-    }
-    if (is_special(path)) {
-        output->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (destination.kind != DESTINATION_FILE) {
+        output->fd = destination_open(&destination, O_TRUNC);
         return output->fd >= 0 || open_failed(output);
     }
-    output->temporary = memory_alloc(length + sizeof ".XXXXXX", 1);
-    memcpy(output->temporary, path, length);
-    memcpy(output->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
+    name_temporary(output, destination.path);
     return open_temporary(output) || open_failed(output);
 }
 
@@ -128,7 +136,7 @@ bool output_commit(struct output *output, bool executable)
     if (close(output->fd) && !failed)
         failed = errno;
     output->fd = -1;
-    if (!failed && output->temporary && rename(output->temporary, output->path))
+    if (!failed && output->temporary && rename(output->temporary, output->target))
         failed = errno;
     if (failed)
         return write_failed(output, failed);

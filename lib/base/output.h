@@ -1,7 +1,9 @@
 /* output.h: writing result files so that a reader sees all of one or nothing of it.
  *
  * The bytes go to a temporary beside the target, and only output_commit() gives it the target's
- * name. A target that exists and is no regular file (/dev/null, a pipe) is written directly. */
+ * name. Symbolic links are followed, as nvlink's open does (measured), and stay. A target that
+ * exists and is no regular file (/dev/null, a pipe, what a link in /proc leads to) is written
+ * directly and never replaced; "-" is standard output. */
 #ifndef MINILINK_BASE_OUTPUT_H
 #define MINILINK_BASE_OUTPUT_H
 
@@ -12,6 +14,7 @@
 struct output {
     const char *path; /* borrowed from the caller until commit or abort */
     char *temporary;  /* malloc'ed; NULL when the target is written directly */
+    char *target;     /* what the temporary becomes, in the same block */
     int fd;           /* open for reading and writing; -1 = none */
     int slot;         /* in the table of temporaries that a signal removes; -1 = none */
 };
@@ -34,8 +37,7 @@ void output_abort(struct output *output);
 /* output_open, output_append, output_commit. */
 bool output_write_file(const char *path, struct bytes bytes, bool executable);
 
-/* Removes the temporaries of this process that are not yet committed. Async-signal-safe: for
- * handlers of SIGINT and SIGTERM. */
+/* Removes the temporaries of this process that are not yet committed. Async-signal-safe. */
 void output_remove_temporaries(void);
 
 #endif

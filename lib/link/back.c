@@ -73,7 +73,8 @@ bool assemble(struct link *link)
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
-    return code == LINK_OK && keep_cubins(request->keep, &link->cubins);
+    return code == LINK_OK &&
+           (keep_cubins(request->keep, &link->cubins) || environment_failed(link));
 }
 
 /* Reads the chunks' cubins and joins them. */

@@ -39,6 +39,12 @@ bool is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
+bool environment_failed(struct link *link)
+{
+    link->status = LINK_STATUS_ENVIRONMENT;
+    return false;
+}
+
 static void release_inputs(const void *inputs)
 {
     inputs_release(inputs);
@@ -62,25 +68,29 @@ static bool split(struct link *link)
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
     return split_program(&link->chunks, &link->program, &wanted) &&
-           keep_chunks(keep, &link->chunks) &&
-           keep_program(keep, &link->program, link->members.arch);
+           ((keep_chunks(keep, &link->chunks) &&
+             keep_program(keep, &link->program, link->members.arch)) ||
+            environment_failed(link));
 }
 
 static bool open_assembler(struct link *link)
 {
-    link->status = LINK_STATUS_ENVIRONMENT;
-    if (!assembler_open(&link->assembler, &link->request->assembler))
-        return false;
-    link->status = LINK_STATUS_ERROR;
-    return true;
+    return assembler_open(&link->assembler, &link->request->assembler) || environment_failed(link);
 }
 
-static bool write_times(const struct link *link)
+/* Before anything is written, as a link without it must not leave an output. */
+static bool open_times(struct link *link)
+{
+    return timing_open(&link->timing, link->request->time_file) || environment_failed(link);
+}
+
+static bool write_times(struct link *link)
 {
     const struct link_request *request = link->request;
 
     return timing_write(&link->timing, request->time_file, request->output, link->members.arch,
-                        &link->cubins);
+                        &link->cubins) ||
+           environment_failed(link);
 }
 
 static enum link_code run(void *argument)
@@ -123,7 +133,7 @@ static enum link_code run(void *argument)
 
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
-    report_explanation(buffer_view(&link->explanation));
+    ok = ok && (report_explanation(buffer_view(&link->explanation)) || environment_failed(link));
     timing_end(&link->timing, "split");
     inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
@@ -143,11 +153,11 @@ static enum link_code run(void *argument)
 
     ok = ok && merge(link);
     report_image(&link->report);
-    report_callgraph(&link->report, request->callgraph);
+    ok = ok && (report_callgraph(&link->report, request->callgraph) || environment_failed(link));
     timing_end(&link->timing, "merge");
     /* The layout is final. */
 
-    ok = ok && diag_error_count() == link->errors_before && write_outputs(link);
+    ok = ok && diag_error_count() == link->errors_before && open_times(link) && write_outputs(link);
     timing_end(&link->timing, "write");
     ok = ok && write_times(link);
     return ok ? LINK_OK : LINK_FAILED;
@@ -155,6 +165,7 @@ static enum link_code run(void *argument)
 
 static void free_all(struct link *link)
 {
+    timing_close(&link->timing);
     merge_report_free(&link->report);
     image_free(&link->image);
     for (size_t i = 0; i < link->member_cubin_count; i++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/standard.h"
 
 static const char *const role_names[] = {
     [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
@@ -92,10 +93,9 @@ void report_chunks(const struct chunks *chunks, const struct program *program)
     }
 }
 
-void report_explanation(struct text explanation)
+bool report_explanation(struct text explanation)
 {
-    if (explanation.size)
-        fwrite(explanation.data, 1, explanation.size, stdout);
+    return explanation.size == 0 || standard_print(explanation);
 }
 
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler)
@@ -106,14 +106,14 @@ void report_assembly(const struct cubins *cubins, const struct assembler *assemb
                  assembler->table.version, cubins->count, cubins->threads);
 }
 
-void report_callgraph(const struct merge_report *report, enum callgraph_form form)
+bool report_callgraph(const struct merge_report *report, enum callgraph_form form)
 {
     if (report->callgraph.size == 0)
-        return;
+        return true;
     if (form == CALLGRAPH_DOT)
-        fwrite(report->callgraph.data, 1, report->callgraph.size, stdout);
-    else
-        diag_text(buffer_view(&report->callgraph));
+        return standard_print(buffer_view(&report->callgraph));
+    diag_text(buffer_view(&report->callgraph));
+    return true;
 }
 
 void report_image(const struct merge_report *report)

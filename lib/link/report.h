@@ -3,6 +3,8 @@
 #ifndef MINILINK_LINK_REPORT_H
 #define MINILINK_LINK_REPORT_H
 
+#include <stdbool.h>
+
 #include "assemble/assemble.h"
 #include "assembler/registry.h"
 #include "input/member.h"
@@ -20,15 +22,15 @@ void report_agreement(const struct agreement *agreement);
 /* Phase I and the chunks. Nothing when there are none. */
 void report_chunks(const struct chunks *chunks, const struct program *program);
 
-/* What is in each chunk, and why, on standard output. */
-void report_explanation(struct text explanation);
+/* What is in each chunk, and why, on standard output. False when that cannot be written. */
+bool report_explanation(struct text explanation);
 
 /* Phase II: assembler, threads, time per chunk. */
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
 
 /* The call graph: where nvlink prints its text, or for a program that draws it on standard output.
- */
-void report_callgraph(const struct merge_report *report, enum callgraph_form form);
+ * False when that cannot be written. */
+bool report_callgraph(const struct merge_report *report, enum callgraph_form form);
 
 /* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
 void report_image(const struct merge_report *report);

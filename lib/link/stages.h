@@ -51,6 +51,9 @@ struct link {
     enum link_status status; /* of a failure that is not an ordinary link error */
 };
 
+/* Notes that the environment is at fault, not the inputs. Returns false. */
+bool environment_failed(struct link *link);
+
 /* True when the program may become several chunks. */
 bool is_split(const struct link *link);
 

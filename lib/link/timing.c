@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/destination.h"
 #include "base/diag.h"
 
 static uint64_t now(void)
@@ -61,21 +62,53 @@ static bool write_all(int fd, struct text text)
     return true;
 }
 
-bool timing_write(const struct timing *timing, const char *path, const char *output,
-                  struct arch arch, const struct cubins *cubins)
+static bool failed(const char *path)
 {
-    bool is_stdout = path && strcmp(path, "-") == 0;
-    struct buffer text = {0};
+    diag_fatal("Could not write time file '%s': %s", path, strerror(errno));
+    return false;
+}
+
+bool timing_open(struct timing *timing, const char *path)
+{
+    struct destination destination;
+
+    if (!path || timing->is_open)
+        return true;
+    timing->fd = destination_find(&destination, path)
+                     ? destination_open(&destination, O_CREAT | O_APPEND)
+                     : -1;
+    timing->is_open = timing->fd >= 0;
+    return timing->is_open || failed(path);
+}
+
+void timing_close(struct timing *timing)
+{
+    if (timing->is_open)
+        close(timing->fd);
+    timing->is_open = false;
+}
+
+/* What others print to the same file does not count as rows. */
+static bool has_rows(int fd)
+{
     struct stat status;
-    bool ok;
-    int fd;
+
+    return fstat(fd, &status) == 0 && status.st_size > 0 && (fcntl(fd, F_GETFL) & O_APPEND);
+}
+
+bool timing_write(struct timing *timing, const char *path, const char *output, struct arch arch,
+                  const struct cubins *cubins)
+{
+    struct buffer text = {0};
     struct context_cleanup cleanup;
+    bool ok;
 
     if (!path)
         return true;
+    if (!timing_open(timing, path))
+        return false;
     context_defer(&cleanup, buffer_cleanup, &text);
-    fd = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd >= 0 && (is_stdout || (fstat(fd, &status) == 0 && status.st_size == 0)))
+    if (!has_rows(timing->fd))
         buffer_string(&text, "source file name , phase name , phase input files , "
                              "phase output file , arch , tool, metric , unit\n");
     for (size_t i = 0; i < timing->count; i++)
@@ -87,11 +120,8 @@ bool timing_write(const struct timing *timing, const char *path, const char *out
         snprintf(name, sizeof name, "chunk-%zu.ptx", i);
         put_row(&text, name, "assemble", "", arch, cubins->list[i].nanoseconds);
     }
-    ok = fd >= 0 && write_all(fd, buffer_view(&text));
-    if (!ok)
-        diag_fatal("Could not write time file '%s': %s", path, strerror(errno));
-    if (fd >= 0 && !is_stdout && close(fd))
-        ok = false;
+    ok = write_all(timing->fd, buffer_view(&text)) || failed(path);
+    timing_close(timing);
     context_clean(&cleanup);
     return ok;
 }

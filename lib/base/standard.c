@@ -1,0 +1,53 @@
+/* standard.c: /dev/null in place of what is closed, and the end of what was printed. */
+#include "base/standard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+bool standard_open(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
+/* stdio remembers that there was an error, but not always which. */
+static int flush(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return errno ? errno : EIO;
+}
+
+static bool failed(int error)
+{
+    diag_fatal("Could not write to the standard output: %s", strerror(error));
+    return false;
+}
+
+bool standard_print(struct text text)
+{
+    int error = 0;
+
+    if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
+        error = errno;
+    if (!error)
+        error = flush();
+    return !error || failed(error);
+}
+
+bool standard_flush(void)
+{
+    int error = flush();
+
+    return !error || (error == EPIPE ? false : failed(error));
+}
