@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/reach.h"
+#include "merge/symtab.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */
 #define EXTERNS_PER_RECORD 16000u
@@ -132,7 +133,7 @@ static bool is_about_program(const struct info_record *record)
 static bool has_program_records(const struct merging *m)
 {
     for (size_t i = 0; i < m->symbol_count; i++)
-        if (m->symbols[i].type == STT_FUNC && m->symbols[i].is_live)
+        if (m->symbols[i].type == STT_FUNC && m->is_live[i])
             return true;
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
@@ -196,11 +197,11 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
     uint32_t section;
 
     if (symbol != MERGE_NONE)
-        return m->symbols[symbol].row;
+        return m->rows->of_symbol[symbol];
     if (index >= cubin->symbol_count || cubin->symbols[index].section >= cubin->section_count)
         return 0;
     section = m->places[m->section_base[file] + cubin->symbols[index].section].section;
-    return section == MERGE_NONE ? 0 : m->sections[section].row;
+    return section == MERGE_NONE ? 0 : m->rows->of_section[section];
 }
 
 /* Copies a record; its symbols get their rows. */
@@ -250,14 +251,13 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (symbol == MERGE_NONE || !m->symbols[symbol].is_live ||
-        m->symbols[symbol].file != found->file)
+    if (symbol == MERGE_NONE || !m->is_live[symbol] || m->symbols[symbol].file != found->file)
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && !m->request->relocatable &&
         merged_is_kernel(&m->symbols[symbol]))
         value = m->reach[symbol].registers;
-    put_symbol_record(encoder, record->attribute, m->symbols[symbol].row, value);
+    put_symbol_record(encoder, record->attribute, m->rows->of_symbol[symbol], value);
 }
 
 static bool has_cycle(const struct merging *m, uint32_t kernel)
@@ -280,7 +280,7 @@ static void encode_program(struct encoder *encoder, uint32_t type)
     for (size_t i = 0; i < m->kernel_count && !m->request->relocatable; i++) {
         uint32_t kernel = m->kernels[i];
 
-        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->symbols[kernel].row,
+        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows->of_symbol[kernel],
                           has_cycle(m, kernel) ? UINT32_MAX : (uint32_t)m->reach[kernel].stack);
     }
 }
@@ -301,8 +301,8 @@ static void add_externs(struct encoder *encoder, uint32_t function)
     for (size_t i = 0; i < facts->externs.size / 4; i++) {
         uint32_t symbol = merging_symbol(m, facts->externs_file, info_word(facts->externs, i));
 
-        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) || m->symbols[symbol].row == 0 ||
-            encoder->extern_of[symbol] == encoder->kernel)
+        if (symbol == MERGE_NONE || is_bound(&m->symbols[symbol]) ||
+            m->rows->of_symbol[symbol] == 0 || encoder->extern_of[symbol] == encoder->kernel)
             continue;
         encoder->extern_of[symbol] = encoder->kernel;
         encoder->externs[encoder->extern_count++] = symbol;
@@ -380,7 +380,7 @@ static void put_externs(struct encoder *encoder)
             count = EXTERNS_PER_RECORD;
         put_head(encoder, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
         for (size_t i = 0; i < count; i++)
-            buffer_u32(&encoder->out, encoder->m->symbols[encoder->externs[done + i]].row);
+            buffer_u32(&encoder->out, encoder->m->rows->of_symbol[encoder->externs[done + i]]);
         done += count;
     }
     encoder->extern_count = 0;

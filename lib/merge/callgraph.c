@@ -3,7 +3,9 @@
 
 #include "base/context.h"
 #include "base/demangle.h"
+#include "merge/graph.h"
 #include "merge/merging.h"
+#include "merge/symtab.h"
 
 struct printer {
     const struct merging *m;
@@ -12,9 +14,9 @@ struct printer {
     bool is_dot;
 };
 
-static bool is_shown(const struct merged_symbol *symbol)
+static bool is_shown(const struct merging *m, uint32_t symbol)
 {
-    return symbol->type == STT_FUNC && symbol->row != 0;
+    return m->symbols[symbol].type == STT_FUNC && m->rows->of_symbol[symbol] != 0;
 }
 
 static void put_name(const struct printer *printer, struct text name)
@@ -64,14 +66,15 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
         put_edge(printer, symbol, m->symbols[symbol].alias);
         return;
     }
-    for (uint32_t i = m->called.first[symbol + 1]; i-- > m->called.first[symbol];) {
-        uint32_t prototype = m->called.items[i];
+    for (uint32_t i = m->graph->called.first[symbol + 1]; i-- > m->graph->called.first[symbol];) {
+        uint32_t prototype = m->graph->called.items[i];
 
-        for (uint32_t k = m->candidates.first[prototype + 1]; k-- > m->candidates.first[prototype];)
-            put_edge(printer, symbol, m->candidates.items[k]);
+        for (uint32_t k = m->graph->candidates.first[prototype + 1];
+             k-- > m->graph->candidates.first[prototype];)
+            put_edge(printer, symbol, m->graph->candidates.items[k]);
     }
-    for (uint32_t i = m->calls.first[symbol]; i < m->calls.first[symbol + 1]; i++)
-        put_edge(printer, symbol, m->calls.items[i]);
+    for (uint32_t i = m->graph->calls.first[symbol]; i < m->graph->calls.first[symbol + 1]; i++)
+        put_edge(printer, symbol, m->graph->calls.items[i]);
 }
 
 static uint32_t registers_of(const struct merging *m, uint32_t symbol)
@@ -89,7 +92,7 @@ static void put_line(const struct printer *printer, uint32_t symbol)
 
     buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
                   merged_is_kernel(function) ? "^" : "",
-                  lists_count(&m->taken, symbol) > 0 ? "&" : "");
+                  lists_count(&m->graph->taken, symbol) > 0 ? "&" : "");
     put_name(printer, function->name);
     if (registers)
         buffer_printf(printer->out, " [%u]", registers);
@@ -110,7 +113,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
         buffer_printf(printer->out, "\\n%u registers", registers);
     buffer_printf(printer->out, "\"%s%s];\n",
                   merged_is_kernel(&m->symbols[symbol]) ? ", shape=box" : "",
-                  lists_count(&m->taken, symbol) > 0 ? ", style=dashed" : "");
+                  lists_count(&m->graph->taken, symbol) > 0 ? ", style=dashed" : "");
     put_edges(printer, symbol);
 }
 
@@ -149,11 +152,11 @@ void callgraph_print(const struct merging *m, struct buffer *out)
                       "# ^s        // s is entry point\n"
                       "# &s        // s has address taken\n",
                       m->request->arch.sm);
-    for (size_t row = 0; row < m->row_count; row++)
-        if (m->row_symbols[row] != MERGE_NONE && is_shown(&m->symbols[m->row_symbols[row]]))
-            printer.number[m->row_symbols[row]] = ++count;
-    for (size_t row = 0; row < m->row_count; row++) {
-        uint32_t symbol = m->row_symbols[row];
+    for (size_t row = 0; row < m->rows->count; row++)
+        if (m->rows->symbols[row] != MERGE_NONE && is_shown(m, m->rows->symbols[row]))
+            printer.number[m->rows->symbols[row]] = ++count;
+    for (size_t row = 0; row < m->rows->count; row++) {
+        uint32_t symbol = m->rows->symbols[row];
 
         if (symbol == MERGE_NONE || printer.number[symbol] == 0)
             continue;
@@ -164,7 +167,7 @@ void callgraph_print(const struct merging *m, struct buffer *out)
     }
     if (printer.is_dot)
         buffer_string(out, "}\n");
-    for (size_t row = 0; row < m->row_count && !printer.is_dot; row++)
-        if (m->row_symbols[row] != MERGE_NONE && printer.number[m->row_symbols[row]])
-            put_propagated(&printer, m->row_symbols[row]);
+    for (size_t row = 0; row < m->rows->count && !printer.is_dot; row++)
+        if (m->rows->symbols[row] != MERGE_NONE && printer.number[m->rows->symbols[row]])
+            put_propagated(&printer, m->rows->symbols[row]);
 }

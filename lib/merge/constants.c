@@ -53,10 +53,8 @@ static void find_blocks(struct planner *planner)
     struct merging *m = planner->m;
 
     planner->blocks = arena_alloc(&m->arena, m->section_count, sizeof(uint32_t));
-    planner->block_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
-    planner->section_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
-    memset(planner->block_of, 0xff, m->symbol_count * sizeof(uint32_t));
-    memset(planner->section_of, 0xff, m->symbol_count * sizeof(uint32_t));
+    planner->block_of = merging_none(m, m->symbol_count);
+    planner->section_of = merging_none(m, m->symbol_count);
     for (uint32_t i = 0; i < m->section_count; i++) {
         const struct merged_section *section = &m->sections[i];
 
@@ -208,7 +206,7 @@ static void move_symbols(struct planner *planner)
     struct merging *m = planner->m;
 
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct merged_symbol *symbol = &m->symbols[i];
+        struct placed_symbol *symbol = &m->placed[i];
 
         if (symbol->section != MERGE_NONE && m->sections[symbol->section].class == CLASS_COUNT)
             symbol->value +=

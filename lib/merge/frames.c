@@ -45,7 +45,7 @@ static bool stays(const struct pruning *p, uint32_t index)
         return true;
     symbol = merging_canonical(p->m, symbol);
     merged = &p->m->symbols[symbol];
-    return merged->type != STT_FUNC || (merged->is_live && merged->file >= p->file);
+    return merged->type != STT_FUNC || (p->m->is_live[symbol] && merged->file >= p->file);
 }
 
 /* The bytes of the entry at `at`, or 0. */

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "merge/lists.h"
 #include "merge/losers.h"
+#include "merge/symtab.h"
 
 /* Who leads to whom, and the cubin that says so. */
 struct edges {
@@ -29,7 +30,12 @@ struct reading {
     struct edges references;
     struct merged_pairs called;
     struct merged_pairs taken;
+    struct merged_pairs declared;
     uint32_t *prototype_of; /* by symbol: the first one that was given, or MERGE_NONE */
+    struct text *prototypes;
+    size_t prototype_count;
+    size_t prototype_capacity;
+    struct table prototype_names;
 };
 
 static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t file)
@@ -38,12 +44,13 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t fil
     lists_add(&edges->files, from, (uint32_t)file);
 }
 
-static uint32_t prototype_id(struct merging *m, struct text text)
+static uint32_t prototype_id(struct reading *reading, struct text text)
 {
-    uint32_t id = table_add(&m->prototype_names, text, (uint32_t)m->prototype_count);
+    uint32_t id = table_add(&reading->prototype_names, text, (uint32_t)reading->prototype_count);
 
-    if (id == m->prototype_count)
-        ARRAY_PUSH(m->prototypes, m->prototype_count, m->prototype_capacity) = text;
+    if (id == reading->prototype_count)
+        ARRAY_PUSH(reading->prototypes, reading->prototype_count, reading->prototype_capacity) =
+            text;
     return id;
 }
 
@@ -78,7 +85,7 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
             reading->prototype_of[to] != MERGE_NONE)
             lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {
-        uint32_t to = prototype_id(m, cubin_string(m->cubins[file], (uint32_t)pair[1]));
+        uint32_t to = prototype_id(reading, cubin_string(m->cubins[file], (uint32_t)pair[1]));
 
         if (part == CALLGRAPH_ADDRESS) {
             if (!losers_has(m, file, (uint32_t)pair[0]) ||
@@ -119,7 +126,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         symbol = function_of(m, file, (int32_t)pair[0]);
         if (symbol == MERGE_NONE)
             continue;
-        prototype = prototype_id(m, cubin_string(m->cubins[file], pair[1]));
+        prototype = prototype_id(reading, cubin_string(m->cubins[file], pair[1]));
         known = reading->prototype_of[symbol];
         if (known == MERGE_NONE) {
             reading->prototype_of[symbol] = prototype;
@@ -131,13 +138,13 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
                        TEXT_ARG(function->name), m->cubins[file]->name, m->cubins[first]->name);
             m->failed = true;
         }
-        ARRAY_PUSH(m->declared, m->declared_count, m->declared_capacity) =
-            (struct merged_pair){symbol, prototype};
+        lists_add(&reading->declared, symbol, prototype);
     }
 }
 
 /* By prototype: every function whose address is taken under it. */
-static struct merged_lists make_candidates(struct merging *m)
+static struct merged_lists make_candidates(struct merging *m, const struct merged_lists *taken,
+                                           size_t prototype_count)
 {
     struct merged_pairs pairs = {0};
     struct merged_lists lists;
@@ -145,9 +152,9 @@ static struct merged_lists make_candidates(struct merging *m)
 
     context_defer(&cleanup, memory_cleanup, &pairs.items);
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
-        for (uint32_t i = m->taken.first[symbol]; i < m->taken.first[symbol + 1]; i++)
-            lists_add(&pairs, m->taken.items[i], symbol);
-    lists = lists_make(&m->arena, &pairs, m->prototype_count);
+        for (uint32_t i = taken->first[symbol]; i < taken->first[symbol + 1]; i++)
+            lists_add(&pairs, taken->items[i], symbol);
+    lists = lists_make(&m->arena, &pairs, prototype_count);
     context_clean(&cleanup);
     return lists;
 }
@@ -163,16 +170,35 @@ static struct merged_lists sort_edges(struct merging *m, const struct edges *edg
     return lists;
 }
 
-static void sort_into_lists(struct merging *m, const struct reading *reading)
+/* The arrays of what was read, as the merge keeps them. */
+static void *kept(struct merging *m, const void *items, size_t count, size_t size)
 {
-    m->calls = sort_edges(m, &reading->calls);
-    m->references = sort_edges(m, &reading->references);
+    void *copy = arena_alloc(&m->arena, count, size);
+
+    if (count > 0)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+static const struct call_graph *sort_into_lists(struct merging *m, const struct reading *reading)
+{
+    struct call_graph *graph = arena_zalloc(&m->arena, 1, sizeof *graph);
+
+    graph->prototype_count = reading->prototype_count;
+    graph->prototypes =
+        kept(m, reading->prototypes, graph->prototype_count, sizeof *graph->prototypes);
+    graph->declared_count = reading->declared.count;
+    graph->declared =
+        kept(m, reading->declared.items, graph->declared_count, sizeof *graph->declared);
+    graph->calls = sort_edges(m, &reading->calls);
+    graph->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
-    m->called = lists_make(&m->arena, &reading->called, m->symbol_count);
-    lists_reverse(&m->called, m->symbol_count);
-    m->taken = lists_make(&m->arena, &reading->taken, m->symbol_count);
-    lists_distinct(&m->arena, &m->taken, m->symbol_count, m->prototype_count);
-    m->candidates = make_candidates(m);
+    graph->called = lists_make(&m->arena, &reading->called, m->symbol_count);
+    lists_reverse(&graph->called, m->symbol_count);
+    graph->taken = lists_make(&m->arena, &reading->taken, m->symbol_count);
+    lists_distinct(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
+    graph->candidates = make_candidates(m, &graph->taken, graph->prototype_count);
+    return graph;
 }
 
 static void free_reading(void *argument)
@@ -185,6 +211,9 @@ static void free_reading(void *argument)
     free(reading->references.files.items);
     free(reading->called.items);
     free(reading->taken.items);
+    free(reading->declared.items);
+    free(reading->prototypes);
+    table_free(&reading->prototype_names);
 }
 
 bool graph_read(struct merging *m)
@@ -193,8 +222,7 @@ bool graph_read(struct merging *m)
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, free_reading, &reading);
-    reading.prototype_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
-    memset(reading.prototype_of, 0xff, m->symbol_count * sizeof(uint32_t));
+    reading.prototype_of = merging_none(m, m->symbol_count);
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
 
@@ -206,7 +234,7 @@ bool graph_read(struct merging *m)
         }
     }
     if (!m->failed)
-        sort_into_lists(m, &reading);
+        m->graph = sort_into_lists(m, &reading);
     context_clean(&cleanup);
     return !m->failed;
 }
@@ -214,7 +242,7 @@ bool graph_read(struct merging *m)
 /* A prototype is written for live functions whose address nobody takes (measured). */
 static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 {
-    return m->symbols[symbol].is_live && lists_count(&m->taken, symbol) == 0;
+    return m->is_live[symbol] && lists_count(&m->graph->taken, symbol) == 0;
 }
 
 static void add_section(struct merging *m, enum merged_class class, struct text name, uint32_t type)
@@ -233,8 +261,8 @@ static void add_section(struct merging *m, enum merged_class class, struct text 
 void graph_add_sections(struct merging *m)
 {
     add_section(m, CLASS_CALLGRAPH, TEXT(".nv.callgraph"), SHT_CUDA_CALLGRAPH);
-    for (size_t i = 0; i < m->declared_count; i++) {
-        if (!has_written_prototype(m, m->declared[i].from))
+    for (size_t i = 0; i < m->graph->declared_count; i++) {
+        if (!has_written_prototype(m, m->graph->declared[i].from))
             continue;
         add_section(m, CLASS_PROTOTYPE, TEXT(".nv.prototype"), SHT_CUDA_PROTOTYPE);
         break;
@@ -252,19 +280,19 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
                         const struct merged_lists *lists, bool has_strings)
 {
     put_pair(out, 0, (uint32_t)part);
-    for (size_t row = 1; row < m->row_count; row++) {
-        uint32_t symbol = m->row_symbols[row];
+    for (size_t row = 1; row < m->rows->count; row++) {
+        uint32_t symbol = m->rows->symbols[row];
 
-        if (symbol == MERGE_NONE || !m->symbols[symbol].is_live)
+        if (symbol == MERGE_NONE || !m->is_live[symbol])
             continue;
         for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
             uint32_t item = lists->items[i];
 
-            if (!has_strings && !m->symbols[item].is_live)
+            if (!has_strings && !m->is_live[item])
                 continue;
             put_pair(out, (uint32_t)row,
-                     has_strings ? image_string(&m->strings, m->prototypes[item])
-                                 : m->symbols[item].row);
+                     has_strings ? image_string(&m->strings, m->graph->prototypes[item])
+                                 : m->rows->of_symbol[item]);
         }
     }
 }
@@ -273,14 +301,14 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 {
     bool *is_written = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_written);
 
-    for (size_t i = 0; i < m->declared_count; i++) {
-        uint32_t symbol = m->declared[i].from;
+    for (size_t i = 0; i < m->graph->declared_count; i++) {
+        uint32_t symbol = m->graph->declared[i].from;
 
         if (is_written[symbol] || !has_written_prototype(m, symbol))
             continue;
         is_written[symbol] = true;
-        put_pair(out, m->symbols[symbol].row,
-                 image_string(&m->strings, m->prototypes[m->declared[i].to]));
+        put_pair(out, m->rows->of_symbol[symbol],
+                 image_string(&m->strings, m->graph->prototypes[m->graph->declared[i].to]));
     }
 }
 
@@ -307,10 +335,10 @@ void graph_encode(struct merging *m)
     context_defer(&cleanups[0], buffer_cleanup, &prototypes);
     context_defer(&cleanups[1], buffer_cleanup, &calls);
     encode_prototypes(m, &prototypes);
-    encode_part(m, &calls, CALLGRAPH_DIRECT, &m->calls, false);
-    encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->taken, true);
-    encode_part(m, &calls, CALLGRAPH_INDIRECT, &m->called, true);
-    encode_part(m, &calls, CALLGRAPH_CANDIDATE, &m->references, false);
+    encode_part(m, &calls, CALLGRAPH_DIRECT, &m->graph->calls, false);
+    encode_part(m, &calls, CALLGRAPH_ADDRESS, &m->graph->taken, true);
+    encode_part(m, &calls, CALLGRAPH_INDIRECT, &m->graph->called, true);
+    encode_part(m, &calls, CALLGRAPH_CANDIDATE, &m->graph->references, false);
     take_contents(m, CLASS_CALLGRAPH, &calls);
     if (prototypes.size > 0)
         take_contents(m, CLASS_PROTOTYPE, &prototypes);

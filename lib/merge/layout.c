@@ -137,18 +137,19 @@ static void place_commons(struct merging *m)
         .flags = SHF_ALLOC | SHF_WRITE,
     };
 
-    for (size_t i = m->request->relocatable ? 0 : m->common_count; i-- > 0;) {
-        struct merged_symbol *symbol = &m->symbols[m->commons[i]];
+    for (size_t i = m->request->relocatable ? 0 : m->resolved->common_count; i-- > 0;) {
+        const struct merged_symbol *symbol = &m->symbols[m->resolved->commons[i]];
+        struct placed_symbol *placed = &m->placed[m->resolved->commons[i]];
 
-        symbol->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
-        if (m->sections[symbol->section].class != CLASS_GLOBAL) {
+        placed->section = find_section(m, CLASS_GLOBAL, &global, MERGE_NONE);
+        if (m->sections[placed->section].class != CLASS_GLOBAL) {
             diag_error("Section '.nv.global' is of another kind than usual");
             m->failed = true;
             return;
         }
-        symbol->value =
-            append(&m->sections[symbol->section], symbol->common_alignment, symbol->size);
-        if (symbol->value == UINT64_MAX)
+        placed->value =
+            append(&m->sections[placed->section], symbol->common_alignment, symbol->size);
+        if (placed->value == UINT64_MAX)
             too_large(m, global.name);
     }
 }
@@ -157,7 +158,7 @@ static void place_commons(struct merging *m)
 static void place_symbols(struct merging *m)
 {
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct merged_symbol *symbol = &m->symbols[i];
+        const struct merged_symbol *symbol = &m->symbols[i];
         const struct merged_place *where;
 
         if (symbol->file == MERGE_NONE || symbol->input_section == SHN_UNDEF ||
@@ -166,9 +167,9 @@ static void place_symbols(struct merging *m)
         where = &m->places[m->section_base[symbol->file] + symbol->input_section];
         if (where->section == MERGE_NONE)
             continue;
-        symbol->section = where->section;
+        m->placed[i].section = where->section;
         if (!merged_is_data(symbol, STO_CUDA_SHARED))
-            symbol->value += where->offset;
+            m->placed[i].value += where->offset;
     }
 }
 
@@ -205,14 +206,14 @@ static bool stays_behind(const struct merging *m, size_t file, uint32_t index)
     const struct merged_symbol *function = &m->symbols[owner];
     uint32_t input;
 
-    if (!function->is_live || merging_is_mercury(m))
+    if (!m->is_live[owner] || merging_is_mercury(m))
         return false;
     if (m->cubins[file]->sections[index].type != SHT_CUDA_CONSTANT0)
         return file > function->file;
     if (function->binding == STB_WEAK)
         return false;
     input = cubin_section_function(m->cubins[file], index);
-    return file > function->file || m->gave_way[m->symbol_base[file] + input];
+    return file > function->file || m->resolved->gave_way[m->symbol_base[file] + input];
 }
 
 /* Whether an input section stays. Zeroed variables go only when their whole section lost. */
@@ -224,6 +225,19 @@ static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum
         return !losers_own(m, file, index);
     return merging_keeps(m, file, index) ||
            (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
+}
+
+/* Until they are placed symbols are as their cubins have them. */
+static void begin_symbols(struct merging *m)
+{
+    m->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->placed);
+    for (size_t i = 0; i < m->symbol_count; i++)
+        m->placed[i] = (struct placed_symbol){
+            .name = m->symbols[i].name,
+            .value = m->symbols[i].value,
+            .section = MERGE_NONE,
+            .other = m->symbols[i].other,
+        };
 }
 
 bool layout_sections(struct merging *m)
@@ -243,6 +257,7 @@ bool layout_sections(struct merging *m)
             else if (is_placed(m, file, i, class))
                 place(m, file, i, class);
         }
+    begin_symbols(m);
     place_commons(m);
     place_symbols(m);
     check_constants(m);

@@ -97,7 +97,7 @@ bool limits_check_registers(struct merging *m)
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         uint32_t most = m->functions[i].most_registers;
 
-        if (!merged_is_kernel(&m->symbols[i]) || !m->symbols[i].is_live || most == 0 ||
+        if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || most == 0 ||
             m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
             continue;
         if (!walker.seen)

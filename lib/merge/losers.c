@@ -11,15 +11,20 @@
 #include "merge/losers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/context.h"
 #include "base/memory.h"
 
-/* A stretch of a cubin's section; it ends where it or one in front of it ends last. */
-struct lost_range {
-    uint32_t file;
-    uint32_t section;
-    uint64_t begin;
-    uint64_t end;
+/* The losses while they are found. */
+struct finding {
+    struct merging *m;
+    struct losses *result;
+    struct lost_range *ranges; /* malloc'ed until all are known */
+    size_t capacity;
+    enum storage *storage;
+    bool *is_pointed_at;
+    bool *is_relocated;
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -34,34 +39,35 @@ static int compare_ranges(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static void note_storage(struct merging *m, size_t file, uint32_t index)
+static void note_storage(struct finding *finding, size_t file, uint32_t index)
 {
+    const struct merging *m = finding->m;
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_symbol *symbol = &cubin->symbols[index];
     enum storage *storage;
 
     if (symbol->type == STT_SECTION || symbol->section >= cubin->section_count)
         return;
-    storage = &m->loser_storage[m->section_base[file] + symbol->section];
+    storage = &finding->storage[m->section_base[file] + symbol->section];
     if (!losers_has(m, file, index))
         *storage = STORAGE_WINNERS;
     else if (*storage == STORAGE_EMPTY)
         *storage = STORAGE_LOSERS;
     if (losers_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
-        ARRAY_PUSH(m->lost_ranges, m->lost_range_count,
-                   m->lost_range_capacity) = (struct lost_range){
+        ARRAY_PUSH(finding->ranges, finding->result->range_count,
+                   finding->capacity) = (struct lost_range){
             (uint32_t)file, symbol->section, symbol->value,
             symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
 }
 
-static void sort_ranges(struct merging *m)
+static void sort_ranges(struct lost_range *ranges, size_t count)
 {
-    if (m->lost_range_count < 2)
+    if (count < 2)
         return;
-    qsort(m->lost_ranges, m->lost_range_count, sizeof *m->lost_ranges, compare_ranges);
-    for (size_t i = 1; i < m->lost_range_count; i++) {
-        const struct lost_range *before = &m->lost_ranges[i - 1];
-        struct lost_range *range = &m->lost_ranges[i];
+    qsort(ranges, count, sizeof *ranges, compare_ranges);
+    for (size_t i = 1; i < count; i++) {
+        const struct lost_range *before = &ranges[i - 1];
+        struct lost_range *range = &ranges[i];
 
         if (before->file == range->file && before->section == range->section &&
             before->end > range->end)
@@ -70,13 +76,14 @@ static void sort_ranges(struct merging *m)
 }
 
 /* Notes what the addresses in a section point at, if it is data that is never removed. */
-static void note_addresses(struct merging *m, size_t file, const struct cubin_section *list)
+static void note_addresses(struct finding *finding, size_t file, const struct cubin_section *list)
 {
+    const struct merging *m = finding->m;
     const struct cubin *cubin = m->cubins[file];
 
     if (list->relocation_count == 0)
         return;
-    m->is_relocated[m->section_base[file] + list->info] = true;
+    finding->is_relocated[m->section_base[file] + list->info] = true;
     if (merging_owner(m, file, list->info) != MERGE_NONE ||
         !(cubin->sections[list->info].flags & SHF_ALLOC))
         return;
@@ -85,28 +92,53 @@ static void note_addresses(struct merging *m, size_t file, const struct cubin_se
 
         if (relocation->symbol < cubin->symbol_count &&
             !losers_forget(m, file, list->info, relocation->offset))
-            m->is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
+            finding->is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
     }
+}
+
+/* The ranges go into the merge's arena when all are known. */
+static void keep_ranges(struct finding *finding)
+{
+    size_t count = finding->result->range_count;
+    struct lost_range *ranges = arena_alloc(&finding->m->arena, count, sizeof *ranges);
+
+    if (count > 0)
+        memcpy(ranges, finding->ranges, count * sizeof *ranges);
+    sort_ranges(ranges, count);
+    finding->result->ranges = ranges;
 }
 
 void losers_find(struct merging *m)
 {
-    m->is_relocated = arena_zalloc(&m->arena, m->section_base[m->count], sizeof(bool));
-    m->is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool));
-    m->loser_storage = arena_zalloc(&m->arena, m->section_base[m->count], sizeof *m->loser_storage);
+    size_t sections = m->section_base[m->count];
+    struct finding finding = {
+        .m = m,
+        .result = arena_zalloc(&m->arena, 1, sizeof *finding.result),
+        .storage = arena_zalloc(&m->arena, sections, sizeof *finding.storage),
+        .is_relocated = arena_zalloc(&m->arena, sections, sizeof(bool)),
+        .is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool)),
+    };
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &finding.ranges);
+    finding.result->storage = finding.storage;
+    finding.result->is_relocated = finding.is_relocated;
+    finding.result->is_pointed_at = finding.is_pointed_at;
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
-            note_storage(m, file, i);
-    sort_ranges(m);
+            note_storage(&finding, file, i);
+    keep_ranges(&finding);
+    context_clean(&cleanup);
+    m->losses = finding.result;
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            note_addresses(m, file, &m->cubins[file]->sections[i]);
+            note_addresses(&finding, file, &m->cubins[file]->sections[i]);
 }
 
 bool losers_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
 {
     size_t low = 0;
-    size_t high = m->lost_range_count;
+    size_t high = m->losses->range_count;
     struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
 
     if (m->request->relocatable || high == 0 ||
@@ -116,11 +148,11 @@ bool losers_forget(const struct merging *m, size_t file, uint32_t section, uint6
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (compare_ranges(&m->lost_ranges[middle], &place) <= 0)
+        if (compare_ranges(&m->losses->ranges[middle], &place) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && m->lost_ranges[low - 1].file == place.file &&
-           m->lost_ranges[low - 1].section == section && m->lost_ranges[low - 1].end > offset;
+    return low > 0 && m->losses->ranges[low - 1].file == place.file &&
+           m->losses->ranges[low - 1].section == section && m->losses->ranges[low - 1].end > offset;
 }

@@ -4,26 +4,46 @@
 
 #include "merge/merging.h"
 
-/* Notes which storage belongs to what lost, where relocations are, and which symbols have their
- * address in data that stays. Wants resolved symbols. */
+/* Whose storage an input section is. */
+enum storage { STORAGE_EMPTY, STORAGE_LOSERS, STORAGE_WINNERS };
+
+/* A stretch of a cubin's section; it ends where it or one in front of it ends last. */
+struct lost_range {
+    uint32_t file;
+    uint32_t section;
+    uint64_t begin;
+    uint64_t end;
+};
+
+struct losses {
+    const struct lost_range *ranges; /* storage of variables that lost, sorted */
+    size_t range_count;
+    const enum storage *storage; /* by input section */
+    const bool *is_pointed_at;   /* by input symbol: data that stays holds its address */
+    const bool *is_relocated;    /* by input section: there are relocations in it */
+};
+
+/* Fills m->losses. Wants resolved symbols. */
 void losers_find(struct merging *m);
 
 /* Whether a symbol is defined in this cubin, but an earlier one's definition counted then. */
 static inline bool losers_has(const struct merging *m, size_t file, uint32_t index)
 {
-    return index < m->cubins[file]->symbol_count && m->has_lost[m->symbol_base[file] + index];
+    return index < m->cubins[file]->symbol_count &&
+           m->resolved->has_lost[m->symbol_base[file] + index];
 }
 
 /* Whether data of a cubin holds a symbol's address, other than in storage that losers_forget. */
 static inline bool losers_points_at(const struct merging *m, size_t file, uint32_t index)
 {
-    return index < m->cubins[file]->symbol_count && m->is_pointed_at[m->symbol_base[file] + index];
+    return index < m->cubins[file]->symbol_count &&
+           m->losses->is_pointed_at[m->symbol_base[file] + index];
 }
 
 /* Whether all variables in a section lost. */
 static inline bool losers_own(const struct merging *m, size_t file, size_t section)
 {
-    return m->loser_storage[m->section_base[file] + section] == STORAGE_LOSERS;
+    return m->losses->storage[m->section_base[file] + section] == STORAGE_LOSERS;
 }
 
 /* Whether an address in initialised data is left out, which then holds what the cubin has there

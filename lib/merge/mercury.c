@@ -21,6 +21,7 @@
 #include "merge/layout.h"
 #include "merge/ordering.h"
 #include "merge/resolve.h"
+#include "merge/symtab.h"
 
 #define MERC_CODE_PREFIX TEXT(".nv.capmerc")
 #define MERC_PREFIX      TEXT(".nv.merc")
@@ -150,14 +151,14 @@ static uint32_t code_owner(const struct merging *m, size_t file, const struct cu
 }
 
 /* Finds the functions that the twins of one cubin belong to; NULL, or what is wrong. */
-static const char *own_sections(struct merging *m, size_t file)
+static const char *own_sections(const struct merging *m, uint32_t *owner_of, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
     size_t texts = 0;
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        uint32_t *owner = &m->owner_of[m->section_base[file] + i];
+        uint32_t *owner = &owner_of[m->section_base[file] + i];
 
         texts += cubin_is_text(section);
         if (!cubin_is_mercury(section))
@@ -180,24 +181,27 @@ static const char *own_sections(struct merging *m, size_t file)
 
 void mercury_begin(struct merging *m)
 {
+    uint32_t *owner_of;
+
     if (!merging_is_mercury(m) || !find_tables(m))
         return;
     m->has_twins = true;
+    owner_of = merging_none(m, m->section_base[m->count]);
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
-        const char *wrong =
-            is_parallel(m, file) ? own_sections(m, file) : "it has no matching symbols for them";
+        const char *wrong = is_parallel(m, file) ? own_sections(m, owner_of, file)
+                                                 : "it has no matching symbols for them";
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
     }
+    m->twin_owner_of = owner_of;
 }
 
 void mercury_pair(struct merging *m)
 {
     if (!m->has_twins)
         return;
-    m->twin_of = arena_alloc(&m->arena, m->section_count, sizeof *m->twin_of);
-    memset(m->twin_of, 0xff, m->section_count * sizeof *m->twin_of); /* MERGE_NONE */
+    m->twin_of = merging_none(m, m->section_count);
     m->twin_of_count = m->section_count;
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
@@ -306,13 +310,6 @@ void mercury_add_sections(struct merging *m)
                                    });
 }
 
-void mercury_assign(struct merging *m)
-{
-    for (size_t i = 0; m->has_twins && i < m->twin_of_count; i++)
-        if (m->twin_of[i] != MERGE_NONE)
-            m->sections[m->twin_of[i]].row = m->sections[i].row;
-}
-
 void mercury_encode(struct merging *m)
 {
     for (uint32_t i = 0; m->has_twins && i < m->section_count; i++) {
@@ -355,15 +352,15 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
         row.st_value = m->shared_address[index];
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
-    row.st_other = symbol->other;
+    row.st_other = m->placed[index].other;
     return row;
 }
 
 /* The section of a row: the twin's, if there is one; 0: that of the plain symbol. */
 static uint32_t section_of_row(const struct merging *m, size_t row)
 {
-    uint32_t symbol = m->row_symbols[row];
-    uint32_t section = symbol == MERGE_NONE ? m->row_sections[row] : m->symbols[symbol].section;
+    uint32_t symbol = m->rows->symbols[row];
+    uint32_t section = symbol == MERGE_NONE ? m->rows->sections[row] : m->placed[symbol].section;
     uint32_t twin = section == MERGE_NONE ? MERGE_NONE : twin_of(m, section);
 
     return section == MERGE_NONE ? 0 : m->sections[twin == MERGE_NONE ? section : twin].index;
@@ -377,11 +374,11 @@ static void set_sections(struct merging *m, Elf64_Sym *rows)
         struct image_section *table =
             &m->image->sections[m->sections[m->twin_indices_section].index];
 
-        indices = arena_zalloc(&m->image->arena, m->twin_row_count, sizeof *indices);
+        indices = arena_zalloc(&m->image->arena, m->rows->twin_count, sizeof *indices);
         table->data = indices;
-        table->size = m->twin_row_count * sizeof *indices;
+        table->size = m->rows->twin_count * sizeof *indices;
     }
-    for (size_t row = 1; row < m->twin_row_count; row++) {
+    for (size_t row = 1; row < m->rows->twin_count; row++) {
         uint32_t section = section_of_row(m, row);
 
         if (section == 0)
@@ -401,15 +398,15 @@ void mercury_encode_symbols(struct merging *m)
 
     if (!m->has_twins)
         return;
-    rows = arena_zalloc(&m->image->arena, m->twin_row_count, sizeof *rows);
-    for (size_t row = 1; row < m->twin_row_count; row++)
-        rows[row] = m->row_symbols[row] == MERGE_NONE
-                        ? section_row(m, m->row_sections[row])
-                        : symbol_row(m, m->row_symbols[row], plain[row]);
+    rows = arena_zalloc(&m->image->arena, m->rows->twin_count, sizeof *rows);
+    for (size_t row = 1; row < m->rows->twin_count; row++)
+        rows[row] = m->rows->symbols[row] == MERGE_NONE
+                        ? section_row(m, m->rows->sections[row])
+                        : symbol_row(m, m->rows->symbols[row], plain[row]);
     set_sections(m, rows);
     section = &m->image->sections[m->sections[m->twin_symtab].index];
     section->data = rows;
-    section->size = m->twin_row_count * sizeof *rows;
+    section->size = m->rows->twin_count * sizeof *rows;
 }
 
 uint32_t mercury_shared(const struct merging *m, const struct merged_section *section)
@@ -434,9 +431,9 @@ uint32_t mercury_info(const struct merging *m, const struct merged_section *sect
 
     switch (section->class) {
     case CLASS_TWIN_TEXT:
-        return m->symbols[section->function].row;
+        return m->rows->of_symbol[section->function];
     case CLASS_TWIN_SYMTAB:
-        return (uint32_t)m->first_global_row;
+        return (uint32_t)m->rows->first_global;
     case CLASS_TWIN_RELOCATIONS:
         return m->sections[section->target].index;
     default:

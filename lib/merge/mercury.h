@@ -24,9 +24,6 @@ void mercury_pair(struct merging *m);
 /* Adds info sections and the symbol table. Comes after attributes_add_sections. */
 void mercury_add_sections(struct merging *m);
 
-/* Gives the twins the rows of their sections, after symtab_assign. */
-void mercury_assign(struct merging *m);
-
 /* Writes the numbers of code sections into the twins of the code. */
 void mercury_encode(struct merging *m);
 

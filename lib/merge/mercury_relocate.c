@@ -152,7 +152,7 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     const struct merged_symbol *merged = &m->symbols[symbol];
     uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
     bool is_function = merged->type == STT_FUNC;
-    bool is_dead = is_function && !merged->is_live;
+    bool is_dead = is_function && !m->is_live[symbol];
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
         if (is_dead && merged->file == list->file)
@@ -190,7 +190,7 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
 /* An offset in a bank. Plain moves of one are told by the target's instructions already. */
 static void relocate_constant(struct mercury_list *list, const Elf64_Rela *record, uint32_t symbol)
 {
-    const struct merged_symbol *constant = &list->m->symbols[symbol];
+    const struct placed_symbol *constant = &list->m->placed[symbol];
     const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
     enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
@@ -284,7 +284,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
     uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
     uint32_t symbol = merging_symbol(m, list->file, index);
-    struct merged_symbol *merged;
+    const struct merged_symbol *merged;
 
     if (symbol == MERGE_NONE) {
         relocate_section(list, record, type, index);
@@ -294,7 +294,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
     merged = &m->symbols[symbol];
     if (list->is_debug)
         relocate_debug(list, record, type, symbol);
-    else if ((merged->type == STT_FUNC && !merged->is_live) || is_forgotten(list, record))
+    else if ((merged->type == STT_FUNC && !m->is_live[symbol]) || is_forgotten(list, record))
         return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
@@ -447,8 +447,7 @@ void mercury_relocate(struct merging *m)
 
     if (!m->has_twins)
         return;
-    merged_lists = arena_alloc(&m->arena, targets, sizeof *merged_lists);
-    memset(merged_lists, 0xff, targets * sizeof *merged_lists); /* MERGE_NONE */
+    merged_lists = merging_none(m, targets);
     preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         const struct plain_sections plain = find_plain(m, file);

@@ -146,7 +146,6 @@ static bool order(struct merging *m)
     ordering_sections(m);
     preserve_symbols(m);
     symtab_assign(m);
-    mercury_assign(m);
     return true;
 }
 
@@ -193,7 +192,7 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     if (merging_is_twin(section->class))
         return mercury_info(m, section);
     if (section->class == CLASS_TEXT)
-        return m->symbols[section->function].row | section->info_high << 24;
+        return m->rows->of_symbol[section->function] | section->info_high << 24;
     if (section->class == CLASS_NOTE)
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
@@ -264,7 +263,7 @@ static void build_image(struct merging *m)
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
-    table_reserve(&m->strings.offsets, m->order_count + m->row_count);
+    table_reserve(&m->strings.offsets, m->order_count + m->rows->count);
     for (size_t i = 0; i < m->order_count; i++)
         image_string(&m->strings, m->sections[m->order[i]].name);
     symtab_encode(m);
@@ -318,7 +317,7 @@ static void report_dead(const struct merging *m, struct merge_report *report)
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
 
-        if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE && !symbol->is_live &&
+        if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE && !m->is_live[i] &&
             symbol->alias == MERGE_NONE)
             report->dead_names[report->dead_functions++] =
                 arena_string(&report->arena, symbol->name);
@@ -350,16 +349,8 @@ static void free_merging(void *argument)
     struct merging *m = argument;
 
     buffer_free(&m->scratch);
-    free(m->symbols);
-    free(m->locals);
-    free(m->globals);
-    free(m->commons);
-    free(m->lost_ranges);
-    free(m->prototypes);
-    free(m->declared);
     free(m->sections);
     free(m->relocations);
-    table_free(&m->prototype_names);
     table_free(&m->section_names);
     image_strings_free(&m->strings);
     arena_free(&m->arena);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/table.h"
@@ -29,20 +30,26 @@
 
 struct merged_symbol {
     struct text name;
-    uint64_t value;
+    uint64_t value; /* in the cubin that defines it; of a shared variable its alignment */
     uint64_t size;
     uint64_t common_alignment; /* of a COMMON symbol's first appearance; 0 = never COMMON */
     uint32_t first_file;       /* the cubin that mentions it first */
     uint32_t file;             /* the cubin that defines it; MERGE_NONE: undefined, or COMMON */
     uint32_t input;            /* its index there */
     uint32_t alias;            /* the function whose code it names too */
-    uint32_t section;          /* where it lies */
-    uint32_t row;              /* in the written symbol table; 0 = not written */
     uint32_t input_section;
     uint8_t type;
     uint8_t binding;
     uint8_t other;
-    bool is_live; /* functions: reachable from a kernel, or kept for another reason */
+};
+
+/* Where a symbol lies in the image. The stages of the layout write it (layout.c, constants.c,
+ * shared.c), and preserve.c before the symbols get their rows. */
+struct placed_symbol {
+    struct text name; /* as written */
+    uint64_t value;
+    uint32_t section; /* merged section, or MERGE_NONE */
+    uint8_t other;    /* st_other as written, but for an executable's data */
 };
 
 /* What is known of a function symbol; own values, and those of all it can reach. */
@@ -129,7 +136,6 @@ struct merged_section {
     uint32_t file;       /* info sections: the cubin and its section that they come from */
     uint32_t input;
     uint32_t index; /* in the image; 0 = not placed yet */
-    uint32_t row;   /* of its section symbol; 0 = none */
 };
 
 /* Where an input section's contents went. */
@@ -155,16 +161,29 @@ struct merged_relocation {
     uint32_t section;
 };
 
-/* Whose storage an input section is. */
-enum storage { STORAGE_EMPTY, STORAGE_LOSERS, STORAGE_WINNERS };
-
-struct lost_range;
+struct losses;
+struct rows;
+struct call_graph;
 
 /* One step of the order in which local symbols are written. */
 struct merged_local {
     bool is_section;
     uint32_t file;
     uint32_t index; /* merged symbol; of a section symbol, its index in the cubin */
+};
+
+/* What became of the cubins' symbols (resolve.h). */
+struct resolution {
+    const uint32_t *symbol_of; /* by input symbol: merged symbol; MERGE_NONE for section symbols */
+    const uint32_t *owner_of;  /* by input section: function it belongs to, or MERGE_NONE */
+    const bool *has_lost; /* by input symbol: an earlier cubin's definition was the better one */
+    const bool *gave_way; /* by input symbol: it counted until a strong definition came */
+    const struct merged_local *locals;
+    size_t local_count;
+    const uint32_t *globals; /* order in which global symbols are written */
+    size_t global_count;
+    const uint32_t *commons; /* in order of their first appearance */
+    size_t common_count;
 };
 
 struct merging {
@@ -175,48 +194,16 @@ struct merging {
     struct arena arena;  /* everything else */
     bool failed;         /* an error was reported in the step that runs */
 
-    /* resolve.c */
-    size_t *symbol_base;
-    size_t *section_base;
-    uint32_t *symbol_of; /* by input symbol: merged symbol, or MERGE_NONE for section symbols */
-    uint32_t *owner_of;  /* by input section: function it belongs to, or MERGE_NONE */
-    uint32_t *input_registers; /* by input symbol: of a function, 0 = not known */
-    bool *has_lost; /* by input symbol: an earlier cubin's definition was the better one */
-    bool *gave_way; /* by input symbol: it counted until a strong definition came */
-    struct merged_symbol *symbols;
+    const size_t *symbol_base;
+    const size_t *section_base;
+
+    /* The stages' results, each described in its stage's header. */
+    const struct merged_symbol *symbols; /* resolve.h */
     size_t symbol_count;
-    size_t symbol_capacity;
-    struct merged_local *locals;
-    size_t local_count;
-    size_t local_capacity;
-    uint32_t *globals; /* order in which global symbols are written */
-    size_t global_count;
-    size_t global_capacity;
-    uint32_t *commons; /* in order of their first appearance */
-    size_t common_count;
-    size_t common_capacity;
-
-    /* losers.c */
-    struct lost_range *lost_ranges; /* storage of variables that lost, sorted */
-    size_t lost_range_count;
-    size_t lost_range_capacity;
-    enum storage *loser_storage; /* by input section */
-    bool *is_pointed_at;         /* by input symbol: data that stays holds its address */
-    bool *is_relocated;          /* by input section: there are relocations in it */
-
-    /* graph.c */
-    struct text *prototypes; /* distinct strings */
-    size_t prototype_count;
-    size_t prototype_capacity;
-    struct table prototype_names;
-    struct merged_lists calls;      /* by symbol: callees, last read first */
-    struct merged_lists references; /* by symbol: functions whose address it takes */
-    struct merged_lists called;     /* by symbol: prototypes of its indirect calls */
-    struct merged_lists taken;      /* by symbol: prototypes under which its address is taken */
-    struct merged_lists candidates; /* by prototype: functions whose address is taken */
-    struct merged_pair *declared;   /* (symbol, prototype), reading order */
-    size_t declared_count;
-    size_t declared_capacity;
+    const struct resolution *resolved;
+    const struct losses *losses;    /* losers.h */
+    const struct call_graph *graph; /* graph.h */
+    const bool *is_live;            /* reach.h: by symbol: a function that stays */
 
     /* attributes.c, reach.c */
     struct merged_function *functions; /* by symbol */
@@ -226,9 +213,10 @@ struct merging {
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
-    struct table section_names;  /* sections that are found by name */
-    struct merged_place *places; /* by input section */
-    uint32_t *kernels;           /* symbols, in order of their code */
+    struct table section_names;   /* sections that are found by name */
+    struct merged_place *places;  /* by input section */
+    struct placed_symbol *placed; /* by symbol */
+    uint32_t *kernels;            /* symbols, in order of their code */
     size_t kernel_count;
     struct merged_copy *constants; /* what device functions have in kernels' sections */
     size_t constant_count;
@@ -250,15 +238,15 @@ struct merging {
     size_t texture_kernel;    /* how many kernels texture_relocate has seen */
 
     /* mercury.c */
-    bool has_twins;         /* Mercury's sections are merged too; may change to false */
-    uint32_t *twin_tables;  /* by file: its Mercury symbol table; 0 = none */
-    uint32_t *twin_indices; /* by file: where it has sections that need 32 bits; 0 = none */
-    uint32_t *twin_of;      /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
+    bool has_twins;                /* Mercury's sections are merged too; may change to false */
+    const uint32_t *twin_owner_of; /* by input section of Mercury's: its function, or MERGE_NONE */
+    uint32_t *twin_tables;         /* by file: its Mercury symbol table; 0 = none */
+    uint32_t *twin_indices;        /* by file: where it has sections that need 32 bits; 0 = none */
+    uint32_t *twin_of; /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
     size_t twin_of_count;
     uint32_t *twin_copies;         /* by merged section: the first of its copies in `constants` */
     uint32_t twin_symtab;          /* merged section */
     uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
-    size_t twin_row_count;         /* rows of Mercury's symbol table: the first of .symtab's */
 
     /* relocate.c */
     struct merged_relocation *relocations; /* reading order; written last read first */
@@ -271,13 +259,19 @@ struct merging {
     /* ordering.c, symtab.c */
     uint32_t *order; /* the merged sections in the order of the image */
     size_t order_count;
-    uint32_t *row_symbols;  /* by row: merged symbol, or MERGE_NONE */
-    uint32_t *row_sections; /* by row: merged section of a section symbol, or MERGE_NONE */
-    size_t row_count;
-    size_t first_global_row;
+    const struct rows *rows;      /* symtab.h */
     struct image_strings strings; /* .strtab */
     struct buffer scratch;        /* contents of a section while they are made */
 };
+
+/* `count` indices in the merge's arena, all MERGE_NONE. */
+static inline uint32_t *merging_none(struct merging *m, size_t count)
+{
+    uint32_t *indices = arena_alloc(&m->arena, count, sizeof *indices);
+
+    memset(indices, 0xff, count * sizeof *indices);
+    return indices;
+}
 
 /* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
  */
@@ -285,13 +279,17 @@ static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint
 {
     if (index >= m->cubins[file]->symbol_count)
         return MERGE_NONE;
-    return m->symbol_of[m->symbol_base[file] + index];
+    return m->resolved->symbol_of[m->symbol_base[file] + index];
 }
 
 /* The function that an input section belongs to, or MERGE_NONE. */
 static inline uint32_t merging_owner(const struct merging *m, size_t file, size_t section)
 {
-    return m->owner_of[m->section_base[file] + section];
+    size_t at = m->section_base[file] + section;
+
+    if (m->twin_owner_of && m->twin_owner_of[at] != MERGE_NONE)
+        return m->twin_owner_of[at];
+    return m->resolved->owner_of[at];
 }
 
 /* An alias's function; any other symbol itself. */
@@ -307,7 +305,7 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 {
     uint32_t owner = merging_owner(m, file, section);
 
-    return owner == MERGE_NONE || (m->symbols[owner].is_live && m->symbols[owner].file == file);
+    return owner == MERGE_NONE || (m->is_live[owner] && m->symbols[owner].file == file);
 }
 
 /* Targets whose cubins carry Mercury twins: sm_100 and later. */

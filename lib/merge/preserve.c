@@ -26,8 +26,7 @@ void preserve_begin(struct merging *m)
     if (!m->request->preserve_relocations || m->resolved_of)
         return;
     m->resolved_of_count = m->section_count;
-    m->resolved_of = arena_alloc(&m->arena, m->section_count, sizeof *m->resolved_of);
-    memset(m->resolved_of, 0xff, m->section_count * sizeof *m->resolved_of); /* MERGE_NONE */
+    m->resolved_of = merging_none(m, m->section_count);
 }
 
 static uint32_t add_list(struct merging *m, uint32_t target)
@@ -61,8 +60,8 @@ static bool is_listed(const struct merging *m, uint32_t target,
 
     if (is_shared && symbol->file == MERGE_NONE && !m->request->debug)
         return false;
-    if (symbol && symbol->section != MERGE_NONE &&
-        m->sections[symbol->section].class == CLASS_COUNT)
+    if (symbol && m->placed[relocation->symbol].section != MERGE_NONE &&
+        m->sections[m->placed[relocation->symbol].section].class == CLASS_COUNT)
         return false; /* a constant that went into the banks of kernels */
     return !merging_is_mercury(m) ||
            (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
@@ -90,9 +89,8 @@ bool preserve_is_list(const struct merged_section *section)
 /* By function: its merged section of bank 0. */
 static uint32_t *find_parameters(struct merging *m)
 {
-    uint32_t *bank_of = arena_alloc(&m->arena, m->symbol_count, sizeof *bank_of);
+    uint32_t *bank_of = merging_none(m, m->symbol_count);
 
-    memset(bank_of, 0xff, m->symbol_count * sizeof *bank_of); /* MERGE_NONE */
     for (uint32_t i = 0; i < m->section_count; i++)
         if (m->sections[i].class == CLASS_FUNCTION_CONSTANT && m->sections[i].bank == 0)
             bank_of[m->sections[i].function] = i;
@@ -106,17 +104,17 @@ static void keep_parameters(struct merging *m)
     const uint32_t *bank_of = find_parameters(m);
 
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct merged_symbol *symbol = &m->symbols[i];
+        const struct merged_symbol *symbol = &m->symbols[i];
         const struct cubin *cubin = symbol->file == MERGE_NONE ? NULL : m->cubins[symbol->file];
         uint32_t owner;
 
-        if (symbol->section != MERGE_NONE || !cubin ||
+        if (m->placed[i].section != MERGE_NONE || !cubin ||
             symbol->input_section >= cubin->section_count ||
             cubin->sections[symbol->input_section].type != SHT_CUDA_CONSTANT0)
             continue;
         owner = merging_owner(m, symbol->file, symbol->input_section);
         if (owner != MERGE_NONE)
-            symbol->section = bank_of[owner];
+            m->placed[i].section = bank_of[owner];
     }
 }
 
@@ -126,12 +124,12 @@ static void number_constants(struct merging *m)
     uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
 
     for (size_t i = 0; i < m->symbol_count; i++) {
-        struct merged_symbol *symbol = &m->symbols[i];
+        struct placed_symbol *symbol = &m->placed[i];
         const struct merged_section *section =
             symbol->section == MERGE_NONE ? NULL : &m->sections[symbol->section];
 
         if (!section || section->class != CLASS_FUNCTION_CONSTANT ||
-            section->bank != CONSTANTS_BANK || !merged_is_data(symbol, STO_CUDA_CONST))
+            section->bank != CONSTANTS_BANK || !merged_is_data(&m->symbols[i], STO_CUDA_CONST))
             continue;
         symbol->name = text_of(arena_printf(&m->image->arena, ".nv.constant.optimizer.%.*s.%u",
                                             TEXT_ARG(m->symbols[section->function].name),

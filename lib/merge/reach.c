@@ -12,13 +12,15 @@
 
 #include "base/memory.h"
 #include "input/used.h"
+#include "merge/graph.h"
 #include "merge/losers.h"
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
  * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
  * no call leads to it. */
 struct marking {
-    struct merging *m;
+    const struct merging *m;
+    bool *is_live;    /* by symbol: the result */
     bool *is_reached; /* by symbol */
     bool *is_called;  /* by prototype: its functions are reached */
     uint32_t *stack;
@@ -27,16 +29,17 @@ struct marking {
 
 static void keep(struct marking *marking, uint32_t symbol)
 {
-    struct merging *m = marking->m;
+    const struct merging *m = marking->m;
+    bool *is_live = marking->is_live;
 
     if (m->symbols[symbol].type != STT_FUNC)
         return;
-    m->symbols[symbol].is_live = true;
+    is_live[symbol] = true;
     if (m->symbols[symbol].alias != MERGE_NONE)
-        m->symbols[m->symbols[symbol].alias].is_live = true;
-    for (uint32_t i = m->calls.first[symbol]; i < m->calls.first[symbol + 1]; i++)
-        if (m->symbols[m->calls.items[i]].file == MERGE_NONE)
-            m->symbols[m->calls.items[i]].is_live = true;
+        is_live[m->symbols[symbol].alias] = true;
+    for (uint32_t i = m->graph->calls.first[symbol]; i < m->graph->calls.first[symbol + 1]; i++)
+        if (m->symbols[m->graph->calls.items[i]].file == MERGE_NONE)
+            is_live[m->graph->calls.items[i]] = true;
 }
 
 static void reach(struct marking *marking, uint32_t symbol)
@@ -64,14 +67,14 @@ static void mark_root(struct marking *marking, uint32_t symbol)
         (merged_is_kernel(function) && function->file != MERGE_NONE &&
          (!m->request->used || used_has(m->request->used, function->name))))
         reach(marking, symbol);
-    else if (lists_count(&m->taken, symbol) > 0)
+    else if (lists_count(&m->graph->taken, symbol) > 0)
         keep(marking, symbol);
 }
 
 /* Functions whose address stands in data that is never removed. */
 static void mark_data(struct marking *marking)
 {
-    struct merging *m = marking->m;
+    const struct merging *m = marking->m;
 
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
@@ -87,14 +90,14 @@ static void follow(struct marking *marking, uint32_t symbol)
 {
     const struct merging *m = marking->m;
 
-    reach_list(marking, &m->calls, symbol);
+    reach_list(marking, &m->graph->calls, symbol);
     if (m->symbols[symbol].alias != MERGE_NONE)
         reach(marking, m->symbols[symbol].alias);
-    for (uint32_t i = m->called.first[symbol]; i < m->called.first[symbol + 1]; i++) {
-        uint32_t prototype = m->called.items[i];
+    for (uint32_t i = m->graph->called.first[symbol]; i < m->graph->called.first[symbol + 1]; i++) {
+        uint32_t prototype = m->graph->called.items[i];
 
         if (!marking->is_called[prototype])
-            reach_list(marking, &m->candidates, prototype);
+            reach_list(marking, &m->graph->candidates, prototype);
         marking->is_called[prototype] = true;
     }
 }
@@ -103,8 +106,9 @@ void reach_mark_live(struct merging *m)
 {
     struct marking marking = {
         .m = m,
+        .is_live = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
         .is_reached = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
-        .is_called = arena_zalloc(&m->arena, m->prototype_count, sizeof(bool)),
+        .is_called = arena_zalloc(&m->arena, m->graph->prototype_count, sizeof(bool)),
         .stack = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
     };
 
@@ -113,6 +117,7 @@ void reach_mark_live(struct merging *m)
     mark_data(&marking);
     while (marking.depth > 0)
         follow(&marking, marking.stack[--marking.depth]);
+    m->is_live = marking.is_live;
 }
 
 /* The `position`th node that `node` leads to, or MERGE_NONE behind the last. */
@@ -122,20 +127,20 @@ static uint32_t successor(const struct merging *m, uint32_t node, uint32_t posit
 
     if (node >= m->symbol_count) {
         uint32_t prototype = node - (uint32_t)m->symbol_count;
-        uint32_t at = m->candidates.first[prototype] + position;
+        uint32_t at = m->graph->candidates.first[prototype] + position;
 
-        return at < m->candidates.first[prototype + 1]
-                   ? merging_canonical(m, m->candidates.items[at])
+        return at < m->graph->candidates.first[prototype + 1]
+                   ? merging_canonical(m, m->graph->candidates.items[at])
                    : MERGE_NONE;
     }
     if (m->symbols[node].alias != MERGE_NONE)
         return MERGE_NONE;
-    count = m->calls.first[node + 1] - m->calls.first[node];
+    count = m->graph->calls.first[node + 1] - m->graph->calls.first[node];
     if (position < count)
-        return merging_canonical(m, m->calls.items[m->calls.first[node] + position]);
-    position += m->called.first[node] - count;
-    return position < m->called.first[node + 1]
-               ? (uint32_t)m->symbol_count + m->called.items[position]
+        return merging_canonical(m, m->graph->calls.items[m->graph->calls.first[node] + position]);
+    position += m->graph->called.first[node] - count;
+    return position < m->graph->called.first[node + 1]
+               ? (uint32_t)m->symbol_count + m->graph->called.items[position]
                : MERGE_NONE;
 }
 
@@ -266,7 +271,7 @@ static void search_from(struct search *search, uint32_t start)
 
 void reach_summarize(struct merging *m)
 {
-    size_t nodes = m->symbol_count + m->prototype_count;
+    size_t nodes = m->symbol_count + m->graph->prototype_count;
     struct search search = {.m = m};
 
     m->reach = arena_zalloc(&m->arena, nodes, sizeof *m->reach);
@@ -289,7 +294,7 @@ void reach_widen_only(struct merging *m)
         return;
     reach = &m->reach[m->kernels[0]];
     for (size_t i = 0; i < m->symbol_count; i++) {
-        if (!m->symbols[i].is_live)
+        if (!m->is_live[i])
             continue;
         if (m->functions[i].barriers > reach->barriers)
             reach->barriers = m->functions[i].barriers;
@@ -300,7 +305,7 @@ void reach_widen_only(struct merging *m)
 
 void reach_walker_begin(struct reach_walker *walker, struct merging *m)
 {
-    size_t nodes = m->symbol_count + m->prototype_count;
+    size_t nodes = m->symbol_count + m->graph->prototype_count;
 
     walker->seen = arena_zalloc(&m->arena, nodes, sizeof *walker->seen);
     walker->queue = arena_alloc(&m->arena, nodes, sizeof *walker->queue);

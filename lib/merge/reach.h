@@ -4,8 +4,8 @@
 
 #include "merge/merging.h"
 
-/* Marks live functions: kernels, functions whose address is taken or stands in data, and all that
- * they need; under -g and -r, every function. */
+/* Fills m->is_live with the functions that stay: kernels, functions whose address is taken or
+ * stands in data, and all that they need; under -g and -r, every function. */
 void reach_mark_live(struct merging *m);
 
 /* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags

@@ -16,6 +16,7 @@
 #include "merge/losers.h"
 #include "merge/preserve.h"
 #include "merge/resolve.h"
+#include "merge/symtab.h"
 #include "merge/texture.h"
 
 /* Bits of a 16-byte instruction, counted from its lowest. */
@@ -197,7 +198,7 @@ static bool resolve_constant(struct list *list, const struct cubin_relocation *r
                              const struct field *field, uint32_t symbol)
 {
     const struct merging *m = list->m;
-    const struct merged_symbol *constant = &m->symbols[symbol];
+    const struct placed_symbol *constant = &m->placed[symbol];
 
     if (constant->section == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
@@ -309,7 +310,8 @@ static bool is_replaced_frame(const struct list *list, const struct cubin_reloca
 
     return !m->request->relocatable && list->has_addends && section != SHN_UNDEF &&
            section < cubin->section_count && merged->file != MERGE_NONE &&
-           merged->file > list->file && m->is_relocated[m->section_base[list->file] + section];
+           merged->file > list->file &&
+           m->losses->is_relocated[m->section_base[list->file] + section];
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
@@ -321,7 +323,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
-    bool is_dead = is_function && !merged->is_live;
+    bool is_dead = is_function && !m->is_live[symbol];
     bool is_clear =
         relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32;
 
@@ -389,7 +391,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
     /* A function that nothing calls is kept without what it calls. */
-    if (m->symbols[symbol].type == STT_FUNC && !m->symbols[symbol].is_live)
+    if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
         return true;
     if (relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32 ||
         resolve_is_unified_table(m->symbols[symbol].name))
@@ -439,9 +441,8 @@ bool relocate_sections(struct merging *m)
 {
     /* By target section: its list without addends, its list with them. */
     size_t targets = m->section_count;
-    uint32_t *merged_lists = arena_alloc(&m->arena, targets, 2 * sizeof *merged_lists);
+    uint32_t *merged_lists = merging_none(m, targets * 2);
 
-    memset(merged_lists, 0xff, targets * 2 * sizeof *merged_lists); /* MERGE_NONE */
     preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         if (!merging_is_mercury(m))
@@ -457,8 +458,8 @@ bool relocate_sections(struct merging *m)
 static bool encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
 {
     struct merged_section *list = &m->sections[relocation->list];
-    uint64_t row = relocation->symbol == MERGE_NONE ? m->sections[relocation->section].row
-                                                    : m->symbols[relocation->symbol].row;
+    uint64_t row = relocation->symbol == MERGE_NONE ? m->rows->of_section[relocation->section]
+                                                    : m->rows->of_symbol[relocation->symbol];
     uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
                          (uint64_t)relocation->addend};
 

@@ -70,9 +70,26 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
                                                                              : PASS_OTHER;
 }
 
-static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
+/* The symbols while they come together: what struct resolution then shows to others. No array can
+ * get longer than there are symbols, or sections, in all cubins. */
+struct resolving {
+    struct merging *m;
+    struct resolution *result;
+    struct table names;
+    struct merged_symbol *symbols;
+    uint32_t *symbol_of;
+    uint32_t *owner_of;
+    uint32_t *registers; /* by input symbol: of a function, 0 = not known */
+    bool *has_lost;
+    bool *gave_way;
+    struct merged_local *locals;
+    uint32_t *globals;
+    uint32_t *commons;
+};
+
+static uint32_t add_symbol(struct resolving *r, size_t file, const struct cubin_symbol *input)
 {
-    ARRAY_PUSH(m->symbols, m->symbol_count, m->symbol_capacity) = (struct merged_symbol){
+    r->symbols[r->m->symbol_count++] = (struct merged_symbol){
         .name = input->name,
         .size = input->size,
         .type = input->type,
@@ -81,15 +98,13 @@ static uint32_t add_symbol(struct merging *m, size_t file, const struct cubin_sy
         .first_file = (uint32_t)file,
         .file = MERGE_NONE,
         .alias = MERGE_NONE,
-        .section = MERGE_NONE,
     };
-    return (uint32_t)(m->symbol_count - 1);
+    return (uint32_t)(r->m->symbol_count - 1);
 }
 
-static void add_local(struct merging *m, bool is_section, size_t file, uint32_t index)
+static void add_local(struct resolving *r, bool is_section, size_t file, uint32_t index)
 {
-    ARRAY_PUSH(m->locals, m->local_count, m->local_capacity) =
-        (struct merged_local){is_section, (uint32_t)file, index};
+    r->locals[r->result->local_count++] = (struct merged_local){is_section, (uint32_t)file, index};
 }
 
 static void define(struct merging *m, struct merged_symbol *symbol, size_t file, size_t index)
@@ -209,15 +224,15 @@ static bool check_reference(struct merging *m, const struct merged_symbol *symbo
     return false;
 }
 
-static void merge_common(struct merging *m, uint32_t id, const struct cubin_symbol *input)
+static void merge_common(struct resolving *r, uint32_t id, const struct cubin_symbol *input)
 {
-    struct merged_symbol *symbol = &m->symbols[id];
+    struct merged_symbol *symbol = &r->symbols[id];
 
     if (symbol->file != MERGE_NONE)
         return;
     if (!symbol->common_alignment) {
         symbol->common_alignment = input->value ? input->value : 1;
-        ARRAY_PUSH(m->commons, m->common_count, m->common_capacity) = id;
+        r->commons[r->result->common_count++] = id;
     }
     if (input->size > symbol->size)
         symbol->size = input->size;
@@ -238,33 +253,42 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
 
 /* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
  * these. */
-static bool is_leaner(const struct merging *m, const struct merged_symbol *symbol, size_t file,
+static bool is_leaner(const struct resolving *r, const struct merged_symbol *symbol, size_t file,
                       size_t index)
 {
-    uint32_t registers = m->input_registers[m->symbol_base[file] + index];
+    uint32_t registers = r->registers[r->m->symbol_base[file] + index];
 
     return symbol->type == STT_FUNC && symbol->binding == STB_WEAK && registers > 0 &&
-           registers < m->input_registers[m->symbol_base[symbol->file] + symbol->input];
+           registers < r->registers[r->m->symbol_base[symbol->file] + symbol->input];
+}
+
+/* Finds the namesakes of a global or weak symbol, or begins with it. */
+static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cubin_symbol *input)
+{
+    struct merging *m = r->m;
+    uint32_t id = table_add(&r->names, input->name, (uint32_t)m->symbol_count);
+
+    if (id < m->symbol_count)
+        return id;
+    add_symbol(r, file, input);
+    if (resolve_is_reserved(input->name))
+        declare_reserved(m, &r->symbols[id], input);
+    if (r->symbols[id].binding == STB_WEAK)
+        add_local(r, false, file, id);
+    else
+        r->globals[r->result->global_count++] = id;
+    return id;
 }
 
 /* Brings a global or weak symbol of cubin `file` together with its namesakes. */
-static void merge_global(struct merging *m, struct table *names, size_t file, size_t index)
+static void merge_global(struct resolving *r, size_t file, size_t index)
 {
+    struct merging *m = r->m;
     const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
-    uint32_t id = table_add(names, input->name, (uint32_t)m->symbol_count);
-    struct merged_symbol *symbol;
+    uint32_t id = find_namesakes(r, file, input);
+    struct merged_symbol *symbol = &r->symbols[id];
 
-    if (id == m->symbol_count) {
-        add_symbol(m, file, input);
-        if (resolve_is_reserved(input->name))
-            declare_reserved(m, &m->symbols[id], input);
-        if (m->symbols[id].binding == STB_WEAK)
-            add_local(m, false, file, id);
-        else
-            ARRAY_PUSH(m->globals, m->global_count, m->global_capacity) = id;
-    }
-    m->symbol_of[m->symbol_base[file] + index] = id;
-    symbol = &m->symbols[id];
+    r->symbol_of[m->symbol_base[file] + index] = id;
     if (!check_reference(m, symbol, file, input))
         return;
     check_kind(m, symbol, file, input);
@@ -275,51 +299,53 @@ static void merge_global(struct merging *m, struct table *names, size_t file, si
                    TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
         m->failed = true;
     } else if (input->section == SECTION_COMMON) {
-        merge_common(m, id, input);
+        merge_common(r, id, input);
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
-               (input->binding == STB_WEAK && is_leaner(m, symbol, file, index))) {
+               (input->binding == STB_WEAK && is_leaner(r, symbol, file, index))) {
         if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
-            m->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
+            r->gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
         define(m, symbol, file, index);
     } else if (input->binding == STB_WEAK) {
-        m->has_lost[m->symbol_base[file] + index] = true;
+        r->has_lost[m->symbol_base[file] + index] = true;
     }
 }
 
-static void resolve_one(struct merging *m, struct table *names, size_t file, size_t index)
+static void resolve_one(struct resolving *r, size_t file, size_t index)
 {
+    struct merging *m = r->m;
     const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
     uint32_t id;
 
     if (input->type == STT_SECTION) {
         if (names_section(m->cubins[file], input))
-            add_local(m, true, file, (uint32_t)index);
+            add_local(r, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
-        merge_global(m, names, file, index);
+        merge_global(r, file, index);
     } else if (input->name.size > 0 || input->type == STT_FUNC) {
         if (input->section == SHN_UNDEF)
             return; /* measured: .nv.ptx.const0.size vanishes */
-        id = add_symbol(m, file, input);
-        define(m, &m->symbols[id], file, index);
-        m->symbol_of[m->symbol_base[file] + index] = id;
-        add_local(m, false, file, id);
+        id = add_symbol(r, file, input);
+        define(m, &r->symbols[id], file, index);
+        r->symbol_of[m->symbol_base[file] + index] = id;
+        add_local(r, false, file, id);
     }
 }
 
-static void resolve_cubin(struct merging *m, struct table *names, size_t file)
+static void resolve_cubin(struct resolving *r, size_t file)
 {
-    const struct cubin *cubin = m->cubins[file];
+    const struct cubin *cubin = r->m->cubins[file];
 
     for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
             if (pass_of(cubin, &cubin->symbols[i]) == pass)
-                resolve_one(m, names, file, i);
+                resolve_one(r, file, i);
 }
 
 /* Functions on one section: all but the one that its sh_info names are aliases. */
-static void find_aliases(struct merging *m, size_t file)
+static void find_aliases(struct resolving *r, size_t file)
 {
+    const struct merging *m = r->m;
     const struct cubin *cubin = m->cubins[file];
 
     for (size_t i = 1; i < cubin->symbol_count; i++) {
@@ -332,19 +358,20 @@ static void find_aliases(struct merging *m, size_t file)
             continue;
         owner = merging_owner(m, file, input->section);
         if (owner != MERGE_NONE && owner != id && m->symbols[id].file == file)
-            m->symbols[id].alias = owner;
+            r->symbols[id].alias = owner;
     }
 }
 
-static void find_owners(struct merging *m, size_t file)
+static void find_owners(struct resolving *r, size_t file)
 {
+    struct merging *m = r->m;
     const struct cubin *cubin = m->cubins[file];
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         uint32_t function = cubin_section_function(cubin, (uint32_t)i);
         uint32_t id = function ? merging_symbol(m, file, function) : MERGE_NONE;
 
-        m->owner_of[m->section_base[file] + i] = id;
+        r->owner_of[m->section_base[file] + i] = id;
         /* Two weak functions of one name in one cubin would share what belongs to each. */
         if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
             diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
@@ -355,9 +382,9 @@ static void find_owners(struct merging *m, size_t file)
 }
 
 /* Notes what a cubin's .nv.info says of its functions' registers. */
-static void note_registers(struct merging *m, size_t file)
+static void note_registers(struct resolving *r, size_t file)
 {
-    const struct cubin *cubin = m->cubins[file];
+    const struct cubin *cubin = r->m->cubins[file];
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         struct bytes rest = cubin->sections[i].data;
@@ -369,73 +396,99 @@ static void note_registers(struct merging *m, size_t file)
             uint32_t symbol = info_word(record.payload, 0);
 
             if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
-                m->input_registers[m->symbol_base[file] + symbol] = info_word(record.payload, 1);
+                r->registers[r->m->symbol_base[file] + symbol] = info_word(record.payload, 1);
         }
     }
 }
 
 static void count_inputs(struct merging *m)
 {
+    size_t *symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *symbol_base);
+    size_t *section_base = arena_alloc(&m->arena, m->count + 1, sizeof *section_base);
     size_t symbols = 0;
     size_t sections = 0;
 
-    m->symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
-    m->section_base = arena_alloc(&m->arena, m->count + 1, sizeof *m->section_base);
-    for (size_t file = 0; file <= m->count; file++) {
-        m->symbol_base[file] = symbols;
-        m->section_base[file] = sections;
-        if (file == m->count)
-            break;
+    for (size_t file = 0; file < m->count; file++) {
+        symbol_base[file] = symbols;
+        section_base[file] = sections;
         symbols += m->cubins[file]->symbol_count;
         sections += m->cubins[file]->section_count;
     }
-    m->symbol_of = arena_alloc(&m->arena, symbols, sizeof *m->symbol_of);
-    m->owner_of = arena_alloc(&m->arena, sections, sizeof *m->owner_of);
-    memset(m->symbol_of, 0xff, symbols * sizeof *m->symbol_of); /* MERGE_NONE */
-    memset(m->owner_of, 0xff, sections * sizeof *m->owner_of);
-    m->has_lost = arena_zalloc(&m->arena, symbols, sizeof *m->has_lost);
-    m->gave_way = arena_zalloc(&m->arena, symbols, sizeof *m->gave_way);
-    m->input_registers = arena_zalloc(&m->arena, symbols, sizeof *m->input_registers);
-    for (size_t file = 0; file < m->count; file++)
-        note_registers(m, file);
+    symbol_base[m->count] = symbols;
+    section_base[m->count] = sections;
+    m->symbol_base = symbol_base;
+    m->section_base = section_base;
+}
+
+/* What is known so far can be asked for through the merge at once. */
+static void begin(struct resolving *r)
+{
+    struct merging *m = r->m;
+    size_t symbols = m->symbol_base[m->count];
+
+    m->symbols = r->symbols = arena_alloc(&m->arena, symbols, sizeof *r->symbols);
+    r->symbol_of = merging_none(m, symbols);
+    r->owner_of = merging_none(m, m->section_base[m->count]);
+    r->registers = arena_zalloc(&m->arena, symbols, sizeof *r->registers);
+    r->has_lost = arena_zalloc(&m->arena, symbols, sizeof *r->has_lost);
+    r->gave_way = arena_zalloc(&m->arena, symbols, sizeof *r->gave_way);
+    r->locals = arena_alloc(&m->arena, symbols, sizeof *r->locals);
+    r->globals = arena_alloc(&m->arena, symbols, sizeof *r->globals);
+    r->commons = arena_alloc(&m->arena, symbols, sizeof *r->commons);
+    r->result = arena_alloc(&m->arena, 1, sizeof *r->result);
+    *r->result = (struct resolution){
+        .symbol_of = r->symbol_of,
+        .owner_of = r->owner_of,
+        .has_lost = r->has_lost,
+        .gave_way = r->gave_way,
+        .locals = r->locals,
+        .globals = r->globals,
+        .commons = r->commons,
+    };
+    m->resolved = r->result;
 }
 
 /* Commons that got a real definition later are none. */
-static void drop_defined_commons(struct merging *m)
+static void drop_defined_commons(struct resolving *r)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < m->common_count; i++)
-        if (m->symbols[m->commons[i]].file == MERGE_NONE)
-            m->commons[kept++] = m->commons[i];
-    m->common_count = kept;
+    for (size_t i = 0; i < r->result->common_count; i++)
+        if (r->symbols[r->commons[i]].file == MERGE_NONE)
+            r->commons[kept++] = r->commons[i];
+    r->result->common_count = kept;
 }
 
 bool resolve_symbols(struct merging *m)
 {
-    struct table names = {0};
+    struct resolving r = {.m = m};
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, table_cleanup, &names);
+    context_defer(&cleanup, table_cleanup, &r.names);
     count_inputs(m);
+    begin(&r);
     for (size_t file = 0; file < m->count; file++)
-        resolve_cubin(m, &names, file);
+        note_registers(&r, file);
+    for (size_t file = 0; file < m->count; file++)
+        resolve_cubin(&r, file);
     context_clean(&cleanup);
     for (size_t file = 0; file < m->count; file++)
-        find_owners(m, file);
+        find_owners(&r, file);
     for (size_t file = 0; file < m->count; file++)
-        find_aliases(m, file);
-    drop_defined_commons(m);
+        find_aliases(&r, file);
+    drop_defined_commons(&r);
     losers_find(m);
     return !m->failed;
 }
 
-static bool is_missing(const struct merged_symbol *symbol)
+static bool is_missing(const struct merging *m, uint32_t index)
 {
+    const struct merged_symbol *symbol = &m->symbols[index];
+
     if (symbol->file != MERGE_NONE || symbol->common_alignment)
         return false;
     if (symbol->type == STT_FUNC)
-        return symbol->is_live && !is_syscall(symbol->name);
+        return m->is_live[index] && !is_syscall(symbol->name);
     /* An array of shared memory without a size is what the launch gives (measured). */
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
@@ -445,10 +498,10 @@ bool resolve_check_undefined(const struct merging *m)
 {
     bool complete = true;
 
-    for (size_t i = 0; i < m->symbol_count; i++) {
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
 
-        if (!is_missing(symbol))
+        if (!is_missing(m, i))
             continue;
         diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
                    m->cubins[symbol->first_file]->name);

@@ -252,34 +252,35 @@ static void describe_extern(struct merging *m)
 static void name_variable(struct shared_planner *planner, uint32_t variable)
 {
     struct merging *m = planner->m;
-    struct merged_symbol *symbol = &m->symbols[variable];
+    const struct merged_symbol *symbol = &m->symbols[variable];
+    struct placed_symbol *placed = &m->placed[variable];
     const struct merged_lists *users = &planner->kernels_of;
     uint64_t reserve = reserved_bytes(m);
     uint64_t alignment = symbol->value;
 
-    symbol->value = m->shared_address[variable];
+    placed->value = m->shared_address[variable];
     if (!m->request->debug)
-        symbol->other |= STV_INTERNAL; /* measured */
+        placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
         /* Measured: without -g they have no address, nor a symbol unless other variables are here.
          */
         grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
-        symbol->value = reserve - 1;
+        placed->value = reserve - 1;
         if (!planner->has_common || reserve == 0 || merging_is_mercury(m))
             return;
     } else if (symbol->file == MERGE_NONE) {
         grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
-                          reserve + (symbol->size ? symbol->value + symbol->size : 0));
-        symbol->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
+                          reserve + (symbol->size ? placed->value + symbol->size : 0));
+        placed->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
     } else if (lists_count(users, variable) != 1) {
-        grow_debug_shared(m, alignment, reserve + symbol->value + symbol->size);
-        symbol->value += reserve;
+        grow_debug_shared(m, alignment, reserve + placed->value + symbol->size);
+        placed->value += reserve;
     } else {
-        symbol->value += reserve;
-        symbol->section = m->shared_of[m->kernels[users->items[users->first[variable]]]];
+        placed->value += reserve;
+        placed->section = m->shared_of[m->kernels[users->items[users->first[variable]]]];
         return;
     }
-    symbol->section = m->debug_shared;
+    placed->section = m->debug_shared;
 }
 
 /* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
@@ -327,8 +328,7 @@ bool shared_layout(struct merging *m)
 {
     struct shared_planner planner = {.m = m};
 
-    m->shared_of = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
-    memset(m->shared_of, 0xff, m->symbol_count * sizeof(uint32_t)); /* MERGE_NONE */
+    m->shared_of = merging_none(m, m->symbol_count);
     m->shared_address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));

@@ -14,57 +14,59 @@
 #include "merge/resolve.h"
 
 struct builder {
-    struct merging *m;
+    const struct merging *m;
+    struct rows *rows;
+    uint32_t *symbols;
+    uint32_t *sections;
+    uint32_t *of_symbol;
+    uint32_t *of_section;
 };
 
 static void add_row(struct builder *builder, uint32_t symbol, uint32_t section)
 {
-    struct merging *m = builder->m;
-
-    m->row_symbols[m->row_count] = symbol;
-    m->row_sections[m->row_count++] = section;
+    builder->symbols[builder->rows->count] = symbol;
+    builder->sections[builder->rows->count++] = section;
 }
 
 static void add_section(struct builder *builder, uint32_t section)
 {
-    struct merging *m = builder->m;
-
-    if (section == MERGE_NONE || m->sections[section].row ||
-        m->sections[section].class == CLASS_COUNT)
+    if (section == MERGE_NONE || builder->of_section[section] ||
+        builder->m->sections[section].class == CLASS_COUNT)
         return;
-    m->sections[section].row = (uint32_t)m->row_count;
+    builder->of_section[section] = (uint32_t)builder->rows->count;
     add_row(builder, MERGE_NONE, section);
 }
 
-static bool is_internal(const struct merged_symbol *symbol)
+static bool is_internal(const struct merging *m, uint32_t symbol)
 {
-    return ELF64_ST_VISIBILITY(symbol->other) == STV_INTERNAL;
+    return ELF64_ST_VISIBILITY(m->placed[symbol].other) == STV_INTERNAL;
 }
 
-static bool is_written(const struct merging *m, const struct merged_symbol *symbol)
+static bool is_written(const struct merging *m, uint32_t index)
 {
+    const struct merged_symbol *symbol = &m->symbols[index];
+    uint32_t section = m->placed[index].section;
+
     if (symbol->type == STT_FUNC)
-        return symbol->is_live || (symbol->file != MERGE_NONE && symbol->alias != MERGE_NONE &&
-                                   m->symbols[symbol->alias].is_live);
+        return m->is_live[index] || (symbol->file != MERGE_NONE && symbol->alias != MERGE_NONE &&
+                                     m->is_live[symbol->alias]);
     if (m->request->relocatable)
         return true;
     if (resolve_is_unified_table(symbol->name))
         return false;
     if (merged_is_data(symbol, STO_CUDA_SHARED))
-        return merging_keeps_all(m) && symbol->section != MERGE_NONE;
-    if (symbol->type != STT_CUDA_OBJECT || !is_internal(symbol))
+        return merging_keeps_all(m) && section != MERGE_NONE;
+    if (symbol->type != STT_CUDA_OBJECT || !is_internal(m, index))
         return true;
-    return m->request->preserve_relocations && symbol->section != MERGE_NONE &&
-           m->sections[symbol->section].class != CLASS_COUNT;
+    return m->request->preserve_relocations && section != MERGE_NONE &&
+           m->sections[section].class != CLASS_COUNT;
 }
 
 static void add_symbol(struct builder *builder, uint32_t index)
 {
-    struct merging *m = builder->m;
-
-    if (!is_written(m, &m->symbols[index]))
+    if (!is_written(builder->m, index))
         return;
-    m->symbols[index].row = (uint32_t)m->row_count;
+    builder->of_symbol[index] = (uint32_t)builder->rows->count;
     add_row(builder, index, MERGE_NONE);
 }
 
@@ -123,7 +125,7 @@ static bool stands_last(const struct merging *m, uint32_t section)
 
 static void add_local(struct builder *builder, const struct merged_local *local)
 {
-    struct merging *m = builder->m;
+    const struct merging *m = builder->m;
     uint32_t input;
 
     if (!local->is_section) {
@@ -140,7 +142,7 @@ static void add_local(struct builder *builder, const struct merged_local *local)
 
 static void add_linker_sections(struct builder *builder)
 {
-    struct merging *m = builder->m;
+    const struct merging *m = builder->m;
     static const enum merged_class classes[] = {CLASS_CALLGRAPH, CLASS_PROTOTYPE, CLASS_REL_ACTION};
 
     for (size_t i = 0; i < m->order_count; i++) {
@@ -167,24 +169,53 @@ static void add_last(struct builder *builder, const struct merged_local *local)
         add_section(builder, section);
 }
 
-void symtab_assign(struct merging *m)
+/* Twins have the rows of their sections. */
+static void share_rows(struct builder *builder)
 {
-    struct builder builder = {.m = m};
+    const struct merging *m = builder->m;
+
+    for (size_t i = 0; m->has_twins && i < m->twin_of_count; i++)
+        if (m->twin_of[i] != MERGE_NONE)
+            builder->of_section[m->twin_of[i]] = builder->of_section[i];
+}
+
+static void begin(struct builder *builder, struct merging *m)
+{
     size_t most = 1 + m->symbol_count + m->section_count;
 
-    m->row_symbols = arena_alloc(&m->arena, most, sizeof *m->row_symbols);
-    m->row_sections = arena_alloc(&m->arena, most, sizeof *m->row_sections);
+    builder->m = m;
+    builder->symbols = arena_alloc(&m->arena, most, sizeof(uint32_t));
+    builder->sections = arena_alloc(&m->arena, most, sizeof(uint32_t));
+    builder->of_symbol = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
+    builder->of_section = arena_zalloc(&m->arena, m->section_count, sizeof(uint32_t));
+    builder->rows = arena_alloc(&m->arena, 1, sizeof *builder->rows);
+    *builder->rows = (struct rows){
+        .symbols = builder->symbols,
+        .sections = builder->sections,
+        .of_symbol = builder->of_symbol,
+        .of_section = builder->of_section,
+    };
+}
+
+void symtab_assign(struct merging *m)
+{
+    const struct resolution *resolved = m->resolved;
+    struct builder builder;
+
+    begin(&builder, m);
     add_row(&builder, MERGE_NONE, MERGE_NONE); /* the null symbol */
-    for (size_t i = 0; i < m->local_count; i++)
-        add_local(&builder, &m->locals[i]);
+    for (size_t i = 0; i < resolved->local_count; i++)
+        add_local(&builder, &resolved->locals[i]);
     add_linker_sections(&builder);
-    m->first_global_row = m->row_count;
-    for (size_t i = 0; i < m->global_count; i++)
-        add_symbol(&builder, m->globals[i]);
-    m->twin_row_count = m->row_count;
-    for (size_t i = 0; i < m->local_count; i++)
-        if (m->locals[i].is_section)
-            add_last(&builder, &m->locals[i]);
+    builder.rows->first_global = builder.rows->count;
+    for (size_t i = 0; i < resolved->global_count; i++)
+        add_symbol(&builder, resolved->globals[i]);
+    builder.rows->twin_count = builder.rows->count;
+    for (size_t i = 0; i < resolved->local_count; i++)
+        if (resolved->locals[i].is_section)
+            add_last(&builder, &resolved->locals[i]);
+    share_rows(&builder);
+    m->rows = builder.rows;
 }
 
 static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
@@ -197,20 +228,21 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
                                  .section = section->index};
 }
 
-static struct image_symbol image_symbol_of(const struct merging *m,
-                                           const struct merged_symbol *symbol)
+static struct image_symbol image_symbol_of(const struct merging *m, uint32_t index)
 {
+    const struct merged_symbol *symbol = &m->symbols[index];
+    const struct placed_symbol *placed = &m->placed[index];
     struct image_symbol row = {
-        .name = symbol->name,
-        .value = symbol->value,
+        .name = placed->name,
+        .value = placed->value,
         .size = symbol->size,
         .type = symbol->type,
         .binding = symbol->binding,
-        .other = symbol->other,
+        .other = placed->other,
     };
 
-    if (symbol->section != MERGE_NONE)
-        row.section = m->sections[symbol->section].index;
+    if (placed->section != MERGE_NONE)
+        row.section = m->sections[placed->section].index;
     else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
         row.section = SECTION_ABSOLUTE;
     if (m->request->relocatable && merged_is_common(symbol)) {
@@ -221,21 +253,20 @@ static struct image_symbol image_symbol_of(const struct merging *m,
     if (!m->request->relocatable && symbol->type == STT_CUDA_OBJECT &&
         !resolve_is_reserved(symbol->name)) {
         row.type = STT_OBJECT;
-        row.other = symbol->other &
-                    (is_internal(symbol) ? STV_INTERNAL | STO_CUDA_MANAGED : STO_CUDA_MANAGED);
+        row.other = placed->other &
+                    (is_internal(m, index) ? STV_INTERNAL | STO_CUDA_MANAGED : STO_CUDA_MANAGED);
     }
     return row;
 }
 
 void symtab_encode(struct merging *m)
 {
-    struct image_symbol *rows = arena_zalloc(&m->arena, m->row_count, sizeof *rows);
+    struct image_symbol *rows = arena_zalloc(&m->arena, m->rows->count, sizeof *rows);
 
-    for (size_t row = 1; row < m->row_count; row++)
-        rows[row] = m->row_symbols[row] == MERGE_NONE
-                        ? section_symbol(m, m->row_sections[row])
-                        : image_symbol_of(m, &m->symbols[m->row_symbols[row]]);
-    image_set_symbols(m->image, ORDERING_SYMTAB, rows, m->row_count, &m->strings);
+    for (size_t row = 1; row < m->rows->count; row++)
+        rows[row] = m->rows->symbols[row] == MERGE_NONE ? section_symbol(m, m->rows->sections[row])
+                                                        : image_symbol_of(m, m->rows->symbols[row]);
+    image_set_symbols(m->image, ORDERING_SYMTAB, rows, m->rows->count, &m->strings);
     /* A weak symbol that became global stands before the first one that sh_info means. */
-    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->first_global_row;
+    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->rows->first_global;
 }

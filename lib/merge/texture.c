@@ -177,8 +177,7 @@ static uint32_t add_bank0(struct merging *m, uint32_t kernel)
 /* Each kernel's bank 0, and where the largest of them ends. */
 static void find_banks(struct merging *m)
 {
-    m->bank0_of = arena_alloc(&m->arena, m->symbol_count, sizeof *m->bank0_of);
-    memset(m->bank0_of, 0xff, m->symbol_count * sizeof *m->bank0_of); /* MERGE_NONE */
+    m->bank0_of = merging_none(m, m->symbol_count);
     for (uint32_t i = 0; i < m->section_count; i++) {
         const struct merged_section *section = &m->sections[i];
 
