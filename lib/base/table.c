@@ -1,7 +1,11 @@
-/* table.c: open addressing with linear probing, at most half full; XXH3 for the hash. */
+/* table.c: open addressing with linear probing, at most half full; XXH3 for the hash, with a secret
+ * of this process, so that nobody can choose names that meet in one slot. */
 #include "base/table.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
 #include <xxhash.h>
 
 #include "base/memory.h"
@@ -12,6 +16,23 @@ struct table_slot {
     uint32_t value;
     /* An empty slot has value TABLE_NONE. */
 };
+
+#define SECRET_SIZE 192u /* XXH3's own has as many bytes; XXH3_SECRET_SIZE_MIN is 136 */
+
+static uint8_t secret[SECRET_SIZE]; /* set before the first table has slots */
+static pthread_once_t secret_made = PTHREAD_ONCE_INIT;
+
+/* Without the kernel's random numbers the clock and where the stack is must do. */
+static void make_secret(void)
+{
+    struct timespec now = {0};
+
+    if (getrandom(secret, sizeof secret, GRND_NONBLOCK) == (ssize_t)sizeof secret)
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    XXH3_generateSecret_fromSeed(secret, (XXH64_hash_t)now.tv_nsec ^
+                                             (XXH64_hash_t)now.tv_sec << 30 ^ (uintptr_t)&now);
+}
 
 static struct table_slot *probe(const struct table *table, struct text key, uint32_t hash)
 {
@@ -26,13 +47,14 @@ static struct table_slot *probe(const struct table *table, struct text key, uint
 
 static uint32_t hash_of(struct text key)
 {
-    return (uint32_t)XXH3_64bits(key.data, key.size);
+    return (uint32_t)XXH3_64bits_withSecret(key.data, key.size, secret, sizeof secret);
 }
 
 static void resize(struct table *table, size_t capacity)
 {
     struct table bigger = {.capacity = capacity};
 
+    pthread_once(&secret_made, make_secret);
     bigger.slots = memory_alloc(bigger.capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < bigger.capacity; i++)
         bigger.slots[i] = (struct table_slot){.value = TABLE_NONE};
@@ -66,13 +88,25 @@ uint32_t table_find(const struct table *table, struct text key)
     return table->capacity ? probe(table, key, hash_of(key))->value : TABLE_NONE;
 }
 
+size_t table_steps(const struct table *table, struct text key)
+{
+    size_t mask = table->capacity - 1;
+    uint32_t hash;
+
+    if (!table->capacity)
+        return 0;
+    hash = hash_of(key);
+    return (((size_t)(probe(table, key, hash) - table->slots) - hash) & mask) + 1;
+}
+
 static struct table_slot *slot_for(struct table *table, struct text key)
 {
-    uint32_t hash = hash_of(key);
     struct table_slot *slot;
+    uint32_t hash;
 
     if (table->count * 2 >= table->capacity)
         grow(table);
+    hash = hash_of(key);
     slot = probe(table, key, hash);
     if (slot->value == TABLE_NONE) {
         slot->key = key;

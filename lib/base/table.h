@@ -1,7 +1,8 @@
 /* table.h: a hash table from names to numbers.
  *
  * The values are the caller's own array indexes, so that iteration is over the caller's array and
- * never over hash order: nothing that is printed or written can depend on hashing.
+ * never over hash order: nothing that is printed or written can depend on hashing. So the hash may
+ * differ from process to process, and names in hostile inputs cannot be chosen to collide.
  * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
 #ifndef MINILINK_BASE_TABLE_H
 #define MINILINK_BASE_TABLE_H
@@ -35,6 +36,9 @@ void table_set(struct table *table, struct text key, uint32_t value);
 
 /* Makes room for `count` more keys, so that the table need not grow on the way. */
 void table_reserve(struct table *table, size_t count);
+
+/* How many slots table_find looks at for `key`, for tests: 0 in an empty table. */
+size_t table_steps(const struct table *table, struct text key);
 
 void table_free(struct table *table);
 

@@ -1,0 +1,84 @@
+/* check_table.c: names chosen to meet in a hash that everybody knows do not meet in the table. */
+#include "base/table.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#define NAMES     500u
+#define NAME_SIZE 12u
+
+/* Names whose XXH3 without a seed ends in ten zero bits: in a table of 1,024 slots all of them
+ * would begin in the first. */
+static char (*colliding_names(void))[NAME_SIZE]
+{
+    char(*names)[NAME_SIZE] = calloc(NAMES, sizeof *names);
+    unsigned found = 0;
+
+    for (unsigned i = 0; found < NAMES; i++) {
+        int size = snprintf(names[found], NAME_SIZE, "f%u", i);
+
+        if ((XXH3_64bits(names[found], (size_t)size) & 0x3ff) == 0)
+            found++;
+    }
+    return names;
+}
+
+START_TEST(chosen_names_do_not_collide)
+{
+    char(*names)[NAME_SIZE] = colliding_names();
+    struct table table = {0};
+    size_t steps = 0;
+
+    for (unsigned i = 0; i < NAMES; i++)
+        ck_assert_uint_eq(table_add(&table, text_of(names[i]), i), i);
+    for (unsigned i = 0; i < NAMES; i++) {
+        ck_assert_uint_eq(table_find(&table, text_of(names[i])), i);
+        steps += table_steps(&table, text_of(names[i]));
+    }
+    /* One and a half each are to be expected; without a seed they are 250. */
+    ck_assert_msg(steps < 8 * NAMES, "%zu steps for %u names", steps, NAMES);
+    table_free(&table);
+    free(names);
+}
+END_TEST
+
+START_TEST(what_was_stored_is_found_also_after_growing)
+{
+    struct table table = {0};
+    char names[1000][NAME_SIZE];
+
+    ck_assert_uint_eq(table_find(&table, TEXT("n0")), TABLE_NONE);
+    ck_assert_uint_eq(table_steps(&table, TEXT("n0")), 0);
+    table_add(&table, (struct text){0}, 7);
+    table_reserve(&table, 100);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(names[i], NAME_SIZE, "n%u", i);
+        table_set(&table, text_of(names[i]), i);
+    }
+    ck_assert_uint_eq(table_find(&table, (struct text){0}), 7);
+    ck_assert_uint_eq(table_find(&table, TEXT("n999")), 999);
+    ck_assert_uint_eq(table_find(&table, TEXT("n1000")), TABLE_NONE);
+    ck_assert_uint_eq(table_add(&table, TEXT("n5"), 1), 5);
+    table_set(&table, TEXT("n5"), 1);
+    ck_assert_uint_eq(table_find(&table, TEXT("n5")), 1);
+    table_free(&table);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("table");
+    TCase *tests = tcase_create("table");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(tests, chosen_names_do_not_collide);
+    tcase_add_test(tests, what_was_stored_is_found_also_after_growing);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
