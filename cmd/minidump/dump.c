@@ -2,10 +2,12 @@
 #include "dump.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/escape.h"
 #include "input/archive.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
@@ -20,6 +22,28 @@ struct visit {
 };
 
 static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind);
+
+void dump_print(const struct dump *dump, const char *format, ...)
+{
+    size_t length = strlen(format);
+    bool ends_line = length > 0 && format[length - 1] == '\n';
+    struct buffer plain = {0}, shown = {0};
+    struct context_cleanup cleanups[2];
+    va_list arguments;
+
+    context_defer(&cleanups[0], buffer_cleanup, &plain);
+    context_defer(&cleanups[1], buffer_cleanup, &shown);
+    va_start(arguments, format);
+    buffer_vprintf(&plain, format, arguments);
+    va_end(arguments);
+    plain.size -= ends_line;
+    escape_text(buffer_view(&plain), &shown);
+    fwrite(shown.data, 1, shown.size, dump->out);
+    if (ends_line)
+        fputc('\n', dump->out);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+}
 
 static const char *kind_name(uint16_t kind, char number[16])
 {
@@ -36,7 +60,7 @@ static const char *kind_name(uint16_t kind, char number[16])
     }
 }
 
-static void print_flags(FILE *out, uint64_t flags)
+static void print_flags(const struct dump *dump, uint64_t flags)
 {
     static const struct {
         uint64_t bit;
@@ -50,46 +74,51 @@ static void print_flags(FILE *out, uint64_t flags)
     };
     uint64_t rest = flags;
 
-    fprintf(out, "    flags 0x%" PRIx64 ":", flags);
+    dump_print(dump, "    flags 0x%" PRIx64 ":", flags);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (flags & names[i].bit)
-            fprintf(out, " %s", names[i].name);
+            dump_print(dump, " %s", names[i].name);
         rest &= ~names[i].bit;
     }
     if (rest)
-        fprintf(out, " 0x%" PRIx64, rest);
-    fputc('\n', out);
+        dump_print(dump, " 0x%" PRIx64, rest);
+    dump_print(dump, "\n");
 }
 
-static void print_entry(FILE *out, const struct fatbin_entry *entry)
+static void print_entry(const struct dump *dump, const struct fatbin_entry *entry)
 {
     char arch[ARCH_NAME_SIZE], number[16];
 
-    fprintf(out, "  entry %u: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry->number,
-            kind_name(entry->kind, number), entry->major, entry->minor,
-            arch_name(entry->arch, arch));
-    print_flags(out, entry->flags);
+    dump_print(dump, "  entry %u: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry->number,
+               kind_name(entry->kind, number), entry->major, entry->minor,
+               arch_name(entry->arch, arch));
+    print_flags(dump, entry->flags);
     if (entry->uncompressed_size)
-        fprintf(out, "    payload %zu bytes, %" PRIu64 " uncompressed\n", entry->payload.size,
-                entry->uncompressed_size);
+        dump_print(dump, "    payload %zu bytes, %" PRIu64 " uncompressed\n", entry->payload.size,
+                   entry->uncompressed_size);
     else
-        fprintf(out, "    payload %zu bytes, stored\n", entry->payload.size);
+        dump_print(dump, "    payload %zu bytes, stored\n", entry->payload.size);
     if (entry->options.size)
-        fprintf(out, "    options \"%.*s\"\n", TEXT_ARG(entry->options));
+        dump_print(dump, "    options \"%.*s\"\n", TEXT_ARG(entry->options));
     if (entry->identity.size)
-        fprintf(out, "    identity \"%.*s\"\n", TEXT_ARG(entry->identity));
+        dump_print(dump, "    identity \"%.*s\"\n", TEXT_ARG(entry->identity));
 }
 
-static void print_ptx(FILE *out, const char *name, struct bytes code)
+static void print_ptx(const struct dump *dump, const char *name, struct bytes code)
 {
     struct text text = {(const char *)code.data, code.size};
+    struct buffer shown = {0};
+    struct context_cleanup cleanup;
 
     while (text.size && text.data[text.size - 1] == '\0')
         text.size--;
-    fprintf(out, "PTX of %s:\n", name);
-    fwrite(text.data, 1, text.size, out);
+    dump_print(dump, "PTX of %s:\n", name);
+    context_defer(&cleanup, buffer_cleanup, &shown);
+    escape_lines(text, &shown);
+    fwrite(shown.data, 1, shown.size, dump->out);
+    context_clean(&cleanup);
     if (text.size && text.data[text.size - 1] != '\n')
-        fputc('\n', out);
+        dump_print(dump, "\n");
 }
 
 /* What is inside an entry: PTX text or a cubin. */
@@ -102,7 +131,7 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
     if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
         if (!inflate_entry(entry, name, &visit->arena, &code))
             return false;
-        print_ptx(dump->out, name, code);
+        print_ptx(dump, name, code);
     } else if (entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)) {
         return inflate_entry(entry, name, &visit->arena, &code) && dump_cubin(dump, name, code);
     }
@@ -123,10 +152,10 @@ static bool dump_fatbins(struct visit *visit, struct bytes data)
         if (!fatbin_open(&fatbin, visit->name, data, &size))
             return false;
         if (dump->parts & DUMP_FATBIN)
-            fprintf(dump->out, "fatbin %u of %s: %zu bytes\n", number, visit->name, size);
+            dump_print(dump, "fatbin %u of %s: %zu bytes\n", number, visit->name, size);
         while ((result = fatbin_next(&fatbin, &entry)) == FATBIN_ENTRY) {
             if (dump->parts & DUMP_FATBIN)
-                print_entry(dump->out, &entry);
+                print_entry(dump, &entry);
             ok &= dump_code_of(visit, &entry);
         }
         if (result == FATBIN_DAMAGED)
@@ -141,8 +170,8 @@ static bool visit_section(void *argument, const char *section, struct bytes data
     struct visit *visit = argument;
 
     if (visit->dump->parts & DUMP_FATBIN)
-        fprintf(visit->dump->out, "host object %s: section %s, %zu bytes\n", visit->name, section,
-                data.size);
+        dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name, section,
+                   data.size);
     return dump_fatbins(visit, data);
 }
 
@@ -172,7 +201,7 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
         return hostobj_walk(visit->name, data, visit_section, visit, &found);
     case FILE_ARCHIVE:
         if (dump->parts & DUMP_FATBIN)
-            fprintf(dump->out, "archive %s\n", visit->name);
+            dump_print(dump, "archive %s\n", visit->name);
         return archive_walk(visit->name, data, visit_member, visit);
     case FILE_FATBIN:
         return dump_fatbins(visit, data);
@@ -180,10 +209,10 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
         return !(dump->parts & DUMP_CUBIN) || dump_cubin(dump, visit->name, data);
     case FILE_PTX:
         if (dump->parts & DUMP_PTX)
-            print_ptx(dump->out, visit->name, data);
+            print_ptx(dump, visit->name, data);
         return true;
     default:
-        fprintf(dump->out, "%s: %s\n", visit->name, file_kind_name(kind));
+        dump_print(dump, "%s: %s\n", visit->name, file_kind_name(kind));
         return true;
     }
 }
@@ -193,11 +222,11 @@ static void print_member(const struct dump *dump, const struct member *member, b
     static const char *const roles[] = {"not used", "options", "PTX", "cubin"};
     char arch[ARCH_NAME_SIZE], number[16];
 
-    fprintf(dump->out, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
-            arch_name(member->entry.arch, arch));
+    dump_print(dump, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
+               arch_name(member->entry.arch, arch));
     if (is_selected)
-        fprintf(dump->out, ", %s (%s)", roles[member->role], member->reason ? member->reason : "");
-    fputc('\n', dump->out);
+        dump_print(dump, ", %s (%s)", roles[member->role], member->reason ? member->reason : "");
+    dump_print(dump, "\n");
 }
 
 struct listing {
@@ -239,9 +268,9 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     if (dump->arch.sm)
         diag_replay(&listing.sink);
     if (is_selected && members->arch.sm)
-        fprintf(dump->out, "members for %s:\n", arch_name(members->arch, arch));
+        dump_print(dump, "members for %s:\n", arch_name(members->arch, arch));
     else if (members->count)
-        fprintf(dump->out, "members:\n");
+        dump_print(dump, "members:\n");
     for (size_t i = 0; ok && i < members->count; i++)
         print_member(dump, &members->list[i], is_selected);
     context_clean(&cleanup);

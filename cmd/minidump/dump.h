@@ -34,6 +34,11 @@ struct dump {
     struct arch arch; /* for --members; sm = 0: what the file agrees on */
 };
 
+/* printf of a line, or of a piece of one: names are shown escaped (base/escape.h), and only a
+ * newline at the end of `format` ends the line. */
+void dump_print(const struct dump *dump, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Prints one opened file. False when it is damaged (reported). */
 bool dump_file(const struct dump *dump, const struct inputs *inputs);
 

@@ -77,17 +77,17 @@ static void print_function(const struct dump *dump, const struct cubin_section *
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, buffer_cleanup, &line);
-    fprintf(dump->out, "code %.*s:\n", TEXT_ARG(section->name));
+    dump_print(dump, "code %.*s:\n", TEXT_ARG(section->name));
     for (size_t offset = 0; offset < section->data.size;) {
         size_t size;
 
         line.size = 0;
         size = encode_print(section->data, offset, &line, find_target, targets);
         if (size == 0) {
-            fprintf(dump->out, "  %04zx: (no instruction)\n", offset);
+            dump_print(dump, "  %04zx: (no instruction)\n", offset);
             break;
         }
-        fprintf(dump->out, "  %04zx: %.*s\n", offset, TEXT_ARG(buffer_view(&line)));
+        dump_print(dump, "  %04zx: %.*s\n", offset, TEXT_ARG(buffer_view(&line)));
         offset += size;
     }
     context_clean(&cleanup);
@@ -110,8 +110,8 @@ void dump_code(const struct dump *dump, const struct cubin *cubin)
         if (is_builtin)
             print_function(dump, section, &all[i]);
         else
-            fprintf(dump->out, "code %.*s: %zu bytes for a GPU, not decoded\n",
-                    TEXT_ARG(section->name), section->data.size);
+            dump_print(dump, "code %.*s: %zu bytes for a GPU, not decoded\n",
+                       TEXT_ARG(section->name), section->data.size);
     }
     context_clean(&cleanup);
 }

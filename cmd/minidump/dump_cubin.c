@@ -36,24 +36,24 @@ static struct text symbol_name(const struct cubin *cubin, uint32_t index)
 
 static void print_header(const struct dump *dump, const struct cubin *cubin, const char *name)
 {
-    fprintf(dump->out,
-            "cubin %s: %s, sm_%" PRIu32 ", flags 0x%06" PRIx32 ", %zu sections, %zu symbols\n",
-            name, cubin->type == ET_REL ? "relocatable" : "executable",
-            CUBIN_FLAGS_SM(cubin->flags), cubin->flags & CUBIN_FLAGS_MERGEABLE,
-            cubin->section_count - 1, cubin->symbol_count ? cubin->symbol_count - 1 : 0);
+    dump_print(dump,
+               "cubin %s: %s, sm_%" PRIu32 ", flags 0x%06" PRIx32 ", %zu sections, %zu symbols\n",
+               name, cubin->type == ET_REL ? "relocatable" : "executable",
+               CUBIN_FLAGS_SM(cubin->flags), cubin->flags & CUBIN_FLAGS_MERGEABLE,
+               cubin->section_count - 1, cubin->symbol_count ? cubin->symbol_count - 1 : 0);
 }
 
 static void print_sections(const struct dump *dump, const struct cubin *cubin)
 {
-    fprintf(dump->out, "sections:\n");
+    dump_print(dump, "sections:\n");
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
         char text[16];
 
-        fprintf(dump->out, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
-                TEXT_ARG(section->name),
-                lookup(format_section_type_name(section->type), section->type, text),
-                section->flags, section->size, section->alignment);
+        dump_print(dump, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
+                   TEXT_ARG(section->name),
+                   lookup(format_section_type_name(section->type), section->type, text),
+                   section->flags, section->size, section->alignment);
     }
 }
 
@@ -85,25 +85,24 @@ static void print_symbols(const struct dump *dump, const struct cubin *cubin)
 {
     static const char *const bindings[] = {"LOCAL", "GLOBAL", "WEAK"};
 
-    fprintf(dump->out, "symbols:\n");
+    dump_print(dump, "symbols:\n");
     for (uint32_t i = 1; i < cubin->symbol_count; i++) {
         const struct cubin_symbol *symbol = &cubin->symbols[i];
         char text[16];
 
         if (symbol->type == STT_SECTION)
             continue;
-        fprintf(dump->out,
-                "  %.*s: %s %s, other 0x%02x, in %.*s, value %" PRIu64 ", size %" PRIu64 "\n",
-                TEXT_ARG(symbol_name(cubin, i)),
-                symbol->binding < 3 ? bindings[symbol->binding] : "?",
-                symbol_type(symbol->type, text), symbol->other,
-                TEXT_ARG(section_name(cubin, symbol->section)), symbol->value, symbol->size);
+        dump_print(
+            dump, "  %.*s: %s %s, other 0x%02x, in %.*s, value %" PRIu64 ", size %" PRIu64 "\n",
+            TEXT_ARG(symbol_name(cubin, i)), symbol->binding < 3 ? bindings[symbol->binding] : "?",
+            symbol_type(symbol->type, text), symbol->other,
+            TEXT_ARG(section_name(cubin, symbol->section)), symbol->value, symbol->size);
     }
 }
 
 static void print_relocations(const struct dump *dump, const struct cubin *cubin)
 {
-    fprintf(dump->out, "relocations:\n");
+    dump_print(dump, "relocations:\n");
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 
@@ -111,13 +110,13 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
             const struct cubin_relocation *relocation = &section->relocations[r];
             char text[16];
 
-            fprintf(dump->out, "  %.*s+0x%" PRIx64 ": %s %.*s",
-                    TEXT_ARG(section_name(cubin, section->info)), relocation->offset,
-                    lookup(format_relocation_name(relocation->type), relocation->type, text),
-                    TEXT_ARG(symbol_name(cubin, relocation->symbol)));
+            dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s",
+                       TEXT_ARG(section_name(cubin, section->info)), relocation->offset,
+                       lookup(format_relocation_name(relocation->type), relocation->type, text),
+                       TEXT_ARG(symbol_name(cubin, relocation->symbol)));
             if (section->type == SHT_RELA)
-                fprintf(dump->out, " %+" PRId64, relocation->addend);
-            fputc('\n', dump->out);
+                dump_print(dump, " %+" PRId64, relocation->addend);
+            dump_print(dump, "\n");
         }
     }
 }
@@ -134,10 +133,10 @@ static void print_resolved(const struct dump *dump, const struct cubin *cubin,
         memcpy(&record, section->data.data + at, sizeof record);
         type = (uint32_t)ELF64_R_TYPE(record.r_info);
         symbol = (uint32_t)ELF64_R_SYM(record.r_info);
-        fprintf(dump->out, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
-                TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
-                lookup(format_relocation_name(type), type, text),
-                TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
+        dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
+                   TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
+                   lookup(format_relocation_name(type), type, text),
+                   TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
     }
 }
 
@@ -151,7 +150,7 @@ static void print_resolved_relocations(const struct dump *dump, const struct cub
         if (section->type != SHT_CUDA_RESOLVED_RELA && section->type != SHT_CUDA_MERC_RESOLVED_RELA)
             continue;
         if (is_first)
-            fprintf(dump->out, "resolved relocations:\n");
+            dump_print(dump, "resolved relocations:\n");
         is_first = false;
         print_resolved(dump, cubin, section);
     }
@@ -164,24 +163,26 @@ static void print_record(const struct dump *dump, const struct cubin *cubin,
     size_t symbols = is_compat ? 0 : info_symbol_words(record);
     char text[16];
 
-    fprintf(dump->out, "    %s",
-            lookup(is_compat ? NULL : format_attribute_name(record->attribute), record->attribute,
-                   text));
+    dump_print(dump, "    %s",
+               lookup(is_compat ? NULL : format_attribute_name(record->attribute),
+                      record->attribute, text));
     if (record->format != EIFMT_SVAL) {
-        fprintf(dump->out, record->format == EIFMT_NVAL ? "\n" : " 0x%x\n", record->value);
+        if (record->format != EIFMT_NVAL)
+            dump_print(dump, " 0x%x", record->value);
+        dump_print(dump, "\n");
         return;
     }
     for (size_t i = 0; i < words; i++) {
         uint32_t word = info_word(record->payload, i);
 
         if (i < symbols)
-            fprintf(dump->out, " <%.*s>", TEXT_ARG(symbol_name(cubin, word)));
+            dump_print(dump, " <%.*s>", TEXT_ARG(symbol_name(cubin, word)));
         else
-            fprintf(dump->out, " 0x%" PRIx32, word);
+            dump_print(dump, " 0x%" PRIx32, word);
     }
     for (size_t i = words * 4; i < record->payload.size; i++)
-        fprintf(dump->out, " %02x", record->payload.data[i]);
-    fputc('\n', dump->out);
+        dump_print(dump, " %02x", record->payload.data[i]);
+    dump_print(dump, "\n");
 }
 
 static void print_info(const struct dump *dump, const struct cubin *cubin)
@@ -193,7 +194,7 @@ static void print_info(const struct dump *dump, const struct cubin *cubin)
 
         if (section->type != SHT_CUDA_INFO && section->type != SHT_CUDA_COMPAT)
             continue;
-        fprintf(dump->out, "info %.*s:\n", TEXT_ARG(section->name));
+        dump_print(dump, "info %.*s:\n", TEXT_ARG(section->name));
         while (info_next(&rest, &record))
             print_record(dump, cubin, &record, section->type == SHT_CUDA_COMPAT);
     }
@@ -206,9 +207,9 @@ static void print_prototypes(const struct dump *dump, const struct cubin *cubin)
 
         for (size_t at = 0; section->type == SHT_CUDA_PROTOTYPE && at + 8 <= section->data.size;
              at += 8)
-            fprintf(dump->out, "  prototype %.*s: %.*s\n",
-                    TEXT_ARG(symbol_name(cubin, info_word(section->data, at / 4))),
-                    TEXT_ARG(cubin_string(cubin, info_word(section->data, at / 4 + 1))));
+            dump_print(dump, "  prototype %.*s: %.*s\n",
+                       TEXT_ARG(symbol_name(cubin, info_word(section->data, at / 4))),
+                       TEXT_ARG(cubin_string(cubin, info_word(section->data, at / 4 + 1))));
     }
 }
 
@@ -218,7 +219,7 @@ static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
     struct bytes data = index ? cubin->sections[index].data : (struct bytes){0};
     int32_t part = CALLGRAPH_DIRECT;
 
-    fprintf(dump->out, "callgraph:\n");
+    dump_print(dump, "callgraph:\n");
     for (size_t at = 0; at + 8 <= data.size; at += 8) {
         uint32_t first = info_word(data, at / 4), second = info_word(data, at / 4 + 1);
 
@@ -226,16 +227,16 @@ static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
             part = (int32_t)second;
             continue;
         }
-        fprintf(dump->out, "  %s %.*s",
-                part == CALLGRAPH_DIRECT     ? "call"
-                : part == CALLGRAPH_ADDRESS  ? "address of"
-                : part == CALLGRAPH_INDIRECT ? "indirect call in"
-                                             : "address in",
-                TEXT_ARG(symbol_name(cubin, first)));
+        dump_print(dump, "  %s %.*s",
+                   part == CALLGRAPH_DIRECT     ? "call"
+                   : part == CALLGRAPH_ADDRESS  ? "address of"
+                   : part == CALLGRAPH_INDIRECT ? "indirect call in"
+                                                : "address in",
+                   TEXT_ARG(symbol_name(cubin, first)));
         if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
-            fprintf(dump->out, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, second)));
+            dump_print(dump, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, second)));
         else
-            fprintf(dump->out, ": %.*s\n", TEXT_ARG(cubin_string(cubin, second)));
+            dump_print(dump, ": %.*s\n", TEXT_ARG(cubin_string(cubin, second)));
     }
     print_prototypes(dump, cubin);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/escape.h"
 
 /* Most bytes of a source line that are shown. */
 #define SHOWN_COLUMNS 200u
@@ -71,24 +72,27 @@ static void put_prefix(struct buffer *line, const struct context *context,
     }
 }
 
-/* The source line, cut to what a terminal shows, and a caret; tabs stay tabs so that it stands
- * under the right character. */
+/* The source line, cut to what a terminal shows, and a caret; tabs stay tabs and other characters
+ * one column wide, so that it stands under the right one. */
 static void put_caret(struct buffer *line, const struct diag_place *place)
 {
-    size_t shown =
-        place->source_line.size < SHOWN_COLUMNS ? place->source_line.size : SHOWN_COLUMNS;
+    struct text source = place->source_line;
+    size_t size;
 
-    if (shown == 0 || place->column == 0 || place->column > shown + 1)
+    if (source.size > SHOWN_COLUMNS)
+        source.size = SHOWN_COLUMNS;
+    if (source.size == 0 || place->column == 0 || place->column > source.size + 1)
         return;
     buffer_string(line, "    ");
-    for (size_t i = 0; i < shown; i++) {
-        unsigned char c = (unsigned char)place->source_line.data[i];
-
-        buffer_char(line, c == '\t' || (c >= ' ' && c != 127) ? (char)c : '?');
+    for (size_t at = 0; at < source.size; at += size ? size : 1) {
+        size = escape_character((struct text){source.data + at, source.size - at});
+        buffer_append(line, size ? source.data + at : "?", size ? size : 1);
     }
     buffer_string(line, "\n    ");
-    for (size_t i = 0; i + 1 < place->column; i++)
-        buffer_char(line, place->source_line.data[i] == '\t' ? '\t' : ' ');
+    for (size_t at = 0; at + 1 < place->column && at < source.size; at += size ? size : 1) {
+        size = escape_character((struct text){source.data + at, source.size - at});
+        buffer_char(line, source.data[at] == '\t' ? '\t' : ' ');
+    }
     buffer_string(line, "^\n");
 }
 
@@ -104,11 +108,11 @@ static void print(const char *data, size_t size)
     }
 }
 
-/* Room for all that put_prefix and put_caret write beside the file's name and the line above the
+/* Room for all that put_message writes beside the file's name and the line above the
  * caret. */
 #define FIXED_ROOM 256u
 
-/* A line is made in one allocation, before which nothing is lost when memory runs out. */
+/* A line is made in one allocation, or two where something in it is escaped. */
 static void reserve_line(struct buffer *line, const struct context *context,
                          const struct diag_place *place, const char *format, va_list arguments)
 {
@@ -134,31 +138,55 @@ static void reserve_line(struct buffer *line, const struct context *context,
     buffer_reserve(line, size);
 }
 
+/* Names in messages come from inputs, and text from assemblers: what a terminal might obey is
+ * spelled out. */
+static void escape_line(struct buffer *line)
+{
+    struct buffer shown = {0};
+
+    if (escape_is_plain(buffer_view(line)))
+        return;
+    escape_text(buffer_view(line), &shown); /* makes one allocation, first of all */
+    buffer_free(line);
+    *line = shown;
+}
+
+static void put_message(struct buffer *line, const struct context *context,
+                        enum diag_severity severity, const struct diag_place *place,
+                        const char *format, va_list arguments)
+{
+    reserve_line(line, context, place, format, arguments);
+    put_prefix(line, context, severity, place);
+    buffer_vprintf(line, format, arguments);
+    if (context->report_arch && severity != DIAG_NOTE)
+        buffer_string(line, context->report_arch);
+    if (context->suffix)
+        buffer_printf(line, " %s", context->suffix);
+    escape_line(line);
+    buffer_char(line, '\n');
+    if (place)
+        put_caret(line, place);
+}
+
 static void report(enum diag_severity severity, const struct diag_place *place, const char *format,
                    va_list arguments)
 {
     struct context *context = context_get();
+    struct context_cleanup cleanup;
     struct buffer line = {0};
-    struct buffer *target = context->sink ? &context->sink->text : &line;
 
     if (is_suppressed(context, severity))
         return;
     severity = promote(context, severity);
     if (context->sink && severity >= DIAG_ERROR)
         context->sink->errors++;
-    reserve_line(target, context, place, format, arguments);
-    put_prefix(target, context, severity, place);
-    buffer_vprintf(target, format, arguments);
-    if (context->report_arch && severity != DIAG_NOTE)
-        buffer_string(target, context->report_arch);
-    if (context->suffix)
-        buffer_printf(target, " %s", context->suffix);
-    buffer_char(target, '\n');
-    if (place)
-        put_caret(target, place);
-    if (!context->sink)
+    context_defer(&cleanup, buffer_cleanup, &line);
+    put_message(&line, context, severity, place, format, arguments);
+    if (context->sink)
+        buffer_text(&context->sink->text, buffer_view(&line));
+    else
         print(line.data, line.size);
-    buffer_free(&line);
+    context_clean(&cleanup);
 }
 
 #define REPORT(severity)                                                                           \

@@ -353,6 +353,8 @@ static void report_log(struct text log, bool is_error)
         size_t size = newline ? (size_t)(newline - log.data) : log.size;
         struct text line = {log.data, size};
 
+        if (line.size > 0 && line.data[line.size - 1] == '\r')
+            line.size--;
         if (!is_blank(line))
             report_line(line, is_error);
         size += newline != NULL;

@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "merge/graph.h"
 #include "merge/merging.h"
 #include "merge/symtab.h"
@@ -19,28 +20,38 @@ static bool is_shown(const struct merging *m, uint32_t symbol)
     return m->symbols[symbol].type == STT_FUNC && m->rows->of_symbol[symbol] != 0;
 }
 
-static void put_name(const struct printer *printer, struct text name)
-{
-    struct buffer *out = printer->out;
-
-    if (printer->m->request->callgraph == CALLGRAPH_MANGLED)
-        buffer_text(out, name);
-    else
-        demangle(name, out);
-}
-
-/* In a quoted string of Graphviz only the quote and the backslash are special. */
-static void put_quoted(const struct printer *printer, struct text name)
+/* What is shown of a name: nothing in it ends a line or is obeyed by a terminal. */
+static void show(struct text name, bool is_mangled, struct buffer *out)
 {
     struct buffer plain = {0};
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, buffer_cleanup, &plain);
-    demangle(name, &plain);
-    for (size_t i = 0; i < plain.size; i++) {
-        if (plain.data[i] == '"' || plain.data[i] == '\\')
+    if (is_mangled)
+        buffer_text(&plain, name);
+    else
+        demangle(name, &plain);
+    escape_text(buffer_view(&plain), out);
+    context_clean(&cleanup);
+}
+
+static void put_name(const struct printer *printer, struct text name)
+{
+    show(name, printer->m->request->callgraph == CALLGRAPH_MANGLED, printer->out);
+}
+
+/* In a quoted string of Graphviz only the quote and the backslash are special. */
+static void put_quoted(const struct printer *printer, struct text name)
+{
+    struct buffer shown = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, buffer_cleanup, &shown);
+    show(name, false, &shown);
+    for (size_t i = 0; i < shown.size; i++) {
+        if (shown.data[i] == '"' || shown.data[i] == '\\')
             buffer_char(printer->out, '\\');
-        buffer_char(printer->out, plain.data[i]);
+        buffer_char(printer->out, shown.data[i]);
     }
     context_clean(&cleanup);
 }

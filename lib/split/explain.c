@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buffer.h"
+#include "base/escape.h"
 
 static bool is_here(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
@@ -79,8 +80,9 @@ static void put_symbol(const struct plan *plan, uint32_t symbol, uint32_t chunk,
     else
         buffer_printf(out, "%9s  ", "");
     buffer_text(out, entry->own_name);
-    buffer_printf(out, " (%s:%" PRIu32 ")", plan->program->modules[entry->module]->file,
-                  entry->item->line);
+    buffer_string(out, " (");
+    escape_text(text_of(plan->program->modules[entry->module]->file), out);
+    buffer_printf(out, ":%" PRIu32 ")", entry->item->line);
     put_remarks(plan, symbol, chunk, out);
     buffer_char(out, '\n');
 }
@@ -114,8 +116,9 @@ void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t 
     if (!out)
         return;
     put_heading(plan, chunk, out);
-    buffer_printf(out, "  all of %s, whose debug sections describe all of its text\n",
-                  plan->program->modules[module]->file);
+    buffer_string(out, "  all of ");
+    escape_text(text_of(plan->program->modules[module]->file), out);
+    buffer_string(out, ", whose debug sections describe all of its text\n");
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan->program->symbols[i].module == module && plan->program->symbols[i].is_live &&
             is_here(plan, i, chunk->index))
