@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <xxhash.h>
@@ -30,8 +31,11 @@ static void make_secret(void)
     if (getrandom(secret, sizeof secret, GRND_NONBLOCK) == (ssize_t)sizeof secret)
         return;
     clock_gettime(CLOCK_REALTIME, &now);
-    XXH3_generateSecret_fromSeed(secret, (XXH64_hash_t)now.tv_nsec ^
-                                             (XXH64_hash_t)now.tv_sec << 30 ^ (uintptr_t)&now);
+    for (uint64_t i = 0; i < SECRET_SIZE; i += sizeof i) {
+        uint64_t word = XXH3_64bits_withSeed(&now, sizeof now, (uintptr_t)&now + i);
+
+        memcpy(secret + i, &word, sizeof word);
+    }
 }
 
 static struct table_slot *probe(const struct table *table, struct text key, uint32_t hash)
