@@ -36,9 +36,10 @@ static bool is_suppressed(struct context *context, enum diag_severity severity)
     return context->continuation;
 }
 
-static enum diag_severity promote(struct context *context, enum diag_severity severity)
+static enum diag_severity promote(struct context *context, enum diag_severity severity,
+                                  bool may_rise)
 {
-    if (severity == DIAG_WARNING && context->warnings_are_errors)
+    if (severity == DIAG_WARNING && may_rise && context->warnings_are_errors)
         severity = DIAG_ERROR;
     if (severity > DIAG_INFO)
         context->has_warning_or_error = true;
@@ -168,8 +169,9 @@ static void put_message(struct buffer *line, const struct context *context,
         put_caret(line, place);
 }
 
-static void report(enum diag_severity severity, const struct diag_place *place, const char *format,
-                   va_list arguments)
+/* `may_rise`: -Werror makes an error of it when it is a warning. */
+static void report(enum diag_severity severity, bool may_rise, const struct diag_place *place,
+                   const char *format, va_list arguments)
 {
     struct context *context = context_get();
     struct context_cleanup cleanup;
@@ -177,7 +179,7 @@ static void report(enum diag_severity severity, const struct diag_place *place, 
 
     if (is_suppressed(context, severity))
         return;
-    severity = promote(context, severity);
+    severity = promote(context, severity, may_rise);
     if (context->sink && severity >= DIAG_ERROR)
         context->sink->errors++;
     context_defer(&cleanup, buffer_cleanup, &line);
@@ -189,43 +191,48 @@ static void report(enum diag_severity severity, const struct diag_place *place, 
     context_clean(&cleanup);
 }
 
-#define REPORT(severity)                                                                           \
+#define REPORT(severity, may_rise)                                                                 \
     do {                                                                                           \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        report(severity, NULL, format, arguments);                                                 \
+        report(severity, may_rise, NULL, format, arguments);                                       \
         va_end(arguments);                                                                         \
     } while (0)
 
 void diag_info(const char *format, ...)
 {
-    REPORT(DIAG_INFO);
+    REPORT(DIAG_INFO, true);
 }
 
 void diag_warning(const char *format, ...)
 {
-    REPORT(DIAG_WARNING);
+    REPORT(DIAG_WARNING, true);
+}
+
+void diag_caution(const char *format, ...)
+{
+    REPORT(DIAG_WARNING, false);
 }
 
 void diag_error(const char *format, ...)
 {
-    REPORT(DIAG_ERROR);
+    REPORT(DIAG_ERROR, true);
 }
 
 void diag_fatal(const char *format, ...)
 {
-    REPORT(DIAG_FATAL);
+    REPORT(DIAG_FATAL, true);
 }
 
 void diag_note(const char *format, ...)
 {
-    REPORT(DIAG_NOTE);
+    REPORT(DIAG_NOTE, true);
 }
 
 void diag_verbose(const char *format, ...)
 {
     if (context_get()->verbose)
-        REPORT(DIAG_INFO);
+        REPORT(DIAG_INFO, true);
 }
 
 void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
@@ -233,7 +240,7 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
     va_list arguments;
 
     va_start(arguments, format);
-    report(severity, place, format, arguments);
+    report(severity, true, place, format, arguments);
     va_end(arguments);
 }
 

@@ -47,6 +47,11 @@ struct diag_place {
  * dropped when the thread's flags suppress its severity; -Werror makes a warning an error. */
 void diag_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void diag_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A warning of what is not the user's doing and what no change to the inputs or options mends: the
+ * machine's (a jobserver that is gone), or the link's own (what an output lacks beside nvlink's).
+ * -Werror leaves it a warning. */
+void diag_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 void diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* An error that ends the link. Does not itself end anything: the caller returns failure. */

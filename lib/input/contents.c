@@ -257,12 +257,15 @@ static void report_object(const struct members *members, size_t begin, size_t en
         diag_verbose("'%s' has code that is linked already (ET_EXEC), which is ignored", name);
 }
 
+/* libcudadevrt.a stands on every command line of nvcc's and lacks some targets (sm_87, sm_88):
+ * measured, nvlink says nothing about it. */
 static void report_file(const struct members *members, size_t begin, size_t end, bool suppress)
 {
     const struct member *first = &members->list[begin];
     struct outcome outcome = judge(members, begin, end);
 
-    if (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing)) {
+    if (first->is_system ||
+        (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing))) {
         for (size_t at = begin, next; at < end; at = next) {
             next = run_end(members, at, false);
             report_object(members, at, next);

@@ -33,7 +33,7 @@ static void warn_mercury(const struct cubin *const *cubins, size_t count)
     for (size_t i = 0; i < count; i++)
         for (size_t s = 1; s < cubins[i]->section_count; s++)
             if (cubin_is_mercury(&cubins[i]->sections[s])) {
-                diag_warning("Mercury sections of '%s' and other inputs are not carried over; the "
+                diag_caution("Mercury sections of '%s' and other inputs are not carried over; the "
                              "output runs on its own target only",
                              cubins[i]->name);
                 return;

@@ -99,22 +99,27 @@ static bool read_chunks(struct link *link)
 }
 
 /* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
- * it. */
+ * it. libcudadevrt is nvcc's to name, the user's own code is the user's. */
 static void warn_of_mixture(const struct link *link)
 {
+    static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
+                               "assembler: no machine runs the result";
     struct text note = TEXT(".note.minilink");
+    const char *own = NULL, *system = NULL;
 
     if (link->chunk_cubin_count == 0 || !cubin_section_find(&link->joined, note))
         return;
-    for (size_t i = 0; i < link->member_cubin_count; i++) {
+    for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
+        const char *name = link->member_cubins[i].name;
+
         if (cubin_section_find(&link->member_cubins[i], note))
             continue;
-        diag_warning(
-            "'%s' is machine code for a GPU, linked with code of the built-in assembler: no "
-            "machine runs the result",
-            link->member_cubins[i].name);
-        return;
+        *(members_is_system(name) ? &system : &own) = name;
     }
+    if (own)
+        diag_warning(text, own);
+    else if (system)
+        diag_caution(text, system);
 }
 
 /* A whole program that the assembler made an executable of is the link's result as it is. */

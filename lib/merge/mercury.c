@@ -31,7 +31,7 @@
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
     if (m->has_twins)
-        diag_warning("Mercury sections of '%s' and other inputs are not carried over (%s); the "
+        diag_caution("Mercury sections of '%s' and other inputs are not carried over (%s); the "
                      "output runs on its own target only",
                      m->cubins[file]->name, why);
     m->has_twins = false;

@@ -168,8 +168,7 @@ uint32_t dispatch_run(const struct dispatch_request *request)
     }
     pool_destroy(pool);
     state = jobserver_close(jobserver);
-    if (state != JOBSERVER_OK)
-        diag_warning("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
+    jobserver_report_end(request->jobserver, state);
     if (!has_run)
         run_here(request);
     return has_run ? threads : 1;

@@ -241,16 +241,30 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     return jobserver;
 }
 
-/* Once is enough, however many chunks a link has. */
-static void warn_broken(const char *why)
+/* Once is enough, however many chunks a link has. A recipe without '+' is nothing to warn about
+ * where nobody asked for the jobserver. */
+static void report_broken(enum jobserver_use use, const char *why)
 {
-    static atomic_bool has_warned;
+    static const char advice[] = "One chunk is assembled at a time; prefix the recipe with '+' so "
+                                 "that make hands its jobserver on";
+    static atomic_bool has_reported;
 
-    if (atomic_exchange(&has_warned, true))
+    if (atomic_exchange(&has_reported, true))
         return;
-    diag_warning("Jobserver requested, but an error occurred: %s", why);
-    diag_note("One chunk is assembled at a time; prefix the recipe with '+' so that make hands its "
-              "jobserver on");
+    if (use != JOBSERVER_ON) {
+        diag_verbose("make's jobserver cannot be used: %s. %s", why, advice);
+        return;
+    }
+    diag_caution("Jobserver requested, but an error occurred: %s", why);
+    diag_note("%s", advice);
+}
+
+void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
+{
+    if (state != JOBSERVER_OK && use == JOBSERVER_ON)
+        diag_caution("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
+    else if (state != JOBSERVER_OK)
+        diag_verbose("make's jobserver failed: %s", jobserver_state_text(state));
 }
 
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
@@ -269,7 +283,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     }
     if (state == JOBSERVER_NO_MAKEFLAGS || state == JOBSERVER_NO_AUTH) {
         if (use == JOBSERVER_ON)
-            diag_warning("GNU Jobserver support requested, but no compatible jobserver found. "
+            diag_caution("GNU Jobserver support requested, but no compatible jobserver found. "
                          "Ignoring '--jobserver'");
         return NULL;
     }
@@ -279,8 +293,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
         return NULL;
     }
     if (auth.kind == JOBSERVER_DISABLED) {
-        if (use == JOBSERVER_ON)
-            warn_broken("make keeps its jobserver from this recipe");
+        report_broken(use, "make keeps its jobserver from this recipe");
         *threads = 1;
         return NULL;
     }
@@ -293,7 +306,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     else
         why = jobserver ? strerror(jobserver->saved_errno) : "it is in use";
     jobserver_close(jobserver);
-    warn_broken(why);
+    report_broken(use, why);
     return NULL;
 }
 

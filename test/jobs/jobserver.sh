@@ -90,6 +90,8 @@ verdict $((status == 0)) "an assembler that crashes"
 under_make 4 1 32 "a plug-in that aborts" PLUS=+ HOW="$plugin" SAMPLE_ABORT=kernel_05
 verdict $((status == 0)) "a plug-in that aborts"
 under_make 2 2 4 "recipes that make keeps its jobserver from" PLUS= HOW="$plugin"
+under_make 2 2 4 "such recipes under -Werror" PLUS= HOW="$plugin -Werror"
+verdict "$status" "such recipes under -Werror: status $status"
 under_make 2 3 32 "--jobserver=off" PLUS=+ HOW="$plugin --jobserver=off"
 under_make 8 2 8 "an explicit number of threads" PLUS=+ HOW="$plugin --threads=2"
 # The built-in assembler's own threads count as well.

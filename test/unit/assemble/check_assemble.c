@@ -540,9 +540,12 @@ START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
     struct cubins cubins = {0};
     char *said;
 
+    const struct assemble_request request = {
+        .assembler = &fake, .arch = {90, 'a'}, .threads = 16, .jobserver = JOBSERVER_ON};
+
     setenv("MAKEFLAGS", " -j4 --jobserver-auth=fifo:/nonexistent", 1);
     make_chunks(10);
-    ck_assert_int_eq(run_as_client(&cubins, &said), LINK_OK);
+    ck_assert_int_eq(run_request(&cubins, &request, &said), LINK_OK);
     ck_assert_int_eq(most_running, 1);
     ck_assert_str_eq(said, "minilink warning : Jobserver requested, but an error occurred: No such "
                            "file or directory\n"

@@ -169,6 +169,31 @@ START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
 }
 END_TEST
 
+START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
+{
+    struct context *context = context_get();
+    struct diag_sink sink = {0};
+
+    context->sink = &sink;
+    context->warnings_are_errors = true;
+    diag_warning("what the user can mend");
+    ck_assert_uint_eq(sink.errors, 1);
+    diag_caution("what the user cannot");
+    diag_note("why");
+    ck_assert_uint_eq(sink.errors, 1);
+    context->warnings_are_errors = false;
+    context->suppress_warnings = true;
+    diag_caution("not wanted");
+    diag_note("nor this");
+    context->suppress_warnings = false;
+    context->sink = NULL;
+    ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink error   : what the user can mend\n"
+                                                       "minilink warning : what the user cannot\n"
+                                                       "minilink note    : why\n")));
+    diag_sink_free(&sink);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("context");
@@ -183,6 +208,7 @@ int main(void)
     tcase_add_test(tests, each_thread_opens_a_context_of_its_own);
     tcase_add_test(tests, a_context_can_be_had_again_after_shutdown);
     tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
+    tcase_add_test(tests, werror_makes_errors_of_warnings_but_not_of_cautions);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

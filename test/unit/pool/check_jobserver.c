@@ -351,23 +351,46 @@ static const struct {
     {JOBSERVER_ON, " --jobserver-auth=-2,-2", 1,
      "minilink warning : Jobserver requested, but an error occurred: make keeps its jobserver from "
      "this recipe\n"},
-    {JOBSERVER_AUTO, " --jobserver-auth=77,78", 1,
+    {JOBSERVER_AUTO, " --jobserver-auth=77,78", 1, ""},
+    {JOBSERVER_AUTO, " --jobserver-auth=fifo:/nonexistent", 1, ""},
+    {JOBSERVER_AUTO, " --jobserver-auth=what", 1, ""},
+    {JOBSERVER_ON, " --jobserver-auth=77,78", 1,
      "minilink warning : Jobserver requested, but an error occurred: Bad file descriptor\n"},
-    {JOBSERVER_AUTO, " --jobserver-auth=fifo:/nonexistent", 1,
+    {JOBSERVER_ON, " --jobserver-auth=fifo:/nonexistent", 1,
      "minilink warning : Jobserver requested, but an error occurred: No such file"},
-    {JOBSERVER_AUTO, " --jobserver-auth=what", 1,
+    {JOBSERVER_ON, " --jobserver-auth=what", 1,
      "minilink warning : Jobserver requested, but an error occurred: its value in MAKEFLAGS"},
 };
 
 START_TEST(join_says_what_the_user_must_know_and_no_more)
 {
     uint32_t threads;
-    char *said = join(join_rows[_i].use, join_rows[_i].makeflags, &threads);
+    char *said;
 
+    /* Not the user's doing: -Werror makes no error of it. */
+    context_get()->warnings_are_errors = true;
+    said = join(join_rows[_i].use, join_rows[_i].makeflags, &threads);
+    context_get()->warnings_are_errors = false;
     ck_assert_uint_eq(threads, join_rows[_i].threads);
     if (*join_rows[_i].said == '\0')
         ck_assert_str_eq(said, "");
     ck_assert_int_eq(strncmp(said, join_rows[_i].said, strlen(join_rows[_i].said)), 0);
+    free(said);
+}
+END_TEST
+
+START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
+{
+    uint32_t threads;
+    char *said;
+
+    context_get()->verbose = true;
+    said = join(JOBSERVER_AUTO, " --jobserver-auth=77,78", &threads);
+    context_get()->verbose = false;
+    ck_assert_uint_eq(threads, 1);
+    ck_assert_str_eq(said, "minilink info    : make's jobserver cannot be used: Bad file "
+                           "descriptor. One chunk is assembled at a time; prefix the recipe with "
+                           "'+' so that make hands its jobserver on\n");
     free(said);
 }
 END_TEST
@@ -394,6 +417,7 @@ static Suite *jobserver_suite(void)
     tcase_add_test(cases, a_signal_handler_returns_everything);
     tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0,
                         sizeof join_rows / sizeof join_rows[0]);
+    tcase_add_test(cases, a_jobserver_that_nobody_asked_for_is_an_info_under_v);
     suite_add_tcase(suite, cases);
     return suite;
 }
