@@ -39,7 +39,8 @@ struct encoder {
     struct reach_walker walker;
 };
 
-static void gather_program_records(struct merging *m, size_t file, struct bytes rest)
+static void gather_program_records(const struct merging *m, struct merged_function *functions,
+                                   size_t file, struct bytes rest)
 {
     struct info_record record;
 
@@ -53,9 +54,9 @@ static void gather_program_records(struct merging *m, size_t file, struct bytes 
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
             continue;
         if (record.attribute == EIATTR_REGCOUNT)
-            m->functions[symbol].registers = info_word(record.payload, 1);
+            functions[symbol].registers = info_word(record.payload, 1);
         else
-            m->functions[symbol].frame = info_word(record.payload, 1);
+            functions[symbol].frame = info_word(record.payload, 1);
     }
 }
 
@@ -76,15 +77,15 @@ static void gather_function_records(struct merged_function *function, size_t fil
     }
 }
 
-void attributes_gather(struct merging *m)
+struct merged_function *attributes_gather(struct merging *m)
 {
+    struct merged_function *functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *functions);
     uint32_t order = 0;
 
-    m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
     for (size_t i = 0; i < m->symbol_count; i++) {
-        m->functions[i].text = m->functions[i].order = MERGE_NONE;
+        functions[i].order = MERGE_NONE;
         if (m->symbols[i].alias != MERGE_NONE)
-            m->functions[m->symbols[i].alias].is_aliased = true;
+            functions[m->symbols[i].alias].is_aliased = true;
     }
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
@@ -95,13 +96,14 @@ void attributes_gather(struct merging *m)
             if (cubin->sections[i].type != SHT_CUDA_INFO || !merging_keeps(m, file, i))
                 continue;
             if (owner == MERGE_NONE) {
-                gather_program_records(m, file, cubin->sections[i].data);
+                gather_program_records(m, functions, file, cubin->sections[i].data);
             } else {
-                m->functions[owner].order = order++;
-                gather_function_records(&m->functions[owner], file, cubin->sections[i].data);
+                functions[owner].order = order++;
+                gather_function_records(&functions[owner], file, cubin->sections[i].data);
             }
         }
     }
+    return functions;
 }
 
 static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)

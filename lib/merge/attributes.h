@@ -5,7 +5,7 @@
 #include "merge/merging.h"
 
 /* Fills m->functions with the own values of every function. Comes after liveness. */
-void attributes_gather(struct merging *m);
+struct merged_function *attributes_gather(struct merging *m);
 
 /* Adds the info sections to m->sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
 void attributes_add_sections(struct merging *m);

@@ -35,7 +35,7 @@ static bool is_block(const struct merged_section *section)
     return section->class == CLASS_FUNCTION_CONSTANT && section->bank == CONSTANTS_BANK;
 }
 
-void constants_gather(struct merging *m)
+void constants_gather(struct merging *m, struct merged_function *functions)
 {
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
@@ -43,7 +43,7 @@ void constants_gather(struct merging *m)
 
             if (owner != MERGE_NONE && merging_keeps(m, file, i) &&
                 m->cubins[file]->sections[i].type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
-                m->functions[owner].has_constants = true;
+                functions[owner].has_constants = true;
         }
 }
 

@@ -9,7 +9,7 @@
 #define CONSTANTS_BANK 2u
 
 /* Notes in m->functions which functions have such constants. */
-void constants_gather(struct merging *m);
+void constants_gather(struct merging *m, struct merged_function *functions);
 
 /* Moves device functions' constants into the sections of the kernels that reach them, which are
  * made where they are missing, and gives their symbols new values. Does nothing with -r. False, and

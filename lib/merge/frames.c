@@ -179,17 +179,17 @@ static bool find_frames(struct pruning *p)
     return true;
 }
 
-void frames_prune(struct merging *m)
+const struct cubin *const *frames_prune(struct merging *m)
 {
     const struct cubin **cubins;
 
     if (!merging_is_mercury(m))
-        return;
+        return m->cubins;
     cubins = arena_alloc(&m->arena, m->count, sizeof *cubins);
     for (size_t file = 0; file < m->count; file++) {
         struct pruning p = {.m = m, .file = file, .cubin = m->cubins[file]};
 
         cubins[file] = find_frames(&p) && find_groups(&p) ? pruned(&p) : m->cubins[file];
     }
-    m->cubins = cubins;
+    return cubins;
 }

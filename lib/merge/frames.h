@@ -4,8 +4,9 @@
 
 #include "merge/merging.h"
 
-/* Replaces cubins in m->cubins by copies whose .debug_frame lacks what describes functions that are
- * dead or lost to an earlier cubin's. Comes after liveness. */
-void frames_prune(struct merging *m);
+/* The cubins of the merge, where needed as copies (in its arena) whose .debug_frame lacks what
+ * describes functions that are dead or lost to an earlier cubin's; symbols and sections keep their
+ * numbers. Comes after liveness. */
+const struct cubin *const *frames_prune(struct merging *m);
 
 #endif

@@ -122,7 +122,7 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
     if (where->offset == UINT64_MAX)
         too_large(m, input->name);
     if (class == CLASS_TEXT) {
-        m->functions[owner].text = where->section;
+        m->text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
             m->kernels[m->kernel_count++] = owner;
     }
@@ -246,6 +246,7 @@ bool layout_sections(struct merging *m)
 
     m->places = arena_alloc(&m->arena, inputs, sizeof *m->places);
     memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
+    m->text_of = merging_none(m, m->symbol_count);
     m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {

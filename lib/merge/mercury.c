@@ -21,6 +21,7 @@
 #include "merge/layout.h"
 #include "merge/ordering.h"
 #include "merge/resolve.h"
+#include "merge/shared.h"
 #include "merge/symtab.h"
 
 #define MERC_CODE_PREFIX TEXT(".nv.capmerc")
@@ -317,7 +318,7 @@ void mercury_encode(struct merging *m)
 
         if (m->sections[i].class != CLASS_TWIN_TEXT)
             continue;
-        text = m->sections[m->functions[m->sections[i].function].text].index;
+        text = m->sections[m->text_of[m->sections[i].function]].index;
         memcpy(layout_writable(m, i), &text, sizeof text);
     }
 }
@@ -350,7 +351,7 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
         row.st_value = 0;
     /* Under -g: without the driver's reserve. */
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
-        row.st_value = m->shared_address[index];
+        row.st_value = m->shared->address[index];
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
     row.st_other = m->placed[index].other;
     return row;
@@ -426,8 +427,7 @@ uint32_t mercury_shared(const struct merging *m, const struct merged_section *se
 
 uint32_t mercury_info(const struct merging *m, const struct merged_section *section)
 {
-    uint32_t text =
-        section->function == MERGE_NONE ? MERGE_NONE : m->functions[section->function].text;
+    uint32_t text = section->function == MERGE_NONE ? MERGE_NONE : m->text_of[section->function];
 
     switch (section->class) {
     case CLASS_TWIN_TEXT:

@@ -19,6 +19,7 @@
 #include "merge/mercury_constants.h"
 #include "merge/preserve.h"
 #include "merge/resolve.h"
+#include "merge/shared.h"
 
 /* An offset in a constant bank that goes into the code. */
 struct mercury_fill {
@@ -162,7 +163,7 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     if (is_dead || is_lost_function(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
-        put(list, record, 8, m->shared_address[symbol] + (uint64_t)record->r_addend);
+        put(list, record, 8, m->shared->address[symbol] + (uint64_t)record->r_addend);
     else
         keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
 }

@@ -101,10 +101,12 @@ static void add_rel_action(struct merging *m)
 
 static bool gather(struct merging *m)
 {
-    attributes_gather(m);
-    shared_gather(m);
-    texture_gather(m);
-    constants_gather(m);
+    struct merged_function *functions = attributes_gather(m);
+
+    shared_gather(m, functions);
+    texture_gather(m, functions);
+    constants_gather(m, functions);
+    m->functions = functions;
     reach_summarize(m);
     return m->request->relocatable || limits_check_registers(m);
 }
@@ -117,7 +119,7 @@ static bool find_live(struct merging *m)
 
 static bool place(struct merging *m)
 {
-    frames_prune(m);
+    m->cubins = frames_prune(m);
     notes_add(m);
     mercury_begin(m);
     return layout_sections(m) && texture_layout(m) && constants_layout(m) && shared_layout(m);
@@ -155,7 +157,6 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     attributes_warn(m);
-    reach_widen_only(m);
     return attributes_encode(m) && relocate_encode(m);
 }
 
@@ -197,8 +198,8 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
         return m->sections[section->target].index;
-    if (section->function != MERGE_NONE && m->functions[section->function].text != MERGE_NONE)
-        return m->sections[m->functions[section->function].text].index;
+    if (section->function != MERGE_NONE && m->text_of[section->function] != MERGE_NONE)
+        return m->sections[m->text_of[section->function]].index;
     return 0;
 }
 
@@ -299,7 +300,7 @@ static void report_function(const struct merging *m, struct merge_report *report
     const struct reach *reach = &m->reach[function];
     bool is_kernel = merged_is_kernel(symbol);
     bool is_bounded = !(reach->flags & REACHES_CYCLE) && reach->stack < UINT32_MAX;
-    uint32_t shared = m->shared_of[function];
+    uint32_t shared = m->shared->section_of[function];
 
     report->kernels[report->kernel_count++] = (struct kernel_report){
         .name = arena_text(&report->arena, symbol->name),

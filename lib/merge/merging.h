@@ -58,7 +58,6 @@ struct merged_function {
     uint32_t most_registers; /* that a kernel may be launched with; 0 = not said */
     uint32_t frame;          /* bytes */
     uint32_t barriers;
-    uint32_t text;         /* merged section */
     uint32_t order;        /* of its info section in reading order; MERGE_NONE = it has none */
     uint32_t externs_file; /* cubin of `externs` */
     struct bytes externs;  /* symbols of functions outside its cubin that it needs */
@@ -163,6 +162,10 @@ struct merged_relocation {
 
 struct losses;
 struct rows;
+struct shared_names;
+struct shared_memory;
+struct texture_names;
+struct texture_words;
 struct call_graph;
 
 /* One step of the order in which local symbols are written. */
@@ -206,8 +209,8 @@ struct merging {
     const bool *is_live;            /* reach.h: by symbol: a function that stays */
 
     /* attributes.c, reach.c */
-    struct merged_function *functions; /* by symbol */
-    struct reach *reach;               /* by node */
+    const struct merged_function *functions; /* by symbol */
+    const struct reach *reach;               /* by node */
 
     /* layout.c, constants.c, shared.c */
     struct merged_section *sections;
@@ -216,26 +219,16 @@ struct merging {
     struct table section_names;   /* sections that are found by name */
     struct merged_place *places;  /* by input section */
     struct placed_symbol *placed; /* by symbol */
+    uint32_t *text_of;            /* by symbol: the merged section of a function's code */
     uint32_t *kernels;            /* symbols, in order of their code */
     size_t kernel_count;
     struct merged_copy *constants; /* what device functions have in kernels' sections */
     size_t constant_count;
-    struct merged_lists shared_uses; /* by function: shared variables that its code names */
-    uint32_t *shared_of;             /* by symbol: a kernel's merged section of shared memory */
-    bool *is_shared_named;    /* by symbol: a shared variable that code names, also dead code */
-    bool *is_shared_given;    /* by symbol: the kernel's cubin has that section too */
-    uint64_t *shared_address; /* by symbol: a shared variable's, in the window */
-    uint64_t *extern_address; /* by symbol: where a function sees `.extern .shared` variables */
-    uint32_t debug_shared;    /* merged section, or MERGE_NONE */
+    const struct shared_names *shared_names; /* shared.h */
+    const struct shared_memory *shared;
 
-    /* texture.c */
-    uint32_t *textures; /* symbols of references; in the end in the order of their words */
-    size_t texture_count;
-    bool is_texture_used;     /* some code names one, also dead code */
-    uint64_t texture_base;    /* offset in bank 0 of the first word */
-    uint64_t *texture_offset; /* by symbol: of a reference's word */
-    uint32_t *bank0_of;       /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
-    size_t texture_kernel;    /* how many kernels texture_relocate has seen */
+    const struct texture_names *texture_names; /* texture.h */
+    const struct texture_words *texture_words;
 
     /* mercury.c */
     bool has_twins;                /* Mercury's sections are merged too; may change to false */

@@ -3,6 +3,9 @@
  * on nvlink 13.0). */
 #include "merge/ordering.h"
 
+#include "merge/shared.h"
+#include "merge/texture.h"
+
 static void take(struct merging *m, uint32_t section)
 {
     if (section == MERGE_NONE || m->sections[section].index)
@@ -37,7 +40,7 @@ static void take_code(struct merging *m)
             uint32_t function = code_of(m, file, i);
 
             if (function != MERGE_NONE)
-                take(m, m->functions[function].text);
+                take(m, m->text_of[function]);
         }
 }
 
@@ -57,7 +60,7 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
     if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
         (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
         return MERGE_NONE;
-    return m->debug_shared;
+    return m->shared->debug_section;
 }
 
 /* Shared memory of this cubin's kernels in the order of their code, then what its variables lie in,
@@ -68,7 +71,7 @@ static void take_without_bytes(struct merging *m, size_t file)
         uint32_t function = code_of(m, file, i);
 
         if (function != MERGE_NONE)
-            take(m, m->shared_of[function]);
+            take(m, m->shared->section_of[function]);
     }
     for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
         take(m, variable_section(m, file, i));
@@ -79,7 +82,7 @@ static void take_without_bytes(struct merging *m, size_t file)
 static bool stands_behind(const struct merging *m, const struct merged_section *section)
 {
     return merging_is_mercury(m) && section->class == CLASS_FUNCTION_CONSTANT &&
-           section->bank == 0 && m->texture_count == 0;
+           section->bank == 0 && m->texture_names->count == 0;
 }
 
 static void take_early(struct merging *m)

@@ -146,12 +146,13 @@ static uint32_t successor(const struct merging *m, uint32_t node, uint32_t posit
 
 /* Tarjan's algorithm with its own stack instead of recursion. */
 struct search {
-    struct merging *m;
-    uint32_t *number; /* by node: order of discovery from 1; 0 = not seen */
-    uint32_t *low;    /* smallest number that is reachable within the open set */
-    uint32_t *next;   /* position of the next successor */
-    uint32_t *open;   /* nodes of sets that are not finished */
-    uint32_t *path;   /* nodes on the way to the current one */
+    const struct merging *m;
+    struct reach *reach; /* the result */
+    uint32_t *number;    /* by node: order of discovery from 1; 0 = not seen */
+    uint32_t *low;       /* smallest number that is reachable within the open set */
+    uint32_t *next;      /* position of the next successor */
+    uint32_t *open;      /* nodes of sets that are not finished */
+    uint32_t *path;      /* nodes on the way to the current one */
     bool *is_open;
     size_t open_count;
     size_t path_count;
@@ -196,7 +197,7 @@ static void add_reached(struct reach *sum, const struct reach *reached)
 /* Sums up a finished set: the nodes on top of the open stack from position `first` on. */
 static void finish_set(struct search *search, size_t first)
 {
-    struct merging *m = search->m;
+    const struct merging *m = search->m;
     struct reach sum = {.flags = REACHES_ANYTHING};
 
     if (search->open_count - first > 1)
@@ -210,7 +211,7 @@ static void finish_set(struct search *search, size_t first)
             if (to == node)
                 sum.flags |= REACHES_CYCLE;
             else if (!search->is_open[to])
-                add_reached(&sum, &m->reach[to]);
+                add_reached(&sum, &search->reach[to]);
         }
     }
     if (search->open[first] < m->symbol_count)
@@ -219,7 +220,7 @@ static void finish_set(struct search *search, size_t first)
         uint32_t node = search->open[--search->open_count];
 
         search->is_open[node] = false;
-        m->reach[node] = sum;
+        search->reach[node] = sum;
     }
 }
 
@@ -269,12 +270,45 @@ static void search_from(struct search *search, uint32_t start)
     }
 }
 
+/* The program's only kernel, or MERGE_NONE. */
+static uint32_t only_kernel(const struct merging *m)
+{
+    uint32_t kernel = MERGE_NONE;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+
+        if (!merged_is_kernel(symbol) || !m->is_live[i] || symbol->file == MERGE_NONE ||
+            symbol->alias != MERGE_NONE)
+            continue;
+        if (kernel != MERGE_NONE)
+            return MERGE_NONE;
+        kernel = i;
+    }
+    return kernel;
+}
+
+/* Measured: a program's only kernel has the barriers and aliases of all functions that stay. */
+static void widen_only(const struct merging *m, struct reach *nodes)
+{
+    uint32_t kernel = only_kernel(m);
+
+    for (size_t i = 0; kernel != MERGE_NONE && i < m->symbol_count; i++) {
+        if (!m->is_live[i])
+            continue;
+        if (m->functions[i].barriers > nodes[kernel].barriers)
+            nodes[kernel].barriers = m->functions[i].barriers;
+        if (m->functions[i].is_aliased)
+            nodes[kernel].flags |= REACHES_ALIAS;
+    }
+}
+
 void reach_summarize(struct merging *m)
 {
     size_t nodes = m->symbol_count + m->graph->prototype_count;
     struct search search = {.m = m};
 
-    m->reach = arena_zalloc(&m->arena, nodes, sizeof *m->reach);
+    search.reach = arena_zalloc(&m->arena, nodes, sizeof *search.reach);
     search.number = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
     search.low = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
     search.next = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
@@ -284,23 +318,8 @@ void reach_summarize(struct merging *m)
     for (uint32_t node = 0; node < nodes; node++)
         if (!search.number[node])
             search_from(&search, node);
-}
-
-void reach_widen_only(struct merging *m)
-{
-    struct reach *reach;
-
-    if (m->kernel_count != 1)
-        return;
-    reach = &m->reach[m->kernels[0]];
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        if (!m->is_live[i])
-            continue;
-        if (m->functions[i].barriers > reach->barriers)
-            reach->barriers = m->functions[i].barriers;
-        if (m->functions[i].is_aliased)
-            reach->flags |= REACHES_ALIAS;
-    }
+    widen_only(m, search.reach);
+    m->reach = search.reach;
 }
 
 void reach_walker_begin(struct reach_walker *walker, struct merging *m)

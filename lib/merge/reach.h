@@ -13,10 +13,6 @@ void reach_mark_live(struct merging *m);
  * m->functions. Linear, recursion included. */
 void reach_summarize(struct merging *m);
 
-/* Adds to what a program's only kernel reaches the barriers and aliases of all functions that stay
- * (measured). Comes after layout. */
-void reach_widen_only(struct merging *m);
-
 /* Room for walks from one function to others; made by reach_walker_begin in the merge's arena. */
 struct reach_walker {
     uint32_t *seen;  /* by node: number of the walk that saw it last */

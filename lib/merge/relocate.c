@@ -16,6 +16,7 @@
 #include "merge/losers.h"
 #include "merge/preserve.h"
 #include "merge/resolve.h"
+#include "merge/shared.h"
 #include "merge/symtab.h"
 #include "merge/texture.h"
 
@@ -180,13 +181,13 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
     const struct merging *m = list->m;
     const struct field *field = find_field(shared_fields, 3, relocation->type);
     uint32_t function = merging_owner(m, list->file, list->target_index);
-    uint64_t value = m->shared_address[symbol];
+    uint64_t value = m->shared->address[symbol];
 
     if (!field)
         return refuse(list, relocation, "Cannot resolve");
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* Where no kernel reaches the function all bits are set, or none under -g (measured). */
-        value = function == MERGE_NONE ? UINT64_MAX : m->extern_address[function];
+        value = function == MERGE_NONE ? UINT64_MAX : m->shared->extern_address[function];
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
@@ -341,7 +342,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
         if (relocation->type > R_CUDA_G64)
             return refuse(list, relocation, "Cannot resolve");
         preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-        return put_value(list, relocation, m->shared_address[symbol]);
+        return put_value(list, relocation, m->shared->address[symbol]);
     }
     if (!is_clear && !is_address(plain_type(relocation->type)))
         return refuse(list, relocation, "Cannot resolve");
@@ -442,16 +443,17 @@ bool relocate_sections(struct merging *m)
     /* By target section: its list without addends, its list with them. */
     size_t targets = m->section_count;
     uint32_t *merged_lists = merging_none(m, targets * 2);
+    size_t kernel = 0;
 
     preserve_begin(m);
     for (size_t file = 0; file < m->count; file++) {
         if (!merging_is_mercury(m))
-            texture_relocate(m, file);
+            texture_relocate(m, file, &kernel);
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
             relocate_list(m, merged_lists, file, i);
     }
     for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++)
-        texture_relocate(m, file);
+        texture_relocate(m, file, &kernel);
     return !m->failed;
 }
 

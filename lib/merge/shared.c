@@ -18,9 +18,17 @@
 
 #define SHARED_BYTES 0xc000u /* static shared memory that a kernel may use */
 
-static void gather_code(struct merging *m, struct merged_pairs *uses, size_t file,
-                        const struct cubin_section *list)
+/* Which code names which variables, while it is read. */
+struct gathering {
+    const struct merging *m;
+    struct merged_function *functions;
+    struct merged_pairs uses;
+    bool *is_named;
+};
+
+static void gather_code(struct gathering *gathering, size_t file, const struct cubin_section *list)
 {
+    const struct merging *m = gathering->m;
     const struct cubin *cubin = m->cubins[file];
     uint32_t function;
     bool is_kept;
@@ -36,18 +44,20 @@ static void gather_code(struct merging *m, struct merged_pairs *uses, size_t fil
 
         if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
             continue;
-        m->is_shared_named[symbol] = true;
+        gathering->is_named[symbol] = true;
         if (!is_kept)
             continue;
-        lists_add(uses, function, symbol);
-        m->functions[function].uses_shared = true;
+        lists_add(&gathering->uses, function, symbol);
+        gathering->functions[function].uses_shared = true;
     }
 }
 
 /* A kernel's variables take their place even when its code does not name them, also those of copies
  * of it that do not count (measured). */
-static void gather_own(struct merging *m, struct merged_pairs *uses)
+static void gather_own(struct gathering *gathering)
 {
+    const struct merging *m = gathering->m;
+
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
         uint32_t owner;
@@ -59,25 +69,31 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
         if (owner == MERGE_NONE ||
             (m->symbols[owner].file != symbol->file && !merged_is_kernel(&m->symbols[owner])))
             continue;
-        lists_add(uses, owner, i);
-        m->functions[owner].uses_shared = true;
+        lists_add(&gathering->uses, owner, i);
+        gathering->functions[owner].uses_shared = true;
     }
 }
 
-void shared_gather(struct merging *m)
+void shared_gather(struct merging *m, struct merged_function *functions)
 {
-    struct merged_pairs uses = {0};
+    struct gathering gathering = {
+        .m = m,
+        .functions = functions,
+        .is_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
+    };
+    struct shared_names *names = arena_alloc(&m->arena, 1, sizeof *names);
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &uses.items);
-    m->is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    context_defer(&cleanup, memory_cleanup, &gathering.uses.items);
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            gather_code(m, &uses, file, &m->cubins[file]->sections[i]);
-    gather_own(m, &uses);
-    m->shared_uses = lists_make(&m->arena, &uses, m->symbol_count);
-    lists_distinct(&m->arena, &m->shared_uses, m->symbol_count, m->symbol_count);
+            gather_code(&gathering, file, &m->cubins[file]->sections[i]);
+    gather_own(&gathering);
+    names->is_named = gathering.is_named;
+    names->uses = lists_make(&m->arena, &gathering.uses, m->symbol_count);
+    lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
     context_clean(&cleanup);
+    m->shared_names = names;
 }
 
 static void add_variable(struct merging *m, struct shared_window *window, uint32_t variable)
@@ -111,9 +127,9 @@ static void find_users(struct shared_planner *planner)
         for (size_t i = 0; i < count; i++) {
             if (found[i] >= m->symbol_count)
                 continue;
-            for (uint32_t u = m->shared_uses.first[found[i]];
-                 u < m->shared_uses.first[found[i] + 1]; u++) {
-                uint32_t variable = m->shared_uses.items[u];
+            for (uint32_t u = m->shared_names->uses.first[found[i]];
+                 u < m->shared_names->uses.first[found[i] + 1]; u++) {
+                uint32_t variable = m->shared_names->uses.items[u];
 
                 add_variable(m, window, variable);
                 lists_add(&users, variable, k);
@@ -129,7 +145,8 @@ static bool names_extern(const struct merging *m)
 {
     uint32_t i = 0;
 
-    while (i < m->symbol_count && !(m->is_shared_named[i] && m->symbols[i].file == MERGE_NONE))
+    while (i < m->symbol_count &&
+           !(m->shared_names->is_named[i] && m->symbols[i].file == MERGE_NONE))
         i++;
     return i < m->symbol_count;
 }
@@ -177,8 +194,8 @@ static void tell_functions(struct shared_planner *planner)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
-            if (found[i] < m->symbol_count && m->extern_address[found[i]] == UINT64_MAX)
-                m->extern_address[found[i]] = planner->windows[k].extern_address;
+            if (found[i] < m->symbol_count && planner->extern_address[found[i]] == UINT64_MAX)
+                planner->extern_address[found[i]] = planner->windows[k].extern_address;
     }
 }
 
@@ -203,25 +220,28 @@ static uint64_t reserved_bytes(const struct merging *m)
 }
 
 /* Makes room in .nv_debug.shared, the section of what belongs to no single kernel. */
-static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
+static void grow_debug_shared(struct shared_planner *planner, uint64_t alignment, uint64_t size)
 {
+    struct merging *m = planner->m;
     struct merged_section *section;
 
-    if (m->debug_shared == MERGE_NONE) {
+    if (planner->result->debug_section == MERGE_NONE) {
         struct merged_section made =
             make_section(CLASS_DEBUG_SHARED, TEXT(".nv_debug.shared"), MERGE_NONE, 1, 0);
 
-        m->debug_shared = layout_add(m, &made);
+        planner->result->debug_section = layout_add(m, &made);
     }
-    section = &m->sections[m->debug_shared];
+    section = &m->sections[planner->result->debug_section];
     if (alignment > section->alignment)
         section->alignment = alignment;
     if (size > section->size)
         section->size = size;
 }
 
-static void add_section(struct merging *m, uint32_t kernel, const struct shared_window *window)
+static void add_section(struct shared_planner *planner, uint32_t kernel,
+                        const struct shared_window *window)
 {
+    struct merging *m = planner->m;
     struct text name = m->symbols[kernel].name;
     struct merged_section section;
 
@@ -233,16 +253,18 @@ static void add_section(struct merging *m, uint32_t kernel, const struct shared_
     name = text_of(arena_printf(&m->image->arena, ".nv.shared.%.*s", TEXT_ARG(name)));
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            reserved_bytes(m) + window->end);
-    m->shared_of[kernel] = layout_add(m, &section);
+    planner->section_of[kernel] = layout_add(m, &section);
 }
 
 /* Measured: `.extern .shared` arrays have a section for debuggers, also when no code names
  * them. */
-static void describe_extern(struct merging *m)
+static void describe_extern(struct shared_planner *planner)
 {
+    const struct merging *m = planner->m;
+
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
-            grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
+            grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
                               merging_is_mercury(m) ? reserved_bytes(m) : 0);
 }
 
@@ -258,29 +280,29 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     uint64_t reserve = reserved_bytes(m);
     uint64_t alignment = symbol->value;
 
-    placed->value = m->shared_address[variable];
+    placed->value = planner->address[variable];
     if (!m->request->debug)
         placed->other |= STV_INTERNAL; /* measured */
     if (symbol->file == MERGE_NONE && !m->request->debug) {
         /* Measured: without -g they have no address, nor a symbol unless other variables are here.
          */
-        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT, reserve);
+        grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT, reserve);
         placed->value = reserve - 1;
         if (!planner->has_common || reserve == 0 || merging_is_mercury(m))
             return;
     } else if (symbol->file == MERGE_NONE) {
-        grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
+        grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
                           reserve + (symbol->size ? placed->value + symbol->size : 0));
         placed->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
     } else if (lists_count(users, variable) != 1) {
-        grow_debug_shared(m, alignment, reserve + placed->value + symbol->size);
+        grow_debug_shared(planner, alignment, reserve + placed->value + symbol->size);
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = m->shared_of[m->kernels[users->items[users->first[variable]]]];
+        placed->section = planner->section_of[m->kernels[users->items[users->first[variable]]]];
         return;
     }
-    placed->section = m->debug_shared;
+    placed->section = planner->result->debug_section;
 }
 
 /* `.extern` arrays lie, for debuggers, where the last kernel that sees them has them. */
@@ -298,7 +320,7 @@ static void finish_variables(struct shared_planner *planner)
         if (!is_used && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
             continue;
         if (m->symbols[i].file == MERGE_NONE && is_used)
-            m->shared_address[i] =
+            planner->address[i] =
                 planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
         if (merging_keeps_all(m))
             name_variable(planner, i);
@@ -320,23 +342,38 @@ static void mark_given_sections(struct shared_planner *planner)
             if (m->cubins[file]->sections[i].type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
                 !merging_keeps(m, file, i) || !merged_is_kernel(&m->symbols[owner]))
                 continue;
-            planner->windows[number[owner]].has_variables = m->is_shared_given[owner] = true;
+            planner->windows[number[owner]].has_variables = planner->is_given[owner] = true;
         }
+}
+
+static void begin(struct shared_planner *planner, struct merging *m)
+{
+    planner->m = m;
+    planner->section_of = merging_none(m, m->symbol_count);
+    planner->address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    planner->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
+    for (size_t i = 0; i < m->symbol_count; i++)
+        planner->extern_address[i] = UINT64_MAX;
+    planner->is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    planner->windows = arena_zalloc(&m->arena, m->kernel_count, sizeof *planner->windows);
+    planner->result = arena_alloc(&m->arena, 1, sizeof *planner->result);
+    *planner->result = (struct shared_memory){
+        .section_of = planner->section_of,
+        .is_given = planner->is_given,
+        .address = planner->address,
+        .extern_address = planner->extern_address,
+        .debug_section = MERGE_NONE,
+    };
+    m->shared = planner->result;
 }
 
 bool shared_layout(struct merging *m)
 {
-    struct shared_planner planner = {.m = m};
+    struct shared_planner planner = {0};
 
-    m->shared_of = merging_none(m, m->symbol_count);
-    m->shared_address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
-    m->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
-    memset(m->extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
-    m->is_shared_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    m->debug_shared = MERGE_NONE;
+    begin(&planner, m);
     if (m->request->relocatable)
         return true;
-    planner.windows = arena_zalloc(&m->arena, m->kernel_count, sizeof *planner.windows);
     find_users(&planner);
     align_common(&planner);
     shared_place(&planner);
@@ -344,8 +381,8 @@ bool shared_layout(struct merging *m)
     mark_given_sections(&planner);
     for (size_t k = 0; k < m->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
-            add_section(m, m->kernels[k], &planner.windows[k]);
-    describe_extern(m);
+            add_section(&planner, m->kernels[k], &planner.windows[k]);
+    describe_extern(&planner);
     finish_variables(&planner);
     return !m->failed;
 }

@@ -86,8 +86,8 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
 {
     const struct merging *m = planner->m;
 
-    return m->is_shared_named[variable] && is_defined(m, variable) && !shared_is_own(m, variable) &&
-           lists_count(&planner->kernels_of, variable) != 1;
+    return m->shared_names->is_named[variable] && is_defined(m, variable) &&
+           !shared_is_own(m, variable) && lists_count(&planner->kernels_of, variable) != 1;
 }
 
 /* All shared variables, each where a cubin that defines it, or else the first that mentions it, has
@@ -167,7 +167,7 @@ static void grow_windows(struct shared_planner *planner, uint32_t variable)
 {
     const struct merging *m = planner->m;
     const struct merged_lists *users = &planner->kernels_of;
-    uint64_t end = m->shared_address[variable] + m->symbols[variable].size;
+    uint64_t end = planner->address[variable] + m->symbols[variable].size;
 
     for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
         if (planner->windows[users->items[i]].end < end)
@@ -196,7 +196,7 @@ static void place_common(struct shared_planner *planner, const uint32_t *variabl
     for (size_t i = 0; i < count; i++) {
         if (!shared_is_common(planner, variables[i]))
             continue;
-        m->shared_address[variables[i]] = slots.items[slot_of[i]].offset;
+        planner->address[variables[i]] = slots.items[slot_of[i]].offset;
         grow_windows(planner, variables[i]);
     }
 }
@@ -242,7 +242,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     shared_sort(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
         window->end = merging_align(window->end, m->symbols[items[i]].value);
-        m->shared_address[items[i]] = window->end;
+        planner->address[items[i]] = window->end;
         window->end += m->symbols[items[i]].size;
     }
 }
@@ -275,8 +275,9 @@ static void place_variables(struct shared_planner *planner)
 
 static bool names_one_extern(const struct merging *m, uint32_t function)
 {
-    for (uint32_t i = m->shared_uses.first[function]; i < m->shared_uses.first[function + 1]; i++)
-        if (m->symbols[m->shared_uses.items[i]].file == MERGE_NONE)
+    for (uint32_t i = m->shared_names->uses.first[function];
+         i < m->shared_names->uses.first[function + 1]; i++)
+        if (m->symbols[m->shared_names->uses.items[i]].file == MERGE_NONE)
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #define MINILINK_MERGE_SHARED_PLACE_H
 
 #include "merge/merging.h"
+#include "merge/shared.h"
 
 #define SHARED_EXTERN_ALIGNMENT 16u
 
@@ -17,6 +18,11 @@ struct shared_window {
 
 struct shared_planner {
     struct merging *m;
+    struct shared_memory *result; /* what it shows of the arrays below */
+    uint32_t *section_of;
+    uint64_t *address;
+    uint64_t *extern_address;
+    bool *is_given;
     struct shared_window *windows;  /* by kernel */
     struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
     bool has_common;                /* some variable is (shared_is_common) */
@@ -36,7 +42,7 @@ bool shared_is_own(const struct merging *m, uint32_t variable);
  * alone: its address is the same for all. */
 bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
-/* Gives every variable that a kernel reaches its address, in m->shared_address, and the windows
+/* Gives every variable that a kernel reaches its address and the windows
  * their ends. */
 void shared_place(struct shared_planner *planner);
 

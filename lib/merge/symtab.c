@@ -12,6 +12,8 @@
 #include "merge/constants.h"
 #include "merge/ordering.h"
 #include "merge/resolve.h"
+#include "merge/shared.h"
+#include "merge/texture.h"
 
 struct builder {
     const struct merging *m;
@@ -82,9 +84,9 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     if (placed != MERGE_NONE)
         return placed;
     if (owner != MERGE_NONE && cubin_is_text(section))
-        return m->functions[owner].text;
+        return m->text_of[owner];
     if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
-        return m->shared_of[owner];
+        return m->shared->section_of[owner];
     if (section->type == SHT_NOTE)
         return table_find(&m->section_names, section->name);
     return MERGE_NONE;
@@ -96,7 +98,7 @@ static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t s
 {
     uint64_t reserve = merging_is_mercury(m) ? SHARED_RESERVED_SM90 : 0;
 
-    return m->is_shared_given[kernel] || m->sections[section].size > reserve;
+    return m->shared->is_given[kernel] || m->sections[section].size > reserve;
 }
 
 static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
@@ -109,7 +111,7 @@ static bool is_debug_shared_named(const struct merging *m, const struct merged_s
 static void add_shared(struct builder *builder, uint32_t kernel)
 {
     const struct merging *m = builder->m;
-    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared_of[kernel];
+    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->shared->section_of[kernel];
 
     if (section != MERGE_NONE && is_shared_named(m, kernel, section))
         add_section(builder, section);
@@ -119,7 +121,7 @@ static void add_shared(struct builder *builder, uint32_t kernel)
  * adds words for texture references to it. */
 static bool stands_last(const struct merging *m, uint32_t section)
 {
-    return merging_is_mercury(m) && section != MERGE_NONE && m->texture_count == 0 &&
+    return merging_is_mercury(m) && section != MERGE_NONE && m->texture_names->count == 0 &&
            m->sections[section].class == CLASS_FUNCTION_CONSTANT && m->sections[section].bank == 0;
 }
 

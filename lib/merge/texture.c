@@ -59,41 +59,48 @@ static bool names_reference(const struct merging *m, size_t file, const struct c
     return false;
 }
 
-static void gather_list(struct merging *m, size_t file, const struct cubin_section *list)
+static void gather_list(const struct merging *m, struct texture_names *names,
+                        struct merged_function *functions, size_t file,
+                        const struct cubin_section *list)
 {
     const struct cubin *cubin = m->cubins[file];
 
     if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]) ||
         !names_reference(m, file, list))
         return;
-    m->is_texture_used = true;
+    names->is_used = true;
     if (merging_keeps(m, file, list->info))
-        m->functions[merging_owner(m, file, list->info)].uses_texture = true;
+        functions[merging_owner(m, file, list->info)].uses_texture = true;
 }
 
 /* The references in the order of the symbols, by kind. */
-static void find_references(struct merging *m)
+static void find_references(struct merging *m, struct texture_names *names)
 {
-    m->textures = arena_alloc(&m->arena, m->symbol_count, sizeof *m->textures);
+    uint32_t *symbols = arena_alloc(&m->arena, m->symbol_count, sizeof *symbols);
+
     for (size_t kind = 0; kind < KIND_COUNT; kind++)
         for (uint32_t i = 0; i < m->symbol_count; i++)
             if (m->symbols[i].type == kinds[kind].type)
-                m->textures[m->texture_count++] = i;
+                symbols[names->count++] = i;
+    names->symbols = symbols;
 }
 
-void texture_gather(struct merging *m)
+void texture_gather(struct merging *m, struct merged_function *functions)
 {
-    find_references(m);
-    for (size_t file = 0; m->texture_count > 0 && file < m->count; file++)
+    struct texture_names *names = arena_zalloc(&m->arena, 1, sizeof *names);
+
+    find_references(m, names);
+    for (size_t file = 0; names->count > 0 && file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            gather_list(m, file, &m->cubins[file]->sections[i]);
+            gather_list(m, names, functions, file, &m->cubins[file]->sections[i]);
+    m->texture_names = names;
 }
 
 /* Of a program with one kernel, also dead code counts. */
 static bool has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
-           (m->kernel_count == 1 && m->is_texture_used);
+           (m->kernel_count == 1 && m->texture_names->is_used);
 }
 
 static bool is_first(const void *context, uint32_t a, uint32_t b)
@@ -105,20 +112,20 @@ static bool is_first(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The order is that of a sort in which nothing comes before anything, from the last one on. */
-static void order_words(struct merging *m)
+static void order_words(struct merging *m, struct texture_words *words)
 {
-    uint32_t *scratch = arena_alloc(&m->arena, m->texture_count, sizeof *scratch);
+    const struct texture_names *names = m->texture_names;
+    uint32_t *symbols = arena_alloc(&m->arena, names->count, sizeof *symbols);
+    uint32_t *scratch = arena_alloc(&m->arena, names->count, sizeof *scratch);
+    uint64_t *offset = arena_alloc(&m->arena, m->symbol_count, sizeof *offset);
 
-    for (size_t i = 0; i < m->texture_count / 2; i++) {
-        uint32_t other = m->textures[i];
-
-        m->textures[i] = m->textures[m->texture_count - 1 - i];
-        m->textures[m->texture_count - 1 - i] = other;
-    }
-    shared_sort(m->textures, m->texture_count, scratch, is_first, NULL);
-    m->texture_offset = arena_alloc(&m->arena, m->symbol_count, sizeof *m->texture_offset);
-    for (size_t i = 0; i < m->texture_count; i++)
-        m->texture_offset[m->textures[i]] = m->texture_base + WORD_SIZE * i;
+    for (size_t i = 0; i < names->count; i++)
+        symbols[i] = names->symbols[names->count - 1 - i];
+    shared_sort(symbols, names->count, scratch, is_first, NULL);
+    for (size_t i = 0; i < names->count; i++)
+        offset[symbols[i]] = words->base + WORD_SIZE * i;
+    words->symbols = symbols;
+    words->offset = offset;
 }
 
 static void check_counts(struct merging *m, const size_t counts[], uint32_t kernel)
@@ -142,8 +149,8 @@ static void check_words(struct merging *m, uint64_t end)
         k++;
     if (k == m->kernel_count)
         return;
-    for (size_t i = 0; i < m->texture_count; i++)
-        counts[kind_of(&m->symbols[m->textures[i]]) - kinds]++;
+    for (size_t i = 0; i < m->texture_names->count; i++)
+        counts[kind_of(&m->symbols[m->texture_names->symbols[i]]) - kinds]++;
     check_counts(m, counts, m->kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
@@ -175,46 +182,51 @@ static uint32_t add_bank0(struct merging *m, uint32_t kernel)
 }
 
 /* Each kernel's bank 0, and where the largest of them ends. */
-static void find_banks(struct merging *m)
+static uint32_t *find_banks(struct merging *m, struct texture_words *words)
 {
-    m->bank0_of = merging_none(m, m->symbol_count);
+    uint32_t *bank_of = merging_none(m, m->symbol_count);
+
     for (uint32_t i = 0; i < m->section_count; i++) {
         const struct merged_section *section = &m->sections[i];
 
         if (!is_bank0(section))
             continue;
-        m->bank0_of[section->function] = i;
-        if (section->size > m->texture_base)
-            m->texture_base = section->size;
+        bank_of[section->function] = i;
+        if (section->size > words->base)
+            words->base = section->size;
     }
-    m->texture_base = merging_align(m->texture_base, WORD_SIZE);
+    words->base = merging_align(words->base, WORD_SIZE);
+    return bank_of;
 }
 
 bool texture_layout(struct merging *m)
 {
+    struct texture_words *words = arena_zalloc(&m->arena, 1, sizeof *words);
+    uint32_t *bank_of;
     uint64_t end;
 
-    if (m->texture_count == 0 || m->request->relocatable)
+    m->texture_words = words;
+    if (m->texture_names->count == 0 || m->request->relocatable)
         return true;
-    find_banks(m);
-    order_words(m);
-    end = m->texture_base + WORD_SIZE * m->texture_count;
+    words->bank_of = bank_of = find_banks(m, words);
+    order_words(m, words);
+    end = words->base + WORD_SIZE * m->texture_names->count;
     check_words(m, end);
     for (size_t k = 0; k < m->kernel_count && !m->failed; k++) {
         uint32_t kernel = m->kernels[k];
 
         if (!has_words(m, kernel))
             continue;
-        if (m->bank0_of[kernel] == MERGE_NONE)
-            m->bank0_of[kernel] = add_bank0(m, kernel);
-        m->sections[m->bank0_of[kernel]].size = end;
+        if (bank_of[kernel] == MERGE_NONE)
+            bank_of[kernel] = add_bank0(m, kernel);
+        m->sections[bank_of[kernel]].size = end;
     }
     return !m->failed;
 }
 
 uint64_t texture_offset(const struct merging *m, uint32_t symbol)
 {
-    return m->texture_offset[symbol];
+    return m->texture_words->offset[symbol];
 }
 
 /* The kernel whose parameter the reference is, or MERGE_NONE. */
@@ -229,7 +241,7 @@ static uint32_t owner_of(const struct merging *m, const struct merged_symbol *re
 /* The list of relocations of one kernel's words. */
 static uint32_t add_list(struct merging *m, uint32_t kernel)
 {
-    const struct merged_section *bank = &m->sections[m->bank0_of[kernel]];
+    const struct merged_section *bank = &m->sections[m->texture_words->bank_of[kernel]];
     bool is_mercury = merging_is_mercury(m);
     char *name =
         arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
@@ -242,7 +254,7 @@ static uint32_t add_list(struct merging *m, uint32_t kernel)
                              .alignment = 8,
                              .entry_size = is_mercury ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
                              .function = MERGE_NONE,
-                             .target = m->bank0_of[kernel],
+                             .target = m->texture_words->bank_of[kernel],
                          });
 }
 
@@ -250,32 +262,31 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 {
     uint32_t list = add_list(m, kernel);
 
-    layout_writable(m, m->bank0_of[kernel]);
-    for (size_t i = 0; i < m->texture_count; i++) {
-        const struct merged_symbol *reference = &m->symbols[m->textures[i]];
+    layout_writable(m, m->texture_words->bank_of[kernel]);
+    for (size_t i = 0; i < m->texture_names->count; i++) {
+        const struct merged_symbol *reference = &m->symbols[m->texture_words->symbols[i]];
         uint32_t owner = owner_of(m, reference);
 
         if (owner != MERGE_NONE && owner != kernel)
             continue;
         ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
             (struct merged_relocation){
-                .offset = m->texture_base + WORD_SIZE * i,
+                .offset = m->texture_words->base + WORD_SIZE * i,
                 .type = kind_of(reference)->relocation,
                 .list = list,
-                .symbol = m->textures[i],
+                .symbol = m->texture_words->symbols[i],
                 .section = MERGE_NONE,
             };
         m->sections[list].size += m->sections[list].entry_size;
     }
 }
 
-void texture_relocate(struct merging *m, size_t file)
+void texture_relocate(struct merging *m, size_t file, size_t *next)
 {
-    if (m->texture_count == 0 || m->request->relocatable)
+    if (m->texture_names->count == 0 || m->request->relocatable)
         return;
-    while (m->texture_kernel < m->kernel_count &&
-           m->symbols[m->kernels[m->texture_kernel]].file == file) {
-        uint32_t kernel = m->kernels[m->texture_kernel++];
+    while (*next < m->kernel_count && m->symbols[m->kernels[*next]].file == file) {
+        uint32_t kernel = m->kernels[(*next)++];
 
         if (has_words(m, kernel))
             relocate_kernel(m, kernel);
