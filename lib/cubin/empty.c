@@ -2,6 +2,7 @@
  * without device code. */
 #include "cubin/empty.h"
 
+#include <elf.h>
 #include <string.h>
 
 #include "cubin/format.h"
@@ -10,7 +11,19 @@
 #define CUDA_VERSION 130u
 #define NOTE_OWNER   "NVIDIA Corp"
 
-enum { EMPTY_TKINFO = 1, EMPTY_CUINFO, EMPTY_COMPAT, EMPTY_SECTIONS };
+/* Up to sm_89 a cubin ends before .nv.compat, up to sm_90 before Mercury's table. */
+enum {
+    EMPTY_STRINGS = 1,
+    EMPTY_SYMTAB,
+    EMPTY_TKINFO,
+    EMPTY_CUINFO,
+    EMPTY_COMPAT,
+    EMPTY_TWIN,
+    EMPTY_SECTIONS
+};
+
+/* The symbols: none, and those of both notes. */
+enum { EMPTY_SYMBOLS = 3 };
 
 /* Owner, then u16 version 2, u16 SM number, u16 CUDA version, u16 0. */
 static struct bytes cuinfo(struct arena *arena, struct arch arch)
@@ -25,13 +38,22 @@ static struct bytes cuinfo(struct arena *arena, struct arch arch)
     return (struct bytes){note, sizeof words};
 }
 
+/* From sm_100 on nothing is known of how code may be finalized. */
 static struct bytes compat(struct arena *arena, struct arch arch)
 {
-    const uint8_t record[4] = {EIFMT_BVAL, COMPAT_SUFFIX_A, arch.suffix == 'a', 0};
-    uint8_t *copy = arena_alloc(arena, 1, sizeof record);
+    const uint8_t records[16] = {EIFMT_BVAL,
+                                 COMPAT_SUFFIX_A,
+                                 arch.suffix == 'a',
+                                 0,
+                                 EIFMT_SVAL,
+                                 COMPAT_CAN_FASTPATH_FINALIZE,
+                                 8,
+                                 0};
+    size_t size = arch.sm >= 100 ? sizeof records : 4;
+    uint8_t *copy = arena_alloc(arena, 1, size);
 
-    memcpy(copy, record, sizeof record);
-    return (struct bytes){copy, sizeof record};
+    memcpy(copy, records, size);
+    return (struct bytes){copy, size};
 }
 
 static void put(struct cubin *cubin, size_t index, struct text name, uint32_t type, uint64_t flags,
@@ -45,23 +67,59 @@ static void put(struct cubin *cubin, size_t index, struct text name, uint32_t ty
                                                     .data = data};
 }
 
+static void put_symbol(struct cubin *cubin, size_t index, uint32_t section)
+{
+    cubin->symbols[index] = (struct cubin_symbol){
+        .name = cubin->sections[section].name, .type = STT_SECTION, .section = section};
+}
+
+/* Mercury's table has the same symbols. */
+static void put_twin(struct cubin *cubin)
+{
+    Elf64_Sym *rows = arena_zalloc(&cubin->arena, cubin->symbol_count, sizeof *rows);
+    struct cubin_section *twin = &cubin->sections[EMPTY_TWIN];
+
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        rows[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
+        rows[i].st_shndx = (Elf64_Half)cubin->symbols[i].section;
+    }
+    put(cubin, EMPTY_TWIN, TEXT(".nv.merc.symtab"), SHT_CUDA_MERC_SYMTAB, SHF_CUDA_MERCURY,
+        (struct bytes){(const uint8_t *)rows, cubin->symbol_count * sizeof *rows});
+    twin->entry_size = sizeof *rows;
+    twin->link = cubin->sections[EMPTY_SYMTAB].link;
+}
+
+static void put_symbols(struct cubin *cubin)
+{
+    cubin->symbols = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *cubin->symbols);
+    cubin->symbol_count = EMPTY_SYMBOLS;
+    put_symbol(cubin, 1, EMPTY_TKINFO);
+    put_symbol(cubin, 2, EMPTY_CUINFO);
+    cubin->symtab = EMPTY_SYMTAB;
+    cubin->strings = (struct bytes){(const uint8_t *)"", 1};
+    put(cubin, EMPTY_STRINGS, TEXT(".strtab"), SHT_STRTAB, 0, cubin->strings);
+    put(cubin, EMPTY_SYMTAB, TEXT(".symtab"), SHT_SYMTAB, 0, (struct bytes){0});
+    cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
+}
+
 void empty_cubin(struct cubin *cubin, struct arch arch)
 {
     bool has_compat = arch.sm >= 90;
-    uint32_t class = arch.sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
+    bool has_twin = arch.sm >= 100;
+    uint32_t class = has_twin ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
 
     cubin->name = "lto.cubin";
     cubin->type = ET_REL;
     cubin->flags = class | arch.sm << 8 | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
-    cubin->section_count = has_compat ? EMPTY_SECTIONS : EMPTY_COMPAT;
-    cubin->symbols = arena_zalloc(&cubin->arena, 1, sizeof *cubin->symbols);
-    cubin->symbol_count = 1;
-    cubin->strings = (struct bytes){(const uint8_t *)"", 1};
+    cubin->section_count = has_twin ? EMPTY_SECTIONS : has_compat ? EMPTY_TWIN : EMPTY_COMPAT;
     put(cubin, EMPTY_TKINFO, TEXT(".note.nv.tkinfo"), SHT_NOTE, 0x2000000, (struct bytes){0});
     put(cubin, EMPTY_CUINFO, TEXT(".note.nv.cuinfo"), SHT_NOTE,
         has_compat ? 0x1000000 | SHF_INFO_LINK : 0x1000000, cuinfo(&cubin->arena, arch));
     if (has_compat)
         put(cubin, EMPTY_COMPAT, TEXT(".nv.compat"), SHT_CUDA_COMPAT, 0,
             compat(&cubin->arena, arch));
+    put_symbols(cubin);
+    if (has_twin)
+        put_twin(cubin);
 }

@@ -249,16 +249,20 @@ static void add_infos(struct merging *m)
 {
     struct merged_place *found = arena_zalloc(&m->arena, m->symbol_count, sizeof *found);
     size_t count = m->section_count;
+    bool has_infos = false;
 
     for (size_t file = 0; file < m->count; file++)
         for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
             uint32_t owner = merging_owner(m, file, i);
 
-            if (m->cubins[file]->sections[i].type == SHT_CUDA_MERC_INFO && owner != MERGE_NONE &&
-                merging_keeps(m, file, i))
+            if (m->cubins[file]->sections[i].type != SHT_CUDA_MERC_INFO)
+                continue;
+            has_infos = true;
+            if (owner != MERGE_NONE && merging_keeps(m, file, i))
                 found[owner] = (struct merged_place){.section = (uint32_t)file, .offset = i};
         }
-    add_info(m, TEXT(".nv.merc.nv.info"), MERGE_NONE);
+    if (has_infos)
+        add_info(m, TEXT(".nv.merc.nv.info"), MERGE_NONE);
     for (size_t i = 0; i < count; i++) {
         const struct merged_place *twin = &found[0];
         uint32_t added;

@@ -129,10 +129,27 @@ static void and_payload(struct merging *m, struct info_record *record, struct by
     record->payload.data = both;
 }
 
-/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count (measured). */
+/* Which cubins have a function that stays. */
+static bool *find_live_cubins(struct merging *m)
+{
+    bool *live = arena_zalloc(&m->arena, m->count, sizeof *live);
+
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
+
+        if (symbol->type == STT_FUNC && m->is_live[i] && symbol->file != MERGE_NONE)
+            live[symbol->file] = true;
+    }
+    return live;
+}
+
+/* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count, and nor does one whose
+ * functions all go (measured). */
 static void add_compat(struct merging *m)
 {
+    static const uint8_t nothing[8];
     struct info_record records[256]; /* one per attribute at most */
+    const bool *live = find_live_cubins(m);
     size_t count = 0;
     const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
     struct buffer *out = &m->scratch;
@@ -145,6 +162,9 @@ static void add_compat(struct merging *m)
         while (info_next(&rest, &record)) {
             size_t at = find_attribute(records, count, record.attribute);
 
+            if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && merging_is_mercury(m) &&
+                !live[file])
+                record.payload = (struct bytes){nothing, sizeof nothing};
             /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
                 is_zero(record.payload))

@@ -86,6 +86,38 @@ START_TEST(frames_of_dead_functions_are_gone_but_not_in_the_twin)
 }
 END_TEST
 
+/* CAN_FASTPATH_FINALIZE, the last record of .nv.compat. */
+static uint32_t fast_path(void)
+{
+    struct bytes records = section(".nv.compat")->data;
+
+    ck_assert_uint_ge(records.size, 12);
+    ck_assert_uint_eq(word_at(records, records.size - 12), 0x080b04);
+    return word_at(records, records.size - 8);
+}
+
+START_TEST(dead_code_does_not_say_how_code_may_be_finalized)
+{
+    merge_with(SM_100, "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
+    ck_assert_uint_eq(fast_path(), 9);
+}
+END_TEST
+
+START_TEST(code_that_stays_says_how_it_may_be_finalized)
+{
+    merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
+               "20_dead-sm_100-a.o 20_dead-sm_100-b.o slowroot-sm_100.o");
+    ck_assert_uint_eq(fast_path(), 1);
+}
+END_TEST
+
+START_TEST(without_code_nothing_is_finalized)
+{
+    merge_with(SM_100, "slowroot-sm_100.o");
+    ck_assert_uint_eq(fast_path(), 0);
+}
+END_TEST
+
 START_TEST(relocatable_output_has_twins)
 {
     merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
@@ -175,6 +207,9 @@ static Suite *suite(void)
     tcase_add_test(tests, constants_are_written_into_both_forms);
     tcase_add_test(tests, records_of_code_without_long_slots_are_understood);
     tcase_add_test(tests, frames_of_dead_functions_are_gone_but_not_in_the_twin);
+    tcase_add_test(tests, dead_code_does_not_say_how_code_may_be_finalized);
+    tcase_add_test(tests, code_that_stays_says_how_it_may_be_finalized);
+    tcase_add_test(tests, without_code_nothing_is_finalized);
     tcase_add_test(tests, relocatable_output_has_twins);
     tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
     tcase_add_test(tests, field_of_a_load_is_found);
