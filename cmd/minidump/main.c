@@ -96,7 +96,7 @@ static bool dump_files(struct command *command)
     for (int i = optind; i < command->argc; i++) {
         struct input_operand operand = {.name = command->argv[i]};
 
-        ok &= inputs_open(&command->inputs, &operand, 1, NULL, 0) &&
+        ok &= inputs_open(&command->inputs, &operand, 1, NULL) &&
               dump_file(&command->dump, &command->inputs);
         inputs_close(&command->inputs);
     }

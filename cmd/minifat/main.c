@@ -42,7 +42,7 @@ static bool open_inputs(struct command *command)
     operands = arena_zalloc(&arena, options->input_count, sizeof *operands);
     for (size_t i = 0; i < options->input_count; i++)
         operands[i].name = options->inputs[i].path;
-    ok = inputs_open(&command->inputs, operands, options->input_count, NULL, 0);
+    ok = inputs_open(&command->inputs, operands, options->input_count, NULL);
     context_clean(&cleanup);
     return ok;
 }

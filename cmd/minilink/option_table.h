@@ -53,6 +53,7 @@ enum option_id {
     OPTION_MODULES_FILE,
     OPTION_KERNELS_USED,
     OPTION_VARIABLES_USED,
+    OPTION_COMPILER, /* nvcc's, which no person types */
     OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
     OPTION_ASSEMBLER,
     OPTION_PTXAS,

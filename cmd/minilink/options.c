@@ -73,6 +73,20 @@ static bool run_getopt(struct reader *reader)
     return true;
 }
 
+/* Measured: nvlink looks in LIBRARY_PATH behind all of -L; an empty piece is no folder. */
+static void add_environment_paths(struct options *options, const char *list)
+{
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+
+        if (length)
+            ARRAY_PUSH(options->library_paths, options->library_path_count,
+                       options->library_path_capacity) =
+                arena_string(&options->arena, (struct text){list, length});
+        list += length + (list[length] == ':');
+    }
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -86,6 +100,7 @@ static enum options_action finish(struct options *options)
     link->nvvm_options = options->nvvm_options;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
+    add_environment_paths(options, getenv("LIBRARY_PATH"));
     link->library_paths = options->library_paths;
     link->library_path_count = options->library_path_count;
     if (options->show_help)

@@ -379,6 +379,9 @@ bool take_option(struct options *options, const struct option_row *row, const ch
     case OPTION_PRESERVE:
         options->link.preserve_relocations = true;
         return true;
+    case OPTION_COMPILER:
+        options->link.from_compiler = true;
+        return true;
     case OPTION_ACCEPTED:
         ARRAY_PUSH(options->ignored, options->ignored_count, options->ignored_capacity) = row->name;
         return true;

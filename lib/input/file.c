@@ -3,8 +3,7 @@
  * Names say little: nvcc's objects end in .o as others do, a library may be a linker script, and a
  * PTX text may be called anything. Every format here has a magic, except PTX and linker scripts,
  * which are told by their first word behind blanks and comments. All operands are tried before the
- * stage fails, so that one run names everything that is missing. A library is looked for as ld
- * does: lib<name>.a in each -L path, or the exact file for -l:name. */
+ * stage fails, so that one run names everything that is missing. */
 #include "input/file.h"
 
 #include <elf.h>
@@ -248,81 +247,27 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
     return ok;
 }
 
-/* The first <path>/<prefix><name><suffix> that is there, or NULL. A directory of that name is none.
- */
-static const char *find_library(struct inputs *inputs, const char *const *paths, size_t count,
-                                const char *prefix, const char *name, const char *suffix)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *path =
-            arena_printf(&inputs->arena, "%s/%s%s%s", paths[i], prefix, name, suffix);
-        struct stat status;
-
-        if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-            return path;
-    }
-    return NULL;
-}
-
-/* Libraries of the host's C and C++ run time: nvcc passes them on, and none has device code. */
-static bool is_host_library(const char *name)
-{
-    static const char *const names[] = {"c",    "m",      "dl",  "rt",    "pthread",
-                                        "util", "stdc++", "gcc", "gcc_s", "gomp"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-static bool library_missing(const char *name, const char *const *paths, size_t count)
-{
-    diag_error("Library file '%s' not found in paths", name);
-    for (size_t i = 0; i < count; i++)
-        diag_note("tried '%s/%s%s%s'", paths[i], *name == ':' ? "" : "lib",
-                  *name == ':' ? name + 1 : name, *name == ':' ? "" : ".a");
-    if (count == 0)
-        diag_note("no library paths were given (-L)");
-    return false;
-}
-
-static bool add_library(struct inputs *inputs, const char *name, const char *const *paths,
-                        size_t count)
+static bool add_library(struct inputs *inputs, const char *name,
+                        const struct library_search *search)
 {
     const char *path;
 
-    if (*name == ':') {
-        path = find_library(inputs, paths, count, "", name + 1, "");
-        return path ? add_file(inputs, path, name) : library_missing(name, paths, count);
-    }
-    path = find_library(inputs, paths, count, "lib", name, ".a");
-    if (path)
-        return add_file(inputs, path, name);
-    path = find_library(inputs, paths, count, "lib", name, ".so");
-    if (!path && is_host_library(name)) {
-        diag_verbose("Library '%s' is ignored: it is the host's and has no code to link", name);
-        return true;
-    }
-    if (!path)
-        return library_missing(name, paths, count);
-    diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
-                 name, path);
-    return true;
+    return library_find(&inputs->arena, name, search, &path) &&
+           (!path || add_file(inputs, path, name));
 }
 
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
-                 const char *const *library_paths, size_t path_count)
+                 const struct library_search *search)
 {
+    static const struct library_search nowhere = {0};
     bool ok = true;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct input_operand *operand = &operands[i];
-
-        if (operand->is_library ? !add_library(inputs, operand->name, library_paths, path_count)
-                                : !add_file(inputs, operand->name, NULL))
+    search = search ? search : &nowhere;
+    inputs->from_compiler = search->from_compiler;
+    for (size_t i = 0; i < count; i++)
+        if (operands[i].is_library ? !add_library(inputs, operands[i].name, search)
+                                   : !add_file(inputs, operands[i].name, NULL))
             ok = false;
-    }
     return ok;
 }
 

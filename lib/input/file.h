@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "input/library.h"
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
@@ -35,7 +36,7 @@ struct input_file {
 /* One word of the command line that names an input. */
 struct input_operand {
     const char *name;
-    bool is_library; /* -lNAME: looked for as lib<name>.a in the library paths */
+    bool is_library; /* -lNAME: see input/library.h */
 };
 
 /* Opened files, in command-line order. Start with {0}. */
@@ -44,13 +45,14 @@ struct inputs {
     struct input_file *files;
     size_t count;
     size_t capacity;
+    bool from_compiler; /* see struct library_search */
 };
 
-/* Opens every operand; libraries are looked for in `library_paths` (-L, in order). All that cannot
+/* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot
  * be opened are reported ("Could not open input file 'X'"; for a library with the paths tried);
  * false when there was one. Opening the same path twice gives two files, as nvlink has it. */
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
-                 const char *const *library_paths, size_t path_count);
+                 const struct library_search *search);
 
 /* Gives the memory of mapped files back until somebody looks at them again: for when most of what
  * they hold has been taken over. Views into them stay valid. */

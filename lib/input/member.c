@@ -31,6 +31,7 @@ struct collector {
     uint32_t group;     /* of the next fatbin or raw file */
     bool is_system;     /* the operand is a library of the toolkit */
     bool is_whole;      /* the section at hand holds whole programs */
+    bool is_passed;     /* the operand is a library that nvcc hands on: it may be of no use */
     bool ok;
 };
 
@@ -196,9 +197,10 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
  * archives in archives, as those may have been meant. */
 static void pass_over(struct collector *collector, enum file_kind kind, struct bytes data)
 {
-    if (kind == FILE_ARCHIVE)
+    if (kind == FILE_ARCHIVE && !collector->is_passed)
         diag_warning("'%s' is ignored: it is an archive inside an archive", collector->object);
-    else if (kind == FILE_SHARED_OBJECT || collector->object != collector->file)
+    else if (kind == FILE_SHARED_OBJECT || collector->object != collector->file ||
+             collector->is_passed)
         diag_verbose("'%s' is ignored: %s", collector->object, file_kind_name(kind));
     else
         report_useless(collector, kind, data);
@@ -255,6 +257,7 @@ bool members_collect(struct members *members, const struct inputs *inputs)
         collector.file = arena_string(&members->arena, text_of(file->path));
         collector.object = collector.file;
         collector.is_system = members_is_system(file->path);
+        collector.is_passed = inputs->from_compiler && file->library;
         if (file->kind != FILE_ARCHIVE)
             collect_contents(&collector, file->kind, file->data);
         else if (!archive_walk(collector.file, file->data, collect_archive_member, &collector))

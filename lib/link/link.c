@@ -97,14 +97,18 @@ static enum link_code run(void *argument)
 {
     struct link *link = argument;
     const struct link_request *request = link->request;
+    const struct library_search libraries = {
+        .paths = request->library_paths,
+        .count = request->library_path_count,
+        .from_compiler = request->from_compiler,
+    };
     bool has_ptx;
     bool ok;
 
     timing_start(&link->timing);
     entries_read(&link->entries, &link->sources_arena, request->assembler_options);
     ok = unified_check_index(request->index_file) &&
-         inputs_open(&link->inputs, request->operands, request->operand_count,
-                     request->library_paths, request->library_path_count);
+         inputs_open(&link->inputs, request->operands, request->operand_count, &libraries);
     timing_end(&link->timing, "open");
     /* From here on no input file is opened. */
 

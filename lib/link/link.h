@@ -22,6 +22,7 @@ struct link_request {
     size_t operand_count;
     const char *const *library_paths;
     size_t library_path_count;
+    bool from_compiler; /* nvcc made the command line: see input/library.h */
     const char *output; /* path; NULL with dry_run */
     const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */

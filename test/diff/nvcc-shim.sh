@@ -10,7 +10,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/nonexistent}"/bin/nvcc 2> /dev/null)
 if [ -z "$nvcc" ]; then
     echo "nvcc-shim: nvcc is not installed: SKIPPED"
-    echo "0 passed, 0 failed, 51 skipped"
+    echo "0 passed, 0 failed, 69 skipped"
     exit 0
 fi
 work=$(mktemp -d) || exit 1
@@ -20,7 +20,7 @@ passed=0 failed=0
 bin=$("$nvcc" -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
 if [ ! -x "$bin/nvcc" ]; then
     echo "nvcc-shim: $nvcc does not tell its folder (-dryrun has no _HERE_)"
-    echo "0 passed, 1 failed, 50 skipped"
+    echo "0 passed, 1 failed, 68 skipped"
     exit 1
 fi
 
@@ -99,7 +99,7 @@ build() { # build NAME OPTION...: by nvcc and by the shim
     check "$name by nvcc" "$nvcc" -arch=sm_90 "$@" -o "$name.theirs"
     check "$name by the shim" shim/nvcc -arch=sm_90 "$@" -o "$name.ours"
     check "$name has the same functions" same_functions "$name.ours" "$name.theirs"
-    case $name in program | mixed | archive | debug | two)
+    case $name in program | mixed | archive | debug | two | hostlibraries | environment | both)
         check "$name by nvcc runs" "./$name.theirs"
         mv log theirs.out
         check "$name by the shim runs" "./$name.ours"
@@ -115,6 +115,20 @@ build archive a.o -L. -lb
 build launch -rdc=true launch.cu
 build dlink -dlink a.o b.o
 build relocatable -dlink -r a.o b.o
+# Libraries of the host, which nvcc hands on and only the host's linker finds, and of the device, in LIBRARY_PATH
+# and under both names: the host's linker takes the shared object, and so does nvlink.
+mkdir found both
+echo 'int host_only() { return 0; }' > host.cpp
+g++ -fPIC -c host.cpp && ar rc found/libhostarchive.a host.o && g++ -shared host.o -o found/libhostshared.so &&
+    cp libb.a found/libfound.a && "$nvcc" -arch=sm_90 -c whole.cu -Xcompiler -fPIC -o pic.o &&
+    g++ -shared pic.o -o both/libboth.so && "$nvcc" -arch=sm_90 -dc whole.cu -o both.o && ar rc both/libboth.a both.o || exit 1
+libm=$(g++ -print-file-name=libm.a)
+build hostlibraries a.o b.o -Lfound -lhostarchive -lhostshared -lpthread -lm -ldl -l:libm.so.6 -Xlinker -Lboth -Xlinker -lboth \
+    -Xlinker -rpath=both found/libhostarchive.a found/libhostshared.so "$libm"
+export LIBRARY_PATH=$work/found
+build environment a.o -lfound
+unset LIBRARY_PATH
+build both a.o b.o -Lboth -lboth -Xlinker -rpath=both
 build debug -G -rdc=true a.cu b.cu
 build two -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true a.cu b.cu
 # The same through LTO-IR alone, which only libnvJitLink can read.
@@ -135,15 +149,18 @@ if command -v cmake > none; then
     cp a.cu b.cu project
     cat > project/CMakeLists.txt << 'END'
 cmake_minimum_required(VERSION 3.18)
-project(example LANGUAGES CUDA)
+project(example LANGUAGES CXX CUDA)
 add_library(parts STATIC b.cu)
 set_target_properties(parts PROPERTIES CUDA_SEPARABLE_COMPILATION ON POSITION_INDEPENDENT_CODE ON)
 add_executable(example a.cu)
-target_link_libraries(example PRIVATE parts)
+find_package(Threads REQUIRED)
+target_link_libraries(example PRIVATE parts hostarchive hostshared m dl ${LIBM} Threads::Threads)
+target_link_directories(example PRIVATE ${FOUND})
 set_target_properties(example PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
 END
     lines=$(wc -l < runs)
-    check "CMake finds the compiler" cmake -S project -B built -DCMAKE_CUDA_COMPILER="$work/shim/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90
+    check "CMake finds the compiler" cmake -S project -B built -DCMAKE_CUDA_COMPILER="$work/shim/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90 \
+        -DFOUND="$work/found" -DLIBM="$libm"
     check "CMake builds" cmake --build built
     check "CMake's program runs" built/example
     check "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]

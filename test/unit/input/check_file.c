@@ -103,9 +103,10 @@ static bool open_all(struct inputs *inputs, const struct input_operand *operands
 {
     struct diag_sink sink;
     bool ok;
+    const struct library_search search = {.paths = paths, .count = path_count};
 
     fixture_catch(&sink);
-    ok = inputs_open(inputs, operands, count, paths, path_count);
+    ok = inputs_open(inputs, operands, count, &search);
     fixture_caught(&sink, expected);
     return ok;
 }
@@ -146,7 +147,8 @@ START_TEST(every_file_that_cannot_be_opened_is_reported)
 }
 END_TEST
 
-/* A folder with libraries: libone.a (PTX will do), libone.so, libtwo.so, and a folder libdir.a. */
+/* A folder with libraries: libone.a (PTX will do), libboth.a, libboth.so, libtwo.so, and a folder
+ * libdir.a. */
 static char library_folder[] = "/tmp/minilink-check-XXXXXX";
 
 static void make_file(const char *name)
@@ -167,7 +169,8 @@ static void make_libraries(void)
 
     ck_assert_ptr_nonnull(mkdtemp(library_folder));
     make_file("libone.a");
-    make_file("libone.so");
+    make_file("libboth.a");
+    make_file("libboth.so");
     make_file("libtwo.so");
     snprintf(path, sizeof path, "%s/libdir.a", library_folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -175,10 +178,11 @@ static void make_libraries(void)
 
 static void remove_libraries(void)
 {
-    static const char *const names[] = {"libone.a", "libone.so", "libtwo.so", "libdir.a", ""};
+    static const char *const names[] = {"libone.a",  "libboth.a", "libboth.so",
+                                        "libtwo.so", "libdir.a",  ""};
     char path[100];
 
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", library_folder, names[i]);
         remove(path);
     }
@@ -187,12 +191,12 @@ static void remove_libraries(void)
 START_TEST(libraries_are_found_in_the_paths_in_order)
 {
     static const struct input_operand operands[] = {
-        {"one", true}, {":libtwo.so", true}, {"two", true}, {"m", true}};
+        {"one", true}, {":libtwo.so", true}, {"two", true}, {"both", true}, {"m", true}};
     const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
     struct inputs inputs = {0};
     char path[100];
 
-    ck_assert(open_all(&inputs, operands, 4, paths, 3, ""));
+    ck_assert(open_all(&inputs, operands, 5, paths, 3, ""));
     ck_assert_uint_eq(inputs.count, 2);
     snprintf(path, sizeof path, "%s/libone.a", library_folder);
     ck_assert_str_eq(inputs.files[0].path, path);
@@ -237,6 +241,46 @@ START_TEST(a_missing_library_is_an_error_with_the_paths_tried)
     ck_assert(!open_all(&inputs, operands, 1, NULL, 0,
                         "minilink error   : Library file 'nope' not found in paths\n"
                         "minilink note    : no library paths were given (-L)\n"));
+    inputs_close(&inputs);
+}
+END_TEST
+
+/* What nvcc hands on: all libraries of the program, which only the host's linker knows to find. */
+START_TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
+{
+    static const struct input_operand operands[] = {
+        {"nope", true}, {":exact.a", true}, {"dir", true}, {"one", true}};
+    const char *paths[] = {library_folder};
+    const struct library_search search = {paths, 1, true};
+    struct inputs inputs = {0};
+    struct diag_sink sink;
+
+    fixture_catch(&sink);
+    ck_assert(inputs_open(&inputs, operands, 4, &search));
+    fixture_caught(&sink, "");
+    ck_assert_uint_eq(inputs.count, 1);
+    ck_assert_str_eq(inputs.files[0].library, "one");
+    context_get()->verbose = true;
+    fixture_catch(&sink);
+    ck_assert(inputs_open(&inputs, operands, 1, &search));
+    fixture_caught(&sink, "minilink info    : Library 'nope' is ignored: it is not in the library "
+                          "paths, as libraries of the host are, which have no code to link\n");
+    context_get()->verbose = false;
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
+{
+    static const struct input_operand operands[] = {{"gone.o", false}};
+    const struct library_search search = {.from_compiler = true};
+    struct inputs inputs = {0};
+    struct diag_sink sink;
+
+    fixture_catch(&sink);
+    ck_assert(!inputs_open(&inputs, operands, 1, &search));
+    fixture_caught(&sink, "minilink fatal   : Could not open input file 'gone.o': No such file or "
+                          "directory\n");
     inputs_close(&inputs);
 }
 END_TEST
@@ -288,6 +332,8 @@ static Suite *make_suite(void)
     tcase_add_test(library, libraries_are_found_in_the_paths_in_order);
     tcase_add_test(library, a_shared_library_is_passed_over_with_an_info_under_v);
     tcase_add_test(library, a_missing_library_is_an_error_with_the_paths_tried);
+    tcase_add_test(library, a_missing_library_is_passed_over_where_nvcc_made_the_command_line);
+    tcase_add_test(library, a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line);
     tcase_add_test(library, a_directory_of_the_librarys_name_is_no_library);
     suite_add_tcase(suite, classify);
     suite_add_tcase(suite, open);

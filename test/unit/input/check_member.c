@@ -24,7 +24,7 @@ static void start(struct run *run, const char *words, struct member_request requ
         operands[count++] = (struct input_operand){word, false};
     *run = (struct run){0};
     fixture_catch(&run->sink);
-    run->ok = inputs_open(&run->inputs, operands, count, NULL, 0) &&
+    run->ok = inputs_open(&run->inputs, operands, count, NULL) &&
               members_collect(&run->members, &run->inputs) &&
               members_select(&run->members, &request);
 }
