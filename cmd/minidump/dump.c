@@ -126,16 +126,22 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 {
     const struct dump *dump = visit->dump;
     const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
+    struct inflation inflation = {0}; /* one entry at a time */
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
     struct bytes code;
+    bool ok = true;
 
+    context_defer(&cleanup, arena_cleanup, &arena);
     if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
-        if (!inflate_entry(entry, name, &visit->arena, &code))
-            return false;
-        print_ptx(dump, name, code);
+        ok = inflate_entry(entry, name, &inflation, &arena, &code);
+        if (ok)
+            print_ptx(dump, name, code);
     } else if (entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)) {
-        return inflate_entry(entry, name, &visit->arena, &code) && dump_cubin(dump, name, code);
+        ok = inflate_entry(entry, name, &inflation, &arena, &code) && dump_cubin(dump, name, code);
     }
-    return true;
+    context_clean(&cleanup);
+    return ok;
 }
 
 static bool dump_fatbins(struct visit *visit, struct bytes data)

@@ -92,6 +92,8 @@ const struct option_row option_table[] = {
     {"threads", "j", "N", OPTION_THREADS, GROUP_MINILINK, "Never use more than N threads"},
     {"worker-stack", NULL, "KIB", OPTION_WORKER_STACK, GROUP_MINILINK,
      "Stack of each worker thread; by default the system's"},
+    {"decompression-limit", NULL, "MIB", OPTION_INFLATION_LIMIT, GROUP_MINILINK,
+     "Most that compressed members may give in all; 0 = no limit; by default 64 for PTX, 256 for cubins, or more for large ones"},
     {"keep-going", NULL, NULL, OPTION_KEEP_GOING, GROUP_MINILINK,
      "Assemble all chunks even when one has failed, and report each that fails"},
     {"jobserver", NULL, "auto|on|off", OPTION_JOBSERVER, GROUP_MINILINK,

@@ -169,26 +169,13 @@ static bool take_tool(struct options *options, const struct option_row *row, con
     }
 }
 
-/* Options that are minilink's own. */
-static bool take_own(struct options *options, const struct option_row *row, const char *value)
+/* Bounds on what a link may use. */
+static bool take_bound(struct options *options, const struct option_row *row, const char *value)
 {
-    static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
-    static const char *const consensus_words[] = {"lenient", "strict", NULL};
-    static const char *const policy_words[] = {"balanced", "kernel", "stable", NULL};
-    static const char *const format_words[] = {"nvlink", "gnu", NULL};
     struct link_request *link = &options->link;
     int32_t number = 0;
-    int choice = 0;
 
     switch (row->id) {
-    case OPTION_ASSEMBLER:
-    case OPTION_PTXAS:
-    case OPTION_CUDA_PATH:
-    case OPTION_LAUNCHER:
-    case OPTION_TIMEOUT:
-    case OPTION_LTO_SOURCE:
-    case OPTION_NVJITLINK:
-        return take_tool(options, row, value);
     case OPTION_CHUNKS:
         if (!read_count("-chunks", value, 65536, &number))
             return false;
@@ -209,6 +196,40 @@ static bool take_own(struct options *options, const struct option_row *row, cons
             return false;
         link->worker_stack = (size_t)number * 1024;
         return true;
+    default:
+        if (!read_count("-decompression-limit", value, INT32_MAX, &number))
+            return false;
+        link->has_inflation_limit = true;
+        link->inflation_limit = (uint64_t)number << 20;
+        return true;
+    }
+}
+
+/* Options that are minilink's own. */
+static bool take_own(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const jobserver_words[] = {"auto", "on", "off", NULL};
+    static const char *const consensus_words[] = {"lenient", "strict", NULL};
+    static const char *const policy_words[] = {"balanced", "kernel", "stable", NULL};
+    static const char *const format_words[] = {"nvlink", "gnu", NULL};
+    struct link_request *link = &options->link;
+    int choice = 0;
+
+    switch (row->id) {
+    case OPTION_ASSEMBLER:
+    case OPTION_PTXAS:
+    case OPTION_CUDA_PATH:
+    case OPTION_LAUNCHER:
+    case OPTION_TIMEOUT:
+    case OPTION_LTO_SOURCE:
+    case OPTION_NVJITLINK:
+        return take_tool(options, row, value);
+    case OPTION_CHUNKS:
+    case OPTION_MINIMUM_CHUNK:
+    case OPTION_THREADS:
+    case OPTION_WORKER_STACK:
+    case OPTION_INFLATION_LIMIT:
+        return take_bound(options, row, value);
     case OPTION_KEEP_GOING:
         link->keep_going = true;
         return true;

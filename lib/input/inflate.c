@@ -97,8 +97,22 @@ static bool inflate_zstd(const struct fatbin_entry *entry, const char *name, uin
     return true;
 }
 
-bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct arena *arena,
-                   struct bytes *code)
+/* Before memory is taken: what is decompressed later on counts as well. */
+static bool take(struct inflation *inflation, const struct fatbin_entry *entry, const char *name)
+{
+    if (inflation->limit && entry->uncompressed_size > inflation->limit - inflation->used) {
+        diag_error("Uncompress failed for '%s': with its %llu bytes more than %llu would be "
+                   "decompressed in all, which is the limit; %s moves it",
+                   name, (unsigned long long)entry->uncompressed_size,
+                   (unsigned long long)inflation->limit, inflation->option);
+        return false;
+    }
+    inflation->used += entry->uncompressed_size;
+    return true;
+}
+
+bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
+                   struct arena *arena, struct bytes *code)
 {
     uint8_t *target;
 
@@ -111,7 +125,7 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct ar
         *code = entry->payload;
         return true;
     }
-    if (!check_size(entry, name))
+    if (!check_size(entry, name) || !take(inflation, entry, name))
         return false;
     target = arena_alloc(arena, (size_t)entry->uncompressed_size, 1);
     if (!(entry->flags & FATBIN_LZ4 ? inflate_lz4 : inflate_zstd)(entry, name, target))

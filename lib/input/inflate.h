@@ -11,12 +11,19 @@
 /* No real payload comes near: guards against decompression bombs. */
 #define INFLATE_MAXIMUM (UINT64_C(1) << 30)
 
+/* What several entries together may give: each bounded, thousands of them still fill any memory. */
+struct inflation {
+    uint64_t limit;     /* bytes; 0 = none */
+    uint64_t used;      /* bytes that the entries so far have given */
+    const char *option; /* what moves the limit, for the message */
+};
+
 /* Sets *code to the entry's payload as it was before compression: a view of the container when it
- * is stored, else bytes in `arena`. `name` is the member, for messages. False, and an error, when
- * the stated size exceeds INFLATE_MAXIMUM, the payload is damaged, scrambled, or gives another
- * size. */
-bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct arena *arena,
-                   struct bytes *code);
+ * is stored, else bytes in `arena`, which are counted in `inflation`. `name` is the member, for
+ * messages. False, and an error, when the stated size exceeds INFLATE_MAXIMUM or what the limit
+ * leaves, or the payload is damaged, scrambled, or gives another size. */
+bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
+                   struct arena *arena, struct bytes *code);
 
 /* The first bytes of an entry's code, at most `size` of them, without inflating the rest. Returns
  * how many were written to `head`; 0 when the payload is opaque or damaged, which is not reported.

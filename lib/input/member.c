@@ -22,6 +22,10 @@
 /* An archive's long names come from a foreign file, and each entry's name repeats one. */
 #define OBJECT_NAME_MAXIMUM 1024u
 
+#define PTX_INFLATION   (UINT64_C(64) << 20)
+#define CUBIN_INFLATION (UINT64_C(256) << 20)
+#define INFLATION_RATIO 64u
+
 /* Where the collection stands. */
 struct collector {
     struct members *members;
@@ -292,9 +296,21 @@ bool members_is_system(const char *path)
     return strstr(slash ? slash + 1 : path, "cudadevrt") != NULL;
 }
 
-bool member_code(const struct member *member, struct arena *arena, struct bytes *code)
+uint64_t members_inflation_limit(const struct members *members, enum member_role role)
 {
-    if (!inflate_entry(&member->entry, member->name, arena, code))
+    uint64_t floor = role == MEMBER_PTX ? PTX_INFLATION : CUBIN_INFLATION;
+    uint64_t compressed = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == role)
+            compressed += members->list[i].entry.payload.size;
+    return compressed * INFLATION_RATIO > floor ? compressed * INFLATION_RATIO : floor;
+}
+
+bool member_code(const struct member *member, struct inflation *inflation, struct arena *arena,
+                 struct bytes *code)
+{
+    if (!inflate_entry(&member->entry, member->name, inflation, arena, code))
         return false;
     while (member->entry.kind == FATBIN_PTX && code->size > 0 && code->data[code->size - 1] == '\0')
         code->size--;

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "input/fatbin.h"
 #include "input/file.h"
+#include "input/inflate.h"
 
 enum member_role {
     MEMBER_UNUSED,  /* see `reason` */
@@ -78,9 +79,17 @@ bool members_have_lto(const struct members *members);
  * it. (nvlink goes by folders' names too, and loses what stands in them.) */
 bool members_is_system(const char *path);
 
+/* How many bytes all members of one role may give where the user does not say: 64 MiB of PTX, of
+ * which items and symbols are made, and 256 MiB of cubins, or 64 times what they are compressed
+ * where that is more. Measured on nvcc 13.0: PTX shrinks to a tenth, machine code to a third, and
+ * only arrays of zeros to less than a hundredth. */
+uint64_t members_inflation_limit(const struct members *members, enum member_role role);
+
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.
- * False, and an error naming the member, when it does not inflate to its stated size. */
-bool member_code(const struct member *member, struct arena *arena, struct bytes *code);
+ * False, and an error naming the member, when it does not inflate to its stated size or is too much
+ * for `inflation`. */
+bool member_code(const struct member *member, struct inflation *inflation, struct arena *arena,
+                 struct bytes *code);
 
 void members_free(struct members *members);
 

@@ -23,6 +23,16 @@ static bool selects_entries(const struct link *link)
     return is_program(link) && !link->entries.is_compile_only;
 }
 
+static struct inflation inflation_of(const struct link *link, enum member_role role)
+{
+    const struct link_request *request = link->request;
+
+    return (struct inflation){.limit = request->has_inflation_limit
+                                           ? request->inflation_limit
+                                           : members_inflation_limit(&link->members, role),
+                              .option = "--decompression-limit"};
+}
+
 bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -49,6 +59,8 @@ bool select_members(struct link *link)
         used.entries = link->entries.names;
         used.entry_count = link->entries.count;
     }
+    link->ptx_inflation = inflation_of(link, MEMBER_PTX);
+    link->cubin_inflation = inflation_of(link, MEMBER_CUBIN);
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
@@ -67,7 +79,7 @@ bool read_members(struct link *link)
 
         if (member->role != MEMBER_CUBIN)
             continue;
-        if (!member_code(member, &link->cubin_arena, &code)) {
+        if (!member_code(member, &link->cubin_inflation, &link->cubin_arena, &code)) {
             ok = false;
             continue;
         }
@@ -122,12 +134,18 @@ bool link_program(struct link *link)
 
         if (member->role != MEMBER_PTX)
             continue;
-        if (!member_code(member, &link->sources_arena, &code))
+        if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
             return false;
         sources[count++] = (struct program_source){.name = member->name,
                                                    .text = {(const char *)code.data, code.size}};
     }
     return program_link(&link->program, sources, count, &wanted);
+}
+
+void free_program(struct link *link)
+{
+    program_free(&link->program);
+    arena_free(&link->sources_arena);
 }
 
 /* Drops libcudadevrt when nothing calls it. */

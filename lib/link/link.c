@@ -106,7 +106,7 @@ static enum link_code run(void *argument)
     bool ok;
 
     timing_start(&link->timing);
-    entries_read(&link->entries, &link->sources_arena, request->assembler_options);
+    entries_read(&link->entries, &link->entries_arena, request->assembler_options);
     ok = unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries);
     timing_end(&link->timing, "open");
@@ -138,6 +138,7 @@ static enum link_code run(void *argument)
     ok = ok && (!has_ptx || split(link));
     report_chunks(&link->chunks, &link->program);
     ok = ok && (report_explanation(buffer_view(&link->explanation)) || environment_failed(link));
+    free_program(link);
     timing_end(&link->timing, "split");
     inputs_release(&link->inputs);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
@@ -184,6 +185,7 @@ static void free_all(struct link *link)
     buffer_free(&link->explanation);
     table_free(&link->system_names);
     program_free(&link->program);
+    arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);
     agreement_free(&link->agreement);
     free(link->lto_library);

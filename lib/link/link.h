@@ -39,6 +39,9 @@ struct link_request {
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
+    bool has_inflation_limit;             /* --decompression-limit was given: */
+    uint64_t inflation_limit;             /* most bytes of PTX to decompress, and of cubins;
+                                             0 = no limit */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;

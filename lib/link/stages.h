@@ -24,11 +24,14 @@ struct link {
     struct inputs inputs;
     struct members members;
     struct entry_selection entries;
+    struct arena entries_arena;
     struct used_kernels used;
     struct agreement agreement;
-    char *lto_library;   /* libnvJitLink, where LTO-IR is linked */
-    struct text lto_ptx; /* what it made of the LTO-IR, in sources_arena */
-    struct arena sources_arena;
+    char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
+    struct inflation ptx_inflation; /* what the members give when they are decompressed */
+    struct inflation cubin_inflation;
+    struct text lto_ptx;        /* what libnvJitLink made of the LTO-IR, in sources_arena */
+    struct arena sources_arena; /* the program's PTX; gone once the chunks have theirs */
     struct program program;
     struct chunks chunks;
     struct buffer explanation; /* of the chunks */
@@ -78,6 +81,9 @@ bool read_members(struct link *link);
 
 /* Links the PTX of all members. */
 bool link_program(struct link *link);
+
+/* Frees the program and its PTX: the chunks are made. */
+void free_program(struct link *link);
 
 /* Drops libcudadevrt when nothing calls it. */
 void drop_system(struct link *link);

@@ -57,12 +57,16 @@ static void list_symbols(struct chunks *chunks, const struct program *program)
     chunks->symbol_count = 0;
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
+        struct text name;
 
         if (!symbol->is_live)
             continue;
+        name = arena_text(&chunks->arena, symbol->name);
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
-            .name = symbol->name,
-            .own_name = symbol->own_name,
+            .name = name,
+            .own_name = text_equal(symbol->own_name, name)
+                            ? name
+                            : arena_text(&chunks->arena, symbol->own_name),
             .binding = binding_of(symbol->linkage),
             .is_function = symbol->is_function,
             .is_common = symbol->linkage == PTX_COMMON,

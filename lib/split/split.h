@@ -77,7 +77,8 @@ struct split_request {
     struct buffer *explanation; /* takes a table of what was done, and why; or NULL */
 };
 
-/* Never fails on a linked program: what cannot be split comes out as one chunk. A module with full
+/* Nothing in the chunks is a view into the program or its texts, but for the modules' file names.
+ * Never fails on a linked program: what cannot be split comes out as one chunk. A module with full
  * debug sections (-G) is always a chunk of its own, as it stands, weak definitions that lost among
  * it: its sections describe all of its text, and two of them cannot share one. With several such
  * modules there are more chunks than wanted. */

@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     file.kind = file_classify(file.data);
     context_get()->sink = &sink;
     if (members_collect(&members, &inputs)) {
+        struct inflation inflation = {0};
+
         select_for(&members, (struct arch){0}, false);
         select_for(&members, (struct arch){90, 0}, false);
         select_for(&members, (struct arch){100, 'a'}, true);
@@ -33,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             struct bytes code;
 
             if (members.list[i].entry.uncompressed_size < 1 << 20)
-                member_code(&members.list[i], &arena, &code);
+                member_code(&members.list[i], &inflation, &arena, &code);
         }
     }
     context_get()->sink = NULL;

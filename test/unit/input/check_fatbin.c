@@ -291,6 +291,7 @@ END_TEST
  */
 static void inflate_all(struct bytes data)
 {
+    struct inflation inflation = {0};
     struct fatbin fatbin;
     struct fatbin_entry entry;
     struct arena arena = {0};
@@ -301,7 +302,7 @@ static void inflate_all(struct bytes data)
     if (fatbin_open(&fatbin, "x", data, &size))
         while (fatbin_next(&fatbin, &entry) == FATBIN_ENTRY) {
             inflate_head(&entry, head, sizeof head);
-            inflate_entry(&entry, "x(1)", &arena, &code);
+            inflate_entry(&entry, "x(1)", &inflation, &arena, &code);
         }
     arena_free(&arena);
 }
@@ -333,6 +334,7 @@ END_TEST
 /* The entry of `kind` in an object of the given compression mode, inflated. */
 static struct bytes inflate_fixture(const char *path, uint16_t kind, struct arena *arena)
 {
+    struct inflation inflation = {0};
     struct bytes data = fixture_read(path), code = {0};
     struct fatbin fatbin;
     struct fatbin_entry entry;
@@ -343,7 +345,7 @@ static struct bytes inflate_fixture(const char *path, uint16_t kind, struct aren
     do
         ck_assert_int_eq(fatbin_next(&fatbin, &entry), FATBIN_ENTRY);
     while (entry.kind != kind);
-    ck_assert(inflate_entry(&entry, path, arena, &code));
+    ck_assert(inflate_entry(&entry, path, &inflation, arena, &code));
     ck_assert_uint_eq(inflate_head(&entry, head, sizeof head), sizeof head);
     ck_assert_mem_eq(head, code.data, sizeof head);
     code = fixture_exact(code, code.size);
@@ -400,12 +402,13 @@ static struct fatbin_entry packed_entry(uint64_t method)
 
 static void expect_inflate_error(const struct fatbin_entry *entry, const char *message)
 {
+    struct inflation inflation = {0};
     struct arena arena = {0};
     struct diag_sink sink;
     struct bytes code;
 
     fixture_catch(&sink);
-    ck_assert(!inflate_entry(entry, "a.o(1)", &arena, &code));
+    ck_assert(!inflate_entry(entry, "a.o(1)", &inflation, &arena, &code));
     fixture_caught_part(&sink, message);
     arena_free(&arena);
 }
@@ -438,8 +441,36 @@ START_TEST(bombs_are_refused_before_memory_is_taken)
 }
 END_TEST
 
+START_TEST(many_entries_together_are_bounded_too)
+{
+    struct fatbin_entry zstd = packed_entry(FATBIN_ZSTD), lz4 = packed_entry(FATBIN_LZ4);
+    struct fatbin_entry stored = {.kind = FATBIN_PTX, .payload = lz4.payload};
+    struct inflation inflation = {.limit = 2500, .option = "--limit"};
+    struct arena arena = {0};
+    struct diag_sink sink;
+    struct bytes code;
+
+    lz4 = packed_entry(FATBIN_LZ4);
+    ck_assert(inflate_entry(&lz4, "a.o(1)", &inflation, &arena, &code));
+    zstd = packed_entry(FATBIN_ZSTD);
+    ck_assert(inflate_entry(&zstd, "a.o(2)", &inflation, &arena, &code));
+    fixture_catch(&sink);
+    ck_assert(!inflate_entry(&zstd, "a.o(3)", &inflation, &arena, &code));
+    fixture_caught_part(&sink,
+                        "Uncompress failed for 'a.o(3)': with its 1000 bytes more than 2500 "
+                        "would be decompressed in all, which is the limit; --limit moves it");
+    ck_assert_uint_eq(inflation.used, 2000);
+    /* What is stored takes no memory. */
+    ck_assert(inflate_entry(&stored, "a.o(4)", &inflation, &arena, &code));
+    inflation.limit = 0;
+    ck_assert(inflate_entry(&zstd, "a.o(5)", &inflation, &arena, &code));
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
 {
+    struct inflation inflation = {0};
     struct fatbin_entry entry = {.kind = FATBIN_PTX, .flags = FATBIN_ZSTD};
     ZSTD_CCtx *context = ZSTD_createCCtx();
     struct arena arena = {0};
@@ -451,7 +482,7 @@ START_TEST(a_zstd_frame_without_content_size_is_bounded_by_its_blocks)
         (struct bytes){packed, ZSTD_compress2(context, packed, sizeof packed, zeros, sizeof zeros)};
     ZSTD_freeCCtx(context);
     entry.uncompressed_size = 1000;
-    ck_assert(inflate_entry(&entry, "a", &arena, &code));
+    ck_assert(inflate_entry(&entry, "a", &inflation, &arena, &code));
     ck_assert_uint_eq(code.size, 1000);
     entry.uncompressed_size = 1 << 29;
     expect_inflate_error(&entry, "compressed bytes hold at most");
@@ -463,6 +494,7 @@ END_TEST
 
 START_TEST(no_damaged_byte_of_a_payload_can_do_harm)
 {
+    struct inflation inflation = {0};
     struct fatbin_entry entry = packed_entry(_i ? FATBIN_ZSTD : FATBIN_LZ4);
     struct bytes original = fixture_exact(entry.payload, entry.payload.size);
     struct arena arena = {0};
@@ -475,7 +507,7 @@ START_TEST(no_damaged_byte_of_a_payload_can_do_harm)
         ((uint8_t *)(uintptr_t)copy.data)[at] ^= 0xff;
         entry.payload = copy;
         fixture_catch(&sink);
-        inflate_entry(&entry, "a", &arena, &code);
+        inflate_entry(&entry, "a", &inflation, &arena, &code);
         inflate_head(&entry, head, sizeof head);
         fixture_caught(&sink, NULL);
         fixture_free(copy);
@@ -518,6 +550,7 @@ static Suite *make_suite(void)
     tcase_add_test(inflate, every_compression_mode_gives_the_same_code);
     tcase_add_test(inflate, a_stated_size_must_be_the_real_one);
     tcase_add_test(inflate, bombs_are_refused_before_memory_is_taken);
+    tcase_add_test(inflate, many_entries_together_are_bounded_too);
     tcase_add_test(inflate, a_zstd_frame_without_content_size_is_bounded_by_its_blocks);
     tcase_add_loop_test(inflate, no_damaged_byte_of_a_payload_can_do_harm, 0, 2);
     tcase_add_test(inflate, lto_ir_is_never_inflated);

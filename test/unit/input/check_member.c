@@ -122,6 +122,7 @@ END_TEST
 
 START_TEST(code_comes_inflated_and_without_padding)
 {
+    struct inflation inflation = {0};
     struct run run;
     struct arena arena = {0};
     struct bytes code;
@@ -131,7 +132,7 @@ START_TEST(code_comes_inflated_and_without_padding)
     for (size_t i = 0; i < run.members.count; i++) {
         if (run.members.list[i].role != MEMBER_PTX)
             continue;
-        ck_assert(member_code(&run.members.list[i], &arena, &code));
+        ck_assert(member_code(&run.members.list[i], &inflation, &arena, &code));
         ck_assert_uint_eq(code.size, 1465);
         ck_assert_int_ne(code.data[code.size - 1], '\0');
     }
