@@ -139,21 +139,42 @@ bench: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
 	$(Q)BUILD=$(BUILD) test/bench/run
 
-# Fuzzers, by clang's libFuzzer: run e.g. build/fuzz/fuzz_fatbin fixtures/fatbin, or
-# build/fuzz/fuzz_body -dict=build/fuzz/ptx.dict FOLDER.
-# The library once, each fuzzer with it.
+# Fuzzers, by clang's libFuzzer, in build/fuzz. test/fuzz/seeds makes what each begins with:
+#     test/fuzz/seeds fuzz_ptx seeds && build/fuzz/fuzz_ptx -dict=seeds.dict seeds
+# FUZZ_ENGINE may be an object with a main() instead.
 FUZZ_SANITIZER = address,undefined
-MINIFAT_PARTS = cmd/minifat/inspect.c cmd/minifat/pack.c cmd/minifat/reduce.c
-fuzz: $(BUILD)/tool_verdict
-	$(Q)mkdir -p $(BUILD)/fuzz
-	$(Q)$(BUILD)/tool_verdict --dictionary > $(BUILD)/fuzz/ptx.dict
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/fuzz/libminilink.a BUILD=$(BUILD)/fuzz CC=clang \
-	    SANITIZE=$(FUZZ_SANITIZER) CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
-	$(Q)for f in $(FUZZERS); do \
-	    clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,$(FUZZ_SANITIZER) -Ilib -Ilib/include -Itest \
-	        -o $(BUILD)/fuzz/$$f test/fuzz/$$f.c $$([ $$f = fuzz_minifat ] && echo $(MINIFAT_PARTS)) \
-	        $$([ $$f = fuzz_cubin ] && echo test/unit/cubin/cubin_image.c) \
-	        $(BUILD)/fuzz/libminilink.a $(LDLIBS) -pthread || exit 1; done
+FUZZ_ENGINE = -fsanitize=fuzzer
+parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
+fuzz_cubin_PARTS = test/unit/cubin/cubin_image.c
+fuzz_dump_PARTS = $(call parts_of,minidump)
+fuzz_minifat_PARTS = $(call parts_of,minifat)
+fuzz_options_PARTS = $(call parts_of,minilink)
+
+define fuzzer
+$(BUILD)/$(1): $(BUILD)/test/fuzz/$(1).o $($(1)_PARTS:%.c=$(BUILD)/%.o) \
+    $(filter %.o,$(FUZZ_ENGINE)) $(BUILD)/libminilink.a
+	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(filter-out %.o,$(FUZZ_ENGINE)) $$(LDLIBS)
+endef
+$(foreach name,$(FUZZERS),$(eval $(call fuzzer,$(name))))
+
+.PHONY: fuzzers fuzz-smoke coverage
+fuzzers: $(FUZZERS:%=$(BUILD)/%)
+
+fuzz: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict
+	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) \
+	    CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
+
+# Each fuzzer for a few seconds, the same in every run; skipped where there is no clang with libFuzzer.
+fuzz-smoke:
+	$(Q)if test/fuzz/smoke --can-build; then $(MAKE) --no-print-directory fuzz && BUILD=$(BUILD) test/fuzz/smoke; \
+	else test/fuzz/smoke --skip; fi
+
+# Which lines of lib/ the unit tests, the golden tests and the fuzzers' seeds run, counted by gcov.
+coverage: $(BUILD)/.dependencies
+	$(Q)$(MAKE) --no-print-directory tests fuzzers BUILD=$(BUILD)/coverage LDFLAGS=--coverage \
+	    CFLAGS='-O1 -g --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
+	$(Q)BUILD=$(BUILD)/coverage test/coverage
 
 lint: $(BUILD)/.dependencies
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint

@@ -237,14 +237,15 @@ static void print_member(const struct dump *dump, const struct member *member, b
 
 struct listing {
     struct members members;
-    struct diag_sink sink; /* what was said in selecting them */
+    struct diag_sink sink;   /* what was said in selecting them */
+    struct diag_sink *outer; /* where messages went before */
 };
 
 static void free_listing(void *argument)
 {
     struct listing *listing = argument;
 
-    context_get()->sink = NULL;
+    context_get()->sink = listing->outer;
     diag_sink_free(&listing->sink);
     members_free(&listing->members);
 }
@@ -253,11 +254,11 @@ static void free_listing(void *argument)
  * fault of its own, so the members are listed without roles then. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
-    struct listing listing = {0};
+    struct context *context = context_get();
+    struct listing listing = {.outer = context->sink};
     struct members *members = &listing.members;
     struct context_cleanup cleanup;
     struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
-    struct context *context = context_get();
     uint64_t errors = context->error_count;
     char arch[ARCH_NAME_SIZE];
     bool is_selected = false;
@@ -268,7 +269,7 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     if (ok) {
         context->sink = &listing.sink;
         is_selected = members_select(members, &request);
-        context->sink = NULL;
+        context->sink = listing.outer;
         context->error_count = errors;
     }
     if (dump->arch.sm)

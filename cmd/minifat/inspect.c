@@ -32,7 +32,8 @@ static uint64_t little(struct bytes bytes, size_t offset, size_t size)
 /* The text behind the first `directive`, up to the end of its line. */
 static struct text directive_value(struct text ptx, struct text directive)
 {
-    const char *found = memmem(ptx.data, ptx.size, directive.data, directive.size);
+    const char *found =
+        ptx.size ? memmem(ptx.data, ptx.size, directive.data, directive.size) : NULL;
     struct text value = {NULL, 0};
 
     if (!found)

@@ -53,9 +53,10 @@ size_t info_symbol_words(const struct info_record *record)
 
 uint32_t info_word(struct bytes payload, size_t index)
 {
-    const uint8_t *at = payload.data + index * 4;
+    const uint8_t *at;
 
     if (index >= payload.size / 4)
         return 0;
+    at = payload.data + index * 4;
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }

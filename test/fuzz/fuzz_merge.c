@@ -1,26 +1,30 @@
-/* fuzz_merge.c: any bytes as two cubins, merged. The first byte chooses -r, -g, -preserve-relocs
- * and -dump-callgraph, the next four say how long the first cubin is; a second one that cannot be
- * read is left out. Seeds: pairs of fixtures/merge, made by test/fuzz/seed-merge. */
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/context.h"
-#include "base/diag.h"
+/* fuzz_merge.c: any bytes as cubins, merged. The first byte chooses -r, -g, -preserve-relocs,
+ * -dump-callgraph and which kernels live, the second -uidx; up to eight parts follow, each a cubin
+ * (fuzz_part). One that cannot be read is left out. */
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "fuzz.h"
+#include "input/used.h"
 #include "merge/merge.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define MOST_CUBINS 8
 
-static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags)
+static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags, uint8_t more)
 {
+    static const enum callgraph_form forms[] = {CALLGRAPH_NONE, CALLGRAPH_TEXT, CALLGRAPH_DOT,
+                                                CALLGRAPH_MANGLED};
+    struct text kept = TEXT("k1");
+    struct used_kernels used = {0};
     struct merge_request request = {
         .arch = {.sm = CUBIN_FLAGS_SM(cubins[0]->flags)},
         .relocatable = flags & 1,
         .debug = flags & 2,
         .preserve_relocations = flags & 4,
-        .callgraph = flags & 8 ? CALLGRAPH_DOT : CALLGRAPH_NONE,
+        .callgraph = forms[flags >> 3 & 3],
+        .used = flags & 32 ? &used : NULL,
+        .suppress_stack_warning = flags & 64,
+        .has_index = more & 1,
+        .output_name = "out.cubin",
         .version = "fuzz",
     };
     struct image image = {0};
@@ -28,6 +32,8 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
     struct buffer bytes = {0};
     struct cubin again = {0};
 
+    table_set(&used.selected, kept, 0);
+    used.is_selection = true;
     /* What was merged must be a cubin that others can read. */
     if (merge_cubins(&image, cubins, count, &request, &report) && image_bytes(&image, &bytes) &&
         !cubin_read(&again, "merged", buffer_bytes(&bytes)))
@@ -36,31 +42,35 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
     buffer_free(&bytes);
     merge_report_free(&report);
     image_free(&image);
+    used_free(&used);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct diag_sink sink = {0};
-    struct cubin cubins[2] = {0};
-    const struct cubin *list[2] = {&cubins[0], &cubins[1]};
-    uint32_t first;
+    static const char *const names[MOST_CUBINS] = {"a.o", "b.o", "c.o", "d.o",
+                                                   "e.o", "f.o", "g.o", "h.o"};
+    struct bytes rest = {data, size};
+    uint8_t flags = fuzz_byte(&rest), more = fuzz_byte(&rest);
+    struct cubin cubins[MOST_CUBINS] = {0};
+    const struct cubin *list[MOST_CUBINS];
+    uint8_t *copies[MOST_CUBINS] = {0};
+    struct diag_sink sink;
+    size_t count = 0;
 
-    if (size < 5)
-        return 0;
-    memcpy(&first, data + 1, sizeof first);
-    if (first > size - 5)
-        first = (uint32_t)(size - 5);
-    context_get()->sink = &sink;
-    if (cubin_read(&cubins[0], "a.o", (struct bytes){data + 5, first})) {
-        size_t count = 1;
+    fuzz_catch(&sink);
+    for (size_t i = 0; i < MOST_CUBINS && rest.size; i++) {
+        struct bytes part = fuzz_part(&rest);
 
-        if (cubin_read(&cubins[1], "b.o", (struct bytes){data + 5 + first, size - 5 - first}))
-            count = 2;
-        merge(list, count, data[0]);
+        copies[i] = fuzz_copy(part);
+        if (cubin_read(&cubins[i], names[i], (struct bytes){copies[i], part.size}))
+            list[count++] = &cubins[i];
     }
-    cubin_free(&cubins[0]);
-    cubin_free(&cubins[1]);
-    context_get()->sink = NULL;
-    diag_sink_free(&sink);
+    if (count)
+        merge(list, count, flags, more);
+    for (size_t i = 0; i < MOST_CUBINS; i++) {
+        cubin_free(&cubins[i]);
+        free(copies[i]);
+    }
+    fuzz_caught(&sink);
     return 0;
 }

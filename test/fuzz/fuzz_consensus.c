@@ -1,0 +1,95 @@
+/* fuzz_consensus.c: members with option strings, brought to one set. Six bytes choose the command
+ * line; each line of the rest is a member, whose first character chooses its kind, role and fatbin.
+ * What is forwarded must be words, and the same when asked again. */
+#include "fuzz.h"
+#include "options/consensus.h"
+
+#define MOST_MEMBERS 32
+
+static struct option_request request_of(struct bytes *rest)
+{
+    static const char *const levels[] = {NULL, "0", "min", "mid", "max", NULL, NULL, NULL};
+    uint8_t has = fuzz_byte(rest), more = fuzz_byte(rest);
+
+    return (struct option_request){
+        .has_split_compile = has & 1,
+        .has_split_compile_extended = has & 2,
+        .has_maxrregcount = has & 4,
+        .line_info = has & 8,
+        .debug = has & 16,
+        .strict = has & 32,
+        .lto = has & 64,
+        .has_xnvvm = has & 128,
+        .ofast_compile = levels[more & 7],
+        .split_compile = has & 1 ? fuzz_byte(rest) : 1,
+        .split_compile_extended = has & 2 ? fuzz_byte(rest) * 0x101010 : 1,
+        .maxrregcount = has & 4 ? fuzz_byte(rest) * 257 : 0,
+    };
+}
+
+static struct member member_of(struct text line)
+{
+    static const uint16_t kinds[] = {FATBIN_NVVM, FATBIN_NVVM, FATBIN_PTX, FATBIN_ELF};
+    uint8_t choice = line.size ? (uint8_t)line.data[0] : 0;
+    struct member member = {.name = "a.o(1)", .file = "a.o", .object_name = "a.o"};
+
+    member.entry.kind = kinds[choice & 3];
+    member.role = (enum member_role)((choice >> 2) % (MEMBER_LTO + 1));
+    member.group = choice >> 5;
+    if (line.size)
+        member.entry.options = (struct text){line.data + 1, line.size - 1};
+    return member;
+}
+
+static bool reach(struct agreement *agreement, const struct members *members,
+                  const struct option_request *request, uint64_t *errors)
+{
+    struct diag_sink sink;
+    bool agreed;
+
+    fuzz_catch(&sink);
+    agreed = consensus_reach(agreement, members, request);
+    *errors = fuzz_caught(&sink);
+    return agreed;
+}
+
+static void check(const struct agreement *first, const struct agreement *second)
+{
+    if (first->forwarded_count != second->forwarded_count ||
+        first->split_compile != second->split_compile ||
+        first->maxrregcount != second->maxrregcount)
+        abort();
+    for (size_t i = 0; i < first->forwarded_count; i++)
+        if (first->forwarded[i][0] != '-' || strcmp(first->forwarded[i], second->forwarded[i]) != 0)
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = fuzz_copy((struct bytes){data, size});
+    struct bytes rest = {copy, size};
+    struct option_request request = request_of(&rest);
+    struct context *context = context_get();
+    uint8_t flags = fuzz_byte(&rest);
+    struct member list[MOST_MEMBERS];
+    struct members members = {.list = list};
+    struct agreement first = {0}, second = {0};
+    uint64_t errors, again;
+    struct text line;
+    bool agreed;
+
+    while (members.count < MOST_MEMBERS && fuzz_line(&rest, &line))
+        list[members.count++] = member_of(line);
+    context->verbose = flags & 1;
+    context->warnings_are_errors = flags & 2;
+    context->suppress_warnings = flags & 4;
+    agreed = reach(&first, &members, &request, &errors);
+    if (agreed != reach(&second, &members, &request, &again) || errors != again ||
+        (!agreed && errors == 0))
+        abort();
+    check(&first, &second);
+    agreement_free(&first);
+    agreement_free(&second);
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* fuzz_lto.c: any bytes as the answer of the process in which libnvJitLink runs, and as the
+ * executable that an assembler made of what it said.
+ *
+ * With an odd first byte the rest is an answer; the byte 3 also makes the sizes in its head those
+ * of what follows, as no chance would. Else the rest is a cubin, and the first byte says how much
+ * of its symbols' names is their own. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "link/finished.h"
+#include "lto/nvjitlink.h"
+
+/* Of the head of an answer: where the three sizes stand, and what is behind them. */
+#define SIZES_AT  24
+#define HEAD_SIZE 48
+
+static void make_whole(uint8_t *answer, size_t size)
+{
+    uint64_t rest = size - HEAD_SIZE;
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t part = i == 2 ? rest : rest ? answer[SIZES_AT + 8 * i] % (rest + 1) : 0;
+
+        memcpy(answer + SIZES_AT + (size_t)8 * i, &part, sizeof part);
+        rest -= part;
+    }
+}
+
+static void read_answer(uint8_t *data, size_t size, bool is_whole)
+{
+    int fd = memfd_create("answer", MFD_CLOEXEC);
+    struct nvjitlink_answer answer;
+    struct arena arena = {0};
+
+    if (is_whole && size >= HEAD_SIZE)
+        make_whole(data, size);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    if (nvjitlink_read(fd, &arena, &answer) &&
+        (answer.errors.size + answer.infos.size + answer.ptx.size + HEAD_SIZE != size ||
+         !nvjitlink_code_text(answer.code) || answer.ptx.data[answer.ptx.size] != '\0'))
+        abort();
+    arena_free(&arena);
+    close(fd);
+}
+
+/* The names of the first symbols, as if all but their first `kept` characters had been added. */
+static size_t choose_symbols(struct chunk_symbol *symbols, size_t most, const struct cubin *cubin,
+                             size_t kept)
+{
+    size_t count = 0;
+
+    for (size_t i = 1; i < cubin->symbol_count && count < most; i++) {
+        struct text name = cubin->symbols[i].name;
+
+        if (name.size > kept && cubin->symbols[i].type != STT_SECTION)
+            symbols[count++] = (struct chunk_symbol){.name = name, .own_name = {name.data, kept}};
+    }
+    return count;
+}
+
+/* The names are views into a copy: the executable's own are changed in place. */
+static void take_executable(uint8_t *data, size_t size, size_t kept)
+{
+    struct bytes bytes = {data, size};
+    uint8_t *copy = fuzz_copy(bytes);
+    struct chunk_symbol symbols[32];
+    struct chunks chunks = {.symbols = symbols};
+    struct merge_report report = {0};
+    struct cubin cubin = {0}, again = {0};
+
+    finished_is(bytes);
+    if (cubin_read(&cubin, "a.cubin", (struct bytes){copy, size})) {
+        chunks.symbol_count = choose_symbols(symbols, 32, &cubin, kept);
+        if (!finished_take(data, size, "chunk 0", &chunks, kept % 5 ? &report : NULL) ||
+            !cubin_read(&again, "again", bytes))
+            abort();
+    } else if (finished_take(data, size, "chunk 0", &chunks, &report)) {
+        abort();
+    }
+    merge_report_free(&report);
+    cubin_free(&again);
+    cubin_free(&cubin);
+    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes rest = {data, size};
+    uint8_t choice = fuzz_byte(&rest);
+    uint8_t *copy = fuzz_copy(rest);
+    struct diag_sink sink;
+
+    fuzz_catch(&sink);
+    if (choice & 1)
+        read_answer(copy, rest.size, choice & 2);
+    else
+        take_executable(copy, rest.size, choice >> 1);
+    fuzz_caught(&sink);
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* fuzz_modules.c: any bytes as objects whose modules are listed for -register-link-binaries. With
+ * an odd first byte each part is the section of ids of an object, else each is a whole file. */
+#include <stdio.h>
+
+#include "fuzz.h"
+#include "input/modules.h"
+
+#define MOST_FILES 8
+
+/* What is listed is C that can be compiled: identifiers, as many as it says. */
+static void check(struct text list)
+{
+    static const char head[] = "#define NUM_PRELINKED_OBJECTS ";
+    static const char before[] = "DEFINE_REGISTER_FUNC(";
+    struct bytes rest = {(const uint8_t *)list.data, list.size};
+    size_t count = 0;
+    char said[32];
+    struct text line, first;
+
+    if (!fuzz_line(&rest, &first))
+        abort();
+    for (; fuzz_line(&rest, &line); count++) {
+        if (!text_starts(line, TEXT(before)) || line.size < sizeof before + 1 ||
+            line.data[line.size - 1] != ')')
+            abort();
+        for (size_t i = sizeof before - 1; i < line.size - 1; i++)
+            if (!memchr("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                        line.data[i], 63))
+                abort();
+    }
+    snprintf(said, sizeof said, "%zu", count);
+    if (first.size != sizeof head - 1 + strlen(said) || !text_starts(first, TEXT(head)) ||
+        memcmp(first.data + sizeof head - 1, said, strlen(said)) != 0)
+        abort();
+}
+
+static struct input_file file_of(struct bytes part, bool is_section)
+{
+    static const char *const paths[] = {"a.o", "b.cubin", "lib/libcudadevrt.a", "/c.ptx"};
+    struct input_file file = {.path = paths[part.size % 4]};
+    struct fuzz_section sections[] = {
+        {"__nv_relfatbin", {(const uint8_t *)"x", part.size % 3 != 0}},
+        {"__nv_module_id", part},
+    };
+    struct buffer object = {0};
+
+    if (is_section)
+        fuzz_object(&object, sections, 2);
+    file.data.size = is_section ? object.size : part.size;
+    file.data.data = is_section ? (uint8_t *)buffer_take(&object, NULL) : fuzz_copy(part);
+    file.kind = file_classify(file.data);
+    return file;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes rest = {data, size};
+    uint8_t choice = fuzz_byte(&rest);
+    struct input_file files[MOST_FILES];
+    struct inputs inputs = {.files = files};
+    struct buffer list = {0};
+    struct diag_sink sink;
+    bool ok;
+
+    while (inputs.count < MOST_FILES && rest.size)
+        files[inputs.count++] = file_of(fuzz_part(&rest), choice & 1);
+    fuzz_catch(&sink);
+    ok = modules_list(&list, &inputs, choice & 2);
+    if (ok)
+        check(buffer_view(&list));
+    if (ok != (fuzz_caught(&sink) == 0))
+        abort();
+    buffer_free(&list);
+    for (size_t i = 0; i < inputs.count; i++)
+        free((void *)(uintptr_t)files[i].data.data);
+    return 0;
+}
