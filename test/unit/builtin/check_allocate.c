@@ -579,7 +579,7 @@ int main(void)
 {
     Suite *suite = suite_create("allocate");
     TCase *tcase = tcase_create("allocate");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, values_survive_on_every_path, 0, sizeof shapes / sizeof *shapes);
     tcase_add_test(tcase, the_same_body_gives_the_same_registers);
     tcase_add_test(tcase, a_chain_of_short_lives_needs_few_registers);

@@ -327,7 +327,7 @@ int main(void)
 {
     Suite *suite = suite_create("driver");
     TCase *tcase = tcase_create("driver");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, the_phases_are_those_of_the_description);
     tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
     tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);

@@ -245,7 +245,7 @@ int main(void)
     SRunner *runner;
     int failed;
 
-    tcase_set_timeout(programs, 60);
+    tcase_set_timeout(programs, 600);
     tcase_add_checked_fixture(programs, setup, teardown);
     tcase_add_test(programs, right_instructions_of_every_form_are_taken);
     tcase_add_test(programs, wrong_instructions_are_refused_with_these_words);

@@ -365,7 +365,7 @@ int main(void)
 {
     Suite *suite = suite_create("mode");
     TCase *tcase = tcase_create("mode");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, the_mode_and_the_entries_select_functions, 0, COUNT(selections));
     tcase_add_test(tcase, a_job_to_be_merged_is_compiled_as_with_c);
     tcase_add_loop_test(tcase, every_set_of_flags_has_its_mode, 0, COUNT(matrix));

@@ -240,7 +240,7 @@ int main(void)
 {
     Suite *suite = suite_create("options");
     TCase *tcase = tcase_create("options");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, options_are_judged_together, 0, COUNT(said));
     tcase_add_test(tcase, a_warning_that_counts_as_an_error_ends_the_job);
     tcase_add_test(tcase, old_targets_keep_their_barriers_and_new_ones_check_tensors);

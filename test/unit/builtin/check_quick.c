@@ -343,7 +343,7 @@ int main(void)
     tcase_add_test(both, what_is_wrong_stays_wrong);
     tcase_add_test(both, every_notation_means_the_same);
     tcase_add_test(both, names_in_blocks_hide_ranges);
-    tcase_set_timeout(both, 300);
+    tcase_set_timeout(both, 600);
     suite_add_tcase(suite, both);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

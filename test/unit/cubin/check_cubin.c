@@ -443,7 +443,7 @@ int main(void)
     int cubins = (int)(sizeof real_cubins / sizeof *real_cubins);
     int failed;
 
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, real_cubins_are_read, 0, cubins);
     tcase_add_loop_test(tests, truncated_cubins_are_refused, 0, cubins);
     tcase_add_loop_test(tests, flipped_bytes_do_no_harm, 0, cubins);

@@ -279,7 +279,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, layout_of_an_executable_is_nvlinks);
     tcase_add_test(tests, segments_from_sm_100_on_part_code_and_constants);
     tcase_add_test(tests, segments_up_to_sm_90_are_read_only_and_writable);
