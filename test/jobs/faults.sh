@@ -30,7 +30,7 @@ fail() {
 # faulty VARIABLE=VALUE...: runs "${command[@]}" with these faults; its status in $status.
 faulty() {
     rm -rf out/* leaks
-    timeout 20 env "$@" LD_PRELOAD="$BUILD/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
+    timeout 300 env "$@" LD_PRELOAD="$BUILD/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
         > printed 2> messages
     status=$?
 }

@@ -40,7 +40,7 @@ cat > ptxas << 'END'
 #!/bin/sh
 case " $* " in *" --version "*) printf 'Cuda compilation tools, release 13.0, V13.0.88\nBuild test\n'; exit ;; esac
 echo "start ptxas $(date +%s%N)" >> "$SAMPLE_LOG"
-sleep 0.03
+sleep "$((SAMPLE_SLEEP_MS / 1000)).$(printf %03d $((SAMPLE_SLEEP_MS % 1000)))"
 case "${FAKE_END:-}" in
 fail) status=1 ;;
 crash) echo "end ptxas $(date +%s%N) 1" >> "$SAMPLE_LOG"; kill -SEGV $$ ;;
@@ -64,17 +64,24 @@ export SAMPLE_LOG=$work/log SAMPLE_SLEEP_MS=30 FAKE_CUBIN=$work/fake.cubin
 printf '.version 8.0\n.target sm_90\n.address_size 64\n' > none.ptx
 SAMPLE_SLEEP_MS=0 minilink -w -r -arch=sm_90 "$plugin" none.ptx -o "$FAKE_CUBIN"
 
-# under_make JOBS ATLEAST ATMOST WHAT VARIABLE=VALUE...
+# under_make JOBS ATLEAST ATMOST WHAT VARIABLE=VALUE... On a busy machine chunks of 30 ms may pass before as many as
+# can have started: the same again with longer ones then. There are never more of them.
 under_make() {
     jobs=$1 atleast=$2 atmost=$3 what=$4
     shift 4
-    rm -f log ./*.cubin.* [1-4].cubin
-    make -k -j"$jobs" "$@" > messages 2>&1
-    status=$?
-    width=$(most log)
-    # GNU make counts its tokens itself when it ends.
-    ! grep -qi 'jobserver tokens' messages && [ "$width" -ge "$atleast" ] && [ "$width" -le "$atmost" ]
-    verdict $? "make -j$jobs, $what: $width chunks at a time, not $atleast to $atmost"
+    for SAMPLE_SLEEP_MS in 30 200 1000; do
+        rm -f log ./*.cubin.* [1-4].cubin
+        make -k -j"$jobs" "$@" > messages 2>&1
+        status=$?
+        width=$(most log)
+        # GNU make counts its tokens itself when it ends.
+        if grep -qi 'jobserver tokens' messages || [ "$width" -gt "$atmost" ]; then break; fi
+        if [ "$width" -ge "$atleast" ]; then
+            verdict 0
+            return
+        fi
+    done
+    verdict 1 "make -j$jobs, $what: $width chunks at a time, not $atleast to $atmost"
 }
 for jobs in 1 2 3 5; do
     under_make $jobs "$jobs" "$jobs" "a plug-in" PLUS=+ HOW="$plugin"
@@ -107,10 +114,13 @@ tokens() {
 }
 link="minilink -w -arch=sm_90 -split-compile-extended=8 --chunks=16 --minimum-chunk=1 in.ptx -o out.cubin"
 for kind in pipe fifo; do
-    rm -f log
-    tokens $kind "three links at once" sh -c "for i in 1 2 3; do $link.\$i $plugin & done; wait"
-    width=$(most log)
-    [ "$width" -ge 6 ] && [ "$width" -le 8 ]
+    for SAMPLE_SLEEP_MS in 30 200 1000; do
+        rm -f log
+        tokens $kind "three links at once" sh -c "for i in 1 2 3; do $link.\$i $plugin & done; wait"
+        width=$(most log)
+        [ "$width" -ge 8 ] && break
+    done
+    [ "$width" = 8 ]
     verdict $? "$kind: three links had $width chunks at a time, with 5 tokens and one of each link's own"
     tokens $kind "a link that fails" sh -c "! $link $plugin" SAMPLE_FAIL=1
     SAMPLE_FAIL=kernel_07 tokens $kind "a chunk that fails" sh -c "$link $plugin"
@@ -122,6 +132,7 @@ done
 # interrupt KIND NUMBER HOW: signals a link after some milliseconds of its life.
 seed=1
 interrupt() {
+    SAMPLE_SLEEP_MS=30
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     names=(INT TERM HUP) name=${names[$2 % 3]} delay=$((seed / 65536 % 110))
     tokens "$1" "SIG$name after $delay ms, $3" env --default-signal=INT,TERM,HUP sh -c \
