@@ -38,10 +38,16 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 all: $(BUILD)/.dependencies
 	$(Q)$(MAKE) --no-print-directory programs
 
-# What is missing is looked for once, and installed, before anything is compiled.
+# What is missing is looked for once, and installed, before anything is compiled: for the programs, to
+# compile tests too (.dependencies-tests), to run them too (.dependencies-check).
 $(BUILD)/.dependencies: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
-	$(Q)test/install-dependencies
+	$(Q)test/install-dependencies build
+	$(Q)touch $@
+
+$(BUILD)/.dependencies-%: test/install-dependencies
+	$(Q)mkdir -p $(BUILD)
+	$(Q)test/install-dependencies $*
 	$(Q)touch $@
 
 .PHONY: programs tests
@@ -111,7 +117,7 @@ $(BUILD)/%.o: %.c Makefile
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # Unit tests, golden tests, and the tests against NVIDIA's tools where those are found.
-check: $(BUILD)/.dependencies
+check: $(BUILD)/.dependencies-check
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
 
@@ -121,7 +127,7 @@ demo: all
 
 # Launches the kernels of the graded programs, linked by minilink and by nvlink; needs a GPU and CUDA.
 .PHONY: gpu
-gpu: $(BUILD)/.dependencies
+gpu: $(BUILD)/.dependencies-tests
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(BUILD) test/gpu/run.sh
 
@@ -179,7 +185,7 @@ coverage: $(BUILD)/.dependencies
 	    CFLAGS='-O1 -g --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
 	$(Q)BUILD=$(BUILD)/coverage test/coverage
 
-lint: $(BUILD)/.dependencies
+lint: $(BUILD)/.dependencies-tests
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
 
 asan:

@@ -1,0 +1,103 @@
+#!/bin/bash
+# dependencies.sh: what test/install-dependencies installs for building, for compiling tests and for running them;
+# where apt is not there or fails, a tool that only some tests need is no failure, all else is. The machine is one of
+# links and scripts: nothing is looked for on this one, and nothing is installed.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+unset MAKEFLAGS MAKELEVEL MFLAGS
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# machine PROGRAM...: one that has these, the libraries in $libraries, and $apt: "none", or the packages that apt-get
+# cannot install.
+machine() {
+    rm -rf bin log
+    mkdir bin
+    : > log
+    for program in "$@"; do printf '#!/bin/sh\n' > "bin/$program"; done
+    printf '#!/bin/sh\necho %s\n' "$user" > bin/id
+    printf '#!/bin/sh\ncase " %s " in *" $2 "*) exit 0 ;; *) exit 1 ;; esac\n' "$libraries" > bin/pkg-config
+    if [ "$apt" != none ]; then
+        printf '#!/bin/sh\necho "$*" >> log\nfor word; do case " %s " in *" $word "*) exit 100 ;; esac; done\n' "$apt" > bin/apt-get
+    fi
+    chmod +x bin/*
+}
+
+# expect WHAT STATUS KIND INSTALLED [SAID]: INSTALLED is what apt-get was called for, each time.
+expect() {
+    PATH=$work/bin /bin/sh "$ROOT/test/install-dependencies" "$3" > said 2>&1
+    status=$?
+    installed=$(sed -n 's/^install .*--no-install-recommends //p' log | paste -sd ,)
+    if [ $status = "$2" ] && [ "$installed" = "$4" ] && { [ -z "${5:-}" ] || grep -qF -- "$5" said; }; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $1: status $status, installed '$installed', said:"
+        sed 's/^/    /' said
+    fi
+}
+built="libelf liblz4 libzstd libxxhash" all="$built check"
+user=0 apt='' libraries=$all
+machine gcc make valgrind eu-elflint readelf
+expect "nothing is missing" 0 check ''
+rm bin/valgrind bin/eu-elflint
+expect "building needs none of the tests' tools" 0 build ''
+expect "nor does compiling them" 0 tests ''
+expect "running them does" 0 check 'valgrind elfutils'
+libraries=$built
+machine gcc make valgrind eu-elflint readelf
+expect "building needs no Check" 0 build ''
+expect "compiling tests does" 0 tests check
+expect "and so does running them" 0 check check,check
+libraries=''
+machine make
+expect "a bare machine" 0 build "gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libc6-dev"
+libraries=$all
+machine gcc make valgrind eu-elflint readelf nvlink
+expect "comparisons where nvlink is" 0 check "python3 cmake" 'installing for the tests: python3 cmake'
+expect "a word is needed" 2 '' "python3 cmake" Usage
+
+apt=none libraries=$built
+machine gcc make readelf
+expect "without apt, what must be there" 1 check '' 'please install them: check'
+expect "without apt, for building" 0 build ''
+libraries=$all
+machine gcc make readelf
+expect "without apt, tools of some tests" 0 check '' "are SKIPPED: valgrind elfutils"
+
+apt=elfutils
+machine gcc make readelf
+expect "a package that cannot be had keeps no other away" 0 check \
+    'valgrind elfutils,valgrind elfutils,valgrind,elfutils' 'elfutils cannot be installed: tests that need it are SKIPPED'
+apt=check libraries=$built
+machine gcc make readelf valgrind eu-elflint
+expect "a package that must be there" 100 tests 'check,check'
+apt='' user=1000
+machine gcc make readelf valgrind eu-elflint
+expect "no right to install" 1 tests '' 'please run as root: apt-get install check'
+libraries=$all
+machine gcc make readelf valgrind
+expect "no right to install what some tests need" 0 check '' 'elfutils cannot be installed'
+machine gcc make readelf valgrind
+printf '#!/bin/sh\n[ "$1" = -n ] && exit 1\nexec "$@"\n' > bin/sudo
+chmod +x bin/sudo
+expect "nobody is asked for a password for it" 0 check '' 'elfutils cannot be installed'
+
+# The Makefile asks for each in the right place.
+asks() {
+    asked=$(make -C "$ROOT" -n BUILD="$work/build" "$1" 2> /dev/null | sed -n 's/.*test\/install-dependencies //p' | sort -u | paste -sd ,)
+    if [ "$asked" = "$2" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)); echo "failed: make $1 asks for '$asked', not '$2'"
+    fi
+}
+asks all build
+asks demo build
+asks install build
+asks check check
+asks lint tests
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
