@@ -103,6 +103,7 @@ static enum options_action finish(struct options *options)
     add_environment_paths(options, getenv("LIBRARY_PATH"));
     link->library_paths = options->library_paths;
     link->library_path_count = options->library_path_count;
+    link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
     if (options->show_help)
         return OPTIONS_HELP;
     if (options->show_version)
@@ -114,7 +115,9 @@ static enum options_action finish(struct options *options)
         return OPTIONS_HOST_SCRIPT;
     else if (link->operand_count == 0)
         diag_fatal("No input files specified; use option --help for more information");
-    else if (!link->output && !link->dry_run)
+    else if (link->is_virtual && (link->options.lto || link->emit_ptx))
+        diag_fatal(VIRTUAL_TARGET, options->arch_text);
+    else if (!link->output && !link->dry_run && !link->is_virtual)
         diag_fatal("Must specify output file with -o option");
     else
         return OPTIONS_LINK;

@@ -17,6 +17,10 @@ enum options_action {
     OPTIONS_WRONG,       /* a usage error has been reported */
 };
 
+/* nvlink's words, for compute_NN where code has to be made, and for lto_NN. */
+#define VIRTUAL_TARGET                                                                             \
+    "Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target instead"
+
 /* Everything that the command line says. Start with {0}; free with options_free. */
 struct options {
     struct arena arena; /* owns words of response files and all lists below */

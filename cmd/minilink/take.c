@@ -51,11 +51,11 @@ static bool read_arch(struct options *options, const char *text)
     struct arch arch;
 
     options->arch_text = text;
-    if (arch_parse(text_of(text), "lto_", &arch) || arch_parse(text_of(text), "compute_", &arch))
-        return USAGE("Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target "
-                     "instead",
-                     text);
-    if (!arch_parse(text_of(text), "sm_", &arch) || !arch_is_known(arch)) {
+    if (arch_parse(text_of(text), "lto_", &arch))
+        return USAGE(VIRTUAL_TARGET, text);
+    options->link.is_virtual = arch_parse(text_of(text), "compute_", &arch);
+    if (!(options->link.is_virtual || arch_parse(text_of(text), "sm_", &arch)) ||
+        !arch_is_known(arch)) {
         diag_fatal("Value '%s' is not defined for option 'arch'", text);
         return false;
     }

@@ -4,6 +4,7 @@
  * have it costs one step per entry. */
 #include "input/contents.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -226,11 +227,21 @@ static struct outcome judge(const struct members *members, size_t begin, size_t 
     return outcome;
 }
 
+/* The target as the user calls it. */
+static const char *target_name(const struct members *members, char name[ARCH_NAME_SIZE])
+{
+    arch_name(members->arch, name);
+    if (members->is_virtual)
+        snprintf(name, ARCH_NAME_SIZE, "compute_%u%.1s", members->arch.sm % 10000,
+                 members->arch.suffix ? &members->arch.suffix : "");
+    return name;
+}
+
 static void warn_missing(const struct members *members, size_t begin, size_t end, const char *name)
 {
     char arch[ARCH_NAME_SIZE];
 
-    diag_warning("SM Arch ('%s') not found in '%s'", arch_name(members->arch, arch), name);
+    diag_warning("SM Arch ('%s') not found in '%s'", target_name(members, arch), name);
     note_contents(members, begin, end, name);
 }
 
@@ -252,7 +263,7 @@ static void report_object(const struct members *members, size_t begin, size_t en
     char arch[ARCH_NAME_SIZE];
 
     if (outcome.has_missing)
-        diag_verbose("SM Arch ('%s') not found in '%s'", arch_name(members->arch, arch), name);
+        diag_verbose("SM Arch ('%s') not found in '%s'", target_name(members, arch), name);
     if (outcome.has_linked)
         diag_verbose("'%s' has code that is linked already (ET_EXEC), which is ignored", name);
 }

@@ -273,9 +273,12 @@ bool members_collect(struct members *members, const struct inputs *inputs)
 bool members_select(struct members *members, const struct member_request *request)
 {
     members->arch = request->arch;
+    members->is_virtual = request->is_virtual;
     if (members->arch.sm == 0 && !contents_find_target(members))
         return false;
-    if (!select_roles(members, request->prefer_ptx, request->link_lto))
+    if (members->is_virtual)
+        select_virtual(members);
+    else if (!select_roles(members, request->prefer_ptx, request->link_lto))
         return false;
     contents_report_missing(members, request->suppress_arch_warning);
     return true;

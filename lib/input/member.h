@@ -46,6 +46,7 @@ struct members {
     size_t count;
     size_t capacity;
     struct arch arch;   /* the target: given, or found by members_select */
+    bool is_virtual;    /* it is compute_NN */
     bool has_lto;       /* some group has LTO-IR for the target */
     bool has_lto_only;  /* ... and no PTX or SASS beside it that could be linked instead */
     size_t cubin_count; /* members whose role is MEMBER_CUBIN */
@@ -55,6 +56,7 @@ struct members {
 
 struct member_request {
     struct arch arch;           /* sm = 0: take it from the inputs when they agree on one */
+    bool is_virtual;            /* -arch=compute_NN: PTX counts, and nothing else */
     bool prefer_ptx;            /* -lto or a split compile: PTX before SASS of the target */
     bool link_lto;              /* LTO-IR before all else: it can be compiled */
     bool suppress_arch_warning; /* -suppress-arch-warning */

@@ -250,3 +250,17 @@ bool select_roles(struct members *members, bool prefer_ptx, bool link_lto)
     }
     return ok;
 }
+
+void select_virtual(struct members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct member *member = &members->list[i];
+
+        if (member->entry.kind != FATBIN_PTX || member->is_whole ||
+            !target_takes_ptx(members->arch, member->entry.arch))
+            continue;
+        member->role = MEMBER_PTX;
+        member->reason = "PTX for the virtual target";
+        members->ptx_count++;
+    }
+}

@@ -30,4 +30,7 @@ bool select_is_linked(const struct member *member);
  * False when code that is needed cannot be used; reported. */
 bool select_roles(struct members *members, bool prefer_ptx, bool link_lto);
 
+/* The same for a virtual target: every PTX that can be compiled for it takes part. */
+void select_virtual(struct members *members);
+
 #endif

@@ -193,8 +193,9 @@ static bool write_image(const struct link *link)
                     : image_write(&link->image, path);
 }
 
-/* The list of module ids is complete before the image appears, and appears only behind it. */
-bool write_outputs(struct link *link)
+/* Writes the list of module ids, if it is wanted, and then what `write` does, behind which alone it
+ * appears. */
+static bool write_with_modules(struct link *link, bool (*write)(const struct link *link))
 {
     const char *path = link->request->modules_file;
     struct module_list list = {.output = {.fd = -1, .slot = -1}};
@@ -208,7 +209,23 @@ bool write_outputs(struct link *link)
     ok = ok &&
          (!path || (output_open(&list.output, path) &&
                     output_append(&list.output, buffer_bytes(&list.text)))) &&
-         write_image(link) && (!path || output_commit(&list.output, false));
+         write(link) && (!path || output_commit(&list.output, false));
     context_clean(&cleanup);
     return ok;
+}
+
+bool write_outputs(struct link *link)
+{
+    return write_with_modules(link, write_image);
+}
+
+static bool write_nothing(const struct link *link)
+{
+    (void)link;
+    return true;
+}
+
+bool write_modules(struct link *link)
+{
+    return write_with_modules(link, write_nothing);
 }

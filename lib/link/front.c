@@ -42,6 +42,7 @@ bool select_members(struct link *link)
                                 .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
+        .is_virtual = request->is_virtual,
         .prefer_ptx = options->lto || request->chunk_count > 1 ||
                       (options->has_split_compile_extended && options->split_compile_extended != 1),
         .suppress_arch_warning = request->suppress_arch_warning,
@@ -53,6 +54,8 @@ bool select_members(struct link *link)
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
     if (!members_select(&link->members, &wanted))
         return false;
+    if (request->is_virtual)
+        return true;
     if (options->lto)
         lto_warn_useless(&link->members);
     if (selects_entries(link)) {

@@ -28,6 +28,7 @@ struct link_request {
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
     const char *time_file;    /* -time: file for stage times, "-" = stdout; or NULL */
     struct arch arch;         /* sm = 0: from the inputs */
+    bool is_virtual;          /* -arch=compute_NN: no program is made */
     struct option_request options;
     struct assembler_request assembler;
     enum lto_source lto_source;           /* --lto-source */

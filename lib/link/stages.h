@@ -102,4 +102,7 @@ bool merge(struct link *link);
 /* Writes what the user asked for: the image, the list of modules. */
 bool write_outputs(struct link *link);
 
+/* Writes the list of modules alone, if it is asked for. */
+bool write_modules(struct link *link);
+
 #endif

@@ -10,7 +10,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/nonexistent}"/bin/nvcc 2> /dev/null)
 if [ -z "$nvcc" ]; then
     echo "nvcc-shim: nvcc is not installed: SKIPPED"
-    echo "0 passed, 0 failed, 69 skipped"
+    echo "0 passed, 0 failed, 71 skipped"
     exit 0
 fi
 work=$(mktemp -d) || exit 1
@@ -20,7 +20,7 @@ passed=0 failed=0
 bin=$("$nvcc" -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
 if [ ! -x "$bin/nvcc" ]; then
     echo "nvcc-shim: $nvcc does not tell its folder (-dryrun has no _HERE_)"
-    echo "0 passed, 1 failed, 68 skipped"
+    echo "0 passed, 1 failed, 70 skipped"
     exit 1
 fi
 
@@ -131,6 +131,9 @@ unset LIBRARY_PATH
 build both a.o b.o -Lboth -lboth -Xlinker -rpath=both
 build debug -G -rdc=true a.cu b.cu
 build two -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true a.cu b.cu
+# A virtual target: nothing is linked, and the program has its objects' PTX.
+check "a virtual target" shim/nvcc -arch=compute_90 -rdc=true a.cu b.cu -o virtual
+check "the program for a virtual target runs" ./virtual
 # The same through LTO-IR alone, which only libnvJitLink can read.
 lto="-gencode arch=compute_90,code=lto_90"
 check "LTO by the shim" shim/nvcc -arch=sm_90 -dlto -rdc=true a.cu b.cu -o lto
