@@ -24,6 +24,7 @@ struct survey {
     const struct body *body;
     struct function_code *result;
     const struct compile_request *request;
+    bool *is_seen; /* by label: its list of targets has been counted */
 };
 
 static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use use)
@@ -61,6 +62,9 @@ static void survey_targets(struct survey *survey, const struct operand *operand)
     const struct label *label = &survey->body->labels[operand->label];
     if (label->prototype.size)
         add_signature(survey, label->prototype);
+    if (label->targets && survey->is_seen[operand->label])
+        return;
+    survey->is_seen[operand->label] = true;
     for (uint32_t i = 0; i < label->target_count; i++)
         if (label->targets[i].kind == OPERAND_SYMBOL)
             use_symbol(survey, label->targets[i].symbol, USE_CALLED);
@@ -219,6 +223,8 @@ static void survey(struct function_code *result, const struct body *body,
                    const struct compile_request *request)
 {
     struct survey survey = {.body = body, .result = result, .request = request};
+
+    survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
     result->symbol_count = body->symbol_count;
     result->uses = arena_zalloc(body->arena, body->symbol_count, sizeof *result->uses);
     result->signatures = arena_alloc(request->arena, body->label_count, sizeof *result->signatures);

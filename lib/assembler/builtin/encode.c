@@ -29,6 +29,8 @@ struct encoder {
     struct fixup *fixups;
     size_t fixup_count;
     size_t fixup_capacity;
+    uint32_t *holders; /* by label: where the instruction is that has its list of targets, or
+                          NO_INDEX; NULL until there is a list */
     unsigned errors;
 };
 
@@ -242,6 +244,37 @@ static void put_address(struct encoder *encoder, const struct operand *operand, 
         put_elements(encoder, operand->elements, operand->element_count, 0, depth);
 }
 
+/* Where the list of the label's targets stands already; NO_INDEX, and the instruction at hand is
+ * where it stands from now on. */
+static uint32_t find_holder(struct encoder *encoder, uint32_t label)
+{
+    uint32_t holder;
+
+    if (!encoder->holders) {
+        encoder->holders = memory_alloc(encoder->body->label_count, sizeof *encoder->holders);
+        for (size_t i = 0; i < encoder->body->label_count; i++)
+            encoder->holders[i] = NO_INDEX;
+    }
+    holder = encoder->holders[label];
+    if (holder == NO_INDEX)
+        encoder->holders[label] = encoder->instruction->address;
+    return holder;
+}
+
+/* A list stands in the code once, however many branches go through it. */
+static void put_targets(struct encoder *encoder, uint32_t label)
+{
+    const struct label *target = &encoder->body->labels[label];
+    struct operand table = {.elements = target->targets, .element_count = target->target_count};
+    uint32_t holder = find_holder(encoder, label);
+
+    if (holder == NO_INDEX)
+        put_group(encoder, CODE_LIST, &table, 1);
+    else
+        put_word(encoder,
+                 (struct code_word){CODE_LABEL, (uint64_t)holder - encoder->instruction->address});
+}
+
 static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
 {
     const struct label *target;
@@ -252,9 +285,7 @@ static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
     }
     target = &encoder->body->labels[label];
     if (target->targets && depth == 0) {
-        struct operand table = {.elements = target->targets, .element_count = target->target_count};
-
-        put_group(encoder, CODE_LIST, &table, 1);
+        put_targets(encoder, label);
         return;
     }
     ARRAY_PUSH(encoder->fixups, encoder->fixup_count, encoder->fixup_capacity) =
@@ -429,9 +460,10 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 {
     struct encoder encoder = {
         .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
-    struct context_cleanup cleanup;
+    struct context_cleanup cleanups[2];
 
-    context_defer(&cleanup, memory_cleanup, &encoder.fixups);
+    context_defer(&cleanups[0], memory_cleanup, &encoder.fixups);
+    context_defer(&cleanups[1], memory_cleanup, &encoder.holders);
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
         if (code->size - encoder.start > UINT32_MAX) {
@@ -441,6 +473,7 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
     }
     if (encoder.errors == 0)
         fill_in_labels(&encoder);
-    context_clean(&cleanup);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return encoder.errors == 0;
 }

@@ -101,13 +101,44 @@ static void check_flat_operand(const struct body *body, const struct operand *wa
         ck_assert_uint_eq(is->label, was->label);
 }
 
+/* The first instruction that names a label, and its operand that does. */
+static const struct operand *first_use(const struct body *body, uint32_t label,
+                                       const struct instruction **holder)
+{
+    for (size_t i = 0; i < body->instruction_count; i++)
+        for (unsigned k = 0; k < body->instructions[i].operand_count; k++) {
+            const struct operand *operand = &body->instructions[i].operands[k];
+
+            if (operand->kind != OPERAND_LABEL || operand->label != label)
+                continue;
+            *holder = &body->instructions[i];
+            return operand;
+        }
+    ck_abort_msg("no instruction names label %u", label);
+    return NULL;
+}
+
+/* The first use of a table has the list, others the place of that instruction. */
+static void check_table(const struct body *body, const struct instruction *instruction,
+                        const struct operand *was, const struct operand *is)
+{
+    const struct instruction *holder;
+
+    if (first_use(body, was->label, &holder) == was) {
+        ck_assert_uint_eq(is->kind, OPERAND_LIST);
+        check_elements(body, instruction, body->labels[was->label].targets,
+                       body->labels[was->label].target_count, is);
+    } else {
+        ck_assert_uint_eq(is->kind, OPERAND_LABEL);
+        ck_assert_int_eq(is->value, (int64_t)holder->address - instruction->address);
+    }
+}
+
 static void check_operand(const struct body *body, const struct instruction *instruction,
                           const struct operand *was, const struct operand *is)
 {
     if (was->kind == OPERAND_LABEL && body->labels[was->label].targets) {
-        ck_assert_uint_eq(is->kind, OPERAND_LIST);
-        check_elements(body, instruction, body->labels[was->label].targets,
-                       body->labels[was->label].target_count, is);
+        check_table(body, instruction, was, is);
         return;
     }
     ck_assert_uint_eq(is->kind, was->kind);
@@ -525,6 +556,23 @@ START_TEST(code_is_appended_and_does_not_depend_on_its_place)
 }
 END_TEST
 
+START_TEST(a_table_of_targets_stands_in_the_code_once)
+{
+    size_t size;
+
+    assemble(
+        TEXT("{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: C: ret; }"));
+    size = encoded.code.size;
+    teardown();
+    assemble(TEXT(
+        "{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: brx.idx %r, T;"
+        " C: brx.idx %r, T; ret; }"));
+    /* Each of the others takes its head and the place of the first. */
+    ck_assert_uint_eq(encoded.code.size, size + 2 * 2 * 16);
+    check_code(&parsed.body);
+}
+END_TEST
+
 START_TEST(registers_out_of_range_are_errors)
 {
     static const uint16_t bad[] = {7, 255, 254, 252};
@@ -597,6 +645,7 @@ int main(void)
     tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);
     tcase_add_test(words, linked_fields_are_shown_when_there_is_no_name);
     tcase_add_test(words, code_is_appended_and_does_not_depend_on_its_place);
+    tcase_add_test(words, a_table_of_targets_stands_in_the_code_once);
     tcase_add_test(words, registers_out_of_range_are_errors);
     tcase_add_test(words, torn_and_random_words_are_no_instructions);
     suite_add_tcase(suite, words);
