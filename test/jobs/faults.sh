@@ -20,6 +20,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 mkdir out
+# LD_PRELOAD takes no path with a space.
+cp "$BUILD/fault.so" fault.so
 
 fail() {
     failed=$((failed + 1))
@@ -30,7 +32,7 @@ fail() {
 # faulty VARIABLE=VALUE...: runs "${command[@]}" with these faults; its status in $status.
 faulty() {
     rm -rf out/* leaks
-    timeout 300 env "$@" LD_PRELOAD="$BUILD/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
+    timeout 300 env "$@" LD_PRELOAD="$work/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
         > printed 2> messages
     status=$?
 }

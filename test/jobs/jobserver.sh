@@ -59,7 +59,9 @@ all: 1 2 3 4
 	$(PLUS)minilink -w -arch=sm_90 -split-compile-extended=8 --chunks=16 --minimum-chunk=1 $(HOW) in.ptx -o $@.cubin
 .PHONY: all 1 2 3 4
 END
-plugin=--assembler=plugin:$BUILD/sample-plugin.so
+# In commands of make and sh, which split it at spaces.
+cp "$BUILD/sample-plugin.so" sample-plugin.so
+plugin=--assembler=plugin:$work/sample-plugin.so
 export SAMPLE_LOG=$work/log SAMPLE_SLEEP_MS=30 FAKE_CUBIN=$work/fake.cubin
 printf '.version 8.0\n.target sm_90\n.address_size 64\n' > none.ptx
 SAMPLE_SLEEP_MS=0 minilink -w -r -arch=sm_90 "$plugin" none.ptx -o "$FAKE_CUBIN"

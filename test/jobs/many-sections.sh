@@ -58,6 +58,6 @@ if command -v readelf > /dev/null; then
         grep -q "\[ 4\] .symtab_shndx *SYMTAB SECTION INDICES"'
 fi
 truncate -s -9 whole.o
-check "a cut file" sh -c "! '$build/minilink' -arch=sm_90 whole.o -o cut.cubin && ! [ -e cut.cubin ]"
+check "a cut file" sh -c '! "$0" -arch=sm_90 whole.o -o cut.cubin && ! [ -e cut.cubin ]' "$build/minilink"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -22,6 +22,8 @@ inputs=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 passed=0 failed=0 linked=0
 RANDOM=${SEED:-1}
 mkdir out
+# LD_PRELOAD takes no path with a space.
+cp "$BUILD/fault.so" fault.so
 
 # An assembler that ends as FAKE_END says, for some chunks.
 cat > ptxas << 'END'
@@ -55,7 +57,7 @@ for ((i = 0; i < ${PROCESSES:-150}; i++)); do
         under=(timeout --preserve-status -s "$name" "$(printf 0.0%02d $((RANDOM % 30)))")
         status_ok="0 $((128 + $(kill -l "$name")))" ;;
     esac
-    [ $way = 6 ] || under=(env LD_PRELOAD="$BUILD/fault.so" FAULT_LEAKS="$work/leaks" "${fault[@]}")
+    [ $way = 6 ] || under=(env LD_PRELOAD="$work/fault.so" FAULT_LEAKS="$work/leaks" "${fault[@]}")
     served=()
     if [ $((RANDOM % 3)) = 0 ]; then
         # shellcheck disable=SC2016

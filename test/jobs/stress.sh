@@ -30,7 +30,15 @@ stress() {
 }
 # A sanitizer must come first, and looks at memory itself.
 faults=()
-[ -n "${SANITIZE:-}" ] && links=$((links / 5)) || faults=(env LD_PRELOAD="$BUILD/fault.so")
+if [ -n "${SANITIZE:-}" ]; then
+    links=$((links / 5))
+else
+    # LD_PRELOAD takes no path with a space.
+    preload=$(mktemp -d) || exit 1
+    trap 'rm -rf "$work" "$preload"' EXIT
+    cp "$BUILD/fault.so" "$preload"
+    faults=(env LD_PRELOAD="$preload/fault.so")
+fi
 stress "no jobserver" 1 "${faults[@]}"
 stress "a pipe" 2 "$BUILD/tool_jobserver" pipe 7 "${faults[@]}"
 stress "a fifo" 3 "$BUILD/tool_jobserver" fifo 1 "${faults[@]}"
