@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/ending.h"
 #include "base/standard.h"
 #include "dump.h"
 #include "link/link.h"
@@ -123,6 +124,7 @@ int main(int argc, char **argv)
 
     if (!standard_open())
         return LINK_STATUS_ENVIRONMENT;
+    ending_prepare("minidump", NULL);
     context_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
@@ -130,5 +132,6 @@ int main(int argc, char **argv)
     }
     inputs_close(&command.inputs);
     context_shutdown();
+    ending_expected();
     return (int)command.status;
 }

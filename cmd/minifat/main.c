@@ -1,11 +1,11 @@
 /* main.c: command line -> inputs -> container -> file. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/ending.h"
 #include "base/output.h"
 #include "base/standard.h"
 #include "hostobj.h"
@@ -21,14 +21,6 @@ struct command {
     struct buffer object;
     enum link_status status;
 };
-
-/* The temporary goes first, then the signal does what it would have done. */
-static void on_signal(int number)
-{
-    output_remove_temporaries();
-    signal(number, SIG_DFL);
-    raise(number);
-}
 
 static bool open_inputs(struct command *command)
 {
@@ -110,14 +102,11 @@ static enum link_code run(void *argument)
 
 int main(int argc, char **argv)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ};
     struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
 
     if (!standard_open())
         return LINK_STATUS_ENVIRONMENT;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (signal(signals[i], on_signal) == SIG_IGN)
-            signal(signals[i], SIG_IGN);
+    ending_prepare("minifat", output_remove_temporaries);
     context_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
@@ -128,5 +117,6 @@ int main(int argc, char **argv)
     inputs_close(&command.inputs);
     options_free(&command.options);
     context_shutdown();
+    ending_expected();
     return (int)command.status;
 }

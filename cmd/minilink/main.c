@@ -2,11 +2,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/ending.h"
 #include "base/exec.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -15,48 +14,17 @@
 #include "options.h"
 #include "pool/jobserver.h"
 
-/* How long a worker that has crashed waits for the link thread to end the program. */
-#define CRASH_SECONDS 2
-
-/* SIGINT, SIGTERM, SIGHUP, SIGXFSZ, and those of a crash, of a plug-in's code perhaps: children,
- * temporaries and jobserver tokens go first, then the signal does what it would have done.
- * Everything called here is async-signal-safe. Only the link thread may look at the tokens; a
- * worker that has crashed hands its signal over. */
-static void on_signal(int number)
+/* Children, temporaries and jobserver tokens. Everything called here is async-signal-safe. */
+static void clean_up(void)
 {
-    if (gettid() != getpid()) {
-        const struct timespec pause = {.tv_sec = CRASH_SECONDS};
-
-        tgkill(getpid(), getpid(), number);
-        nanosleep(&pause, NULL);
-        signal(number, SIG_DFL);
-        raise(number);
-        return;
-    }
     exec_kill_all();
     output_remove_temporaries();
     jobserver_return_all();
-    signal(number, SIG_DFL);
-    raise(number);
 }
 
-static void catch_signals(void)
+static void set_signals(void)
 {
-    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGXFSZ, SIGABRT,
-                                  SIGSEGV, SIGBUS,  SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = on_signal};
-
-    /* Not reset by the first: the link thread must still be able to catch what a worker hands over.
-     */
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction old;
-
-        /* nohup and background jobs have them ignored, and sanitizers catch crashes: leave that so.
-         */
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(numbers[i], &action, NULL);
-    }
+    ending_prepare("minilink", clean_up);
     signal(SIGPIPE, SIG_IGN);
     /* Inherited as ignored, it would lose the exit status of ptxas. */
     signal(SIGCHLD, SIG_DFL);
@@ -126,7 +94,7 @@ int main(int argc, char **argv)
     if (!standard_open())
         return LINK_STATUS_ENVIRONMENT;
     memory_keep_freed();
-    catch_signals();
+    set_signals();
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
@@ -134,5 +102,6 @@ int main(int argc, char **argv)
     }
     options_free(&options);
     context_shutdown();
+    ending_expected();
     return (int)options.status;
 }

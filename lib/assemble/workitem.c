@@ -7,12 +7,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/ending.h"
+
 /* One call of the assembler; it stands outside the recovery point, so that what the assembler had
  * already handed over when memory ran out can be freed. */
 struct call {
     const struct minilink_assembler *assembler;
     struct minilink_job job;
     struct minilink_result result;
+    const struct context *parent; /* of the messages, which go to `sink` */
+    struct diag_sink *sink;
+    enum link_code code;
 };
 
 static enum link_code run_assembler(void *argument)
@@ -21,6 +26,13 @@ static enum link_code run_assembler(void *argument)
 
     return (enum link_code)call->assembler->assemble(call->assembler->state, &call->job,
                                                      &call->result);
+}
+
+static void collect(void *argument)
+{
+    struct call *call = argument;
+
+    call->code = diag_collect(run_assembler, call, call->parent, call->sink);
 }
 
 /* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
@@ -89,12 +101,14 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
                 .thread_limit = options->thread_limit,
                 .jobserver = options->jobserver},
         .result = {.size = sizeof(struct minilink_result)},
+        .parent = options->parent,
+        .sink = &output->sink,
     };
     uint64_t start = now();
-    enum link_code code = diag_collect(run_assembler, &call, options->parent, &output->sink);
 
+    ending_guard(collect, &call);
     output->nanoseconds = now() - start;
-    return take_result(output, &call.result, code);
+    return take_result(output, &call.result, call.code);
 }
 
 void workitem_run(void *argument)

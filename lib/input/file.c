@@ -152,18 +152,27 @@ static bool open_failed(const char *path, int error)
     return false;
 }
 
-static bool map_file(struct input_file *file, int fd, off_t size)
+static bool map_file(struct inputs *inputs, struct input_file *file, int fd, size_t size)
 {
-    void *mapping;
+    struct mapping *mapping = arena_zalloc(&inputs->arena, 1, sizeof *mapping);
+    void *start = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-    if (size == 0)
-        return true;
-    mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapping == MAP_FAILED)
-        return open_failed(file->path, errno);
+    if (start == MAP_FAILED)
+        return false;
+    *mapping = (struct mapping){.start = start, .size = size, .path = file->path};
+    mapping_enter(mapping);
     file->mapping = mapping;
-    file->data = (struct bytes){mapping, (size_t)size};
+    file->data = (struct bytes){start, size};
     return true;
+}
+
+static void unmap_file(struct input_file *file)
+{
+    if (!file->mapping)
+        return;
+    mapping_remove(file->mapping);
+    munmap((void *)(uintptr_t)file->mapping->start, file->mapping->size);
+    file->mapping = NULL;
 }
 
 /* What must not be left behind when memory runs out. */
@@ -180,8 +189,8 @@ static void close_opening(void *argument)
     if (opening->fd >= 0)
         close(opening->fd);
     buffer_free(&opening->stream);
-    if (opening->file && opening->file->mapping)
-        munmap(opening->file->mapping, opening->file->data.size);
+    if (opening->file)
+        unmap_file(opening->file);
 }
 
 /* Reads what cannot be mapped. */
@@ -223,8 +232,13 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
         return open_failed(file->path, errno);
     if (S_ISDIR(status.st_mode))
         return open_failed(file->path, EISDIR);
-    if (S_ISREG(status.st_mode))
-        return map_file(file, opening->fd, status.st_size);
+    /* Files of /proc say that they are empty, those of /sys cannot be mapped. */
+    if (S_ISREG(status.st_mode) && status.st_size > 0) {
+        if (map_file(inputs, file, opening->fd, (size_t)status.st_size))
+            return true;
+        if (errno != ENODEV)
+            return open_failed(file->path, errno);
+    }
     return read_stream(inputs, file, opening);
 }
 
@@ -275,14 +289,14 @@ void inputs_release(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
         if (inputs->files[i].mapping)
-            madvise(inputs->files[i].mapping, inputs->files[i].data.size, MADV_DONTNEED);
+            madvise((void *)(uintptr_t)inputs->files[i].mapping->start,
+                    inputs->files[i].mapping->size, MADV_DONTNEED);
 }
 
 void inputs_close(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->files[i].mapping)
-            munmap(inputs->files[i].mapping, inputs->files[i].data.size);
+        unmap_file(&inputs->files[i]);
     free(inputs->files);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};

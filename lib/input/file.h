@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/mapping.h"
 #include "base/text.h"
 #include "input/library.h"
 
@@ -26,10 +27,10 @@ enum file_kind {
 };
 
 struct input_file {
-    const char *path;    /* as the user gave it, or as -l found it */
-    const char *library; /* "cudart" for -lcudart, else NULL */
-    struct bytes data;   /* whole contents */
-    void *mapping;       /* what to unmap, or NULL */
+    const char *path;        /* as the user gave it, or as -l found it */
+    const char *library;     /* "cudart" for -lcudart, else NULL */
+    struct bytes data;       /* whole contents */
+    struct mapping *mapping; /* what to unmap, or NULL */
     enum file_kind kind;
 };
 

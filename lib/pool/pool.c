@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "pool/pqueue.h"
 
 struct thread_entry {
@@ -100,6 +101,7 @@ static __thread uint32_t worker_number;
 static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
+    void *stack = ending_stack_open();
     struct queued_task *task;
 
     pthread_mutex_lock(&pool->mutex);
@@ -116,6 +118,7 @@ static void *worker_main(void *argument)
     pool->thread_count--;
     pthread_cond_signal(&pool->done_cond);
     pthread_mutex_unlock(&pool->mutex);
+    ending_stack_close(stack);
     return NULL;
 }
 

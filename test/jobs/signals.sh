@@ -1,6 +1,7 @@
 #!/bin/bash
 # signals.sh: SIGINT, SIGTERM and SIGHUP at many moments of a link: it ends by that signal, or is done
-# before; no half-written file, no temporary and no child stays.
+# before; no half-written file, no temporary and no child stays. All other signals that end a program, and
+# plug-ins that end it otherwise: the same, and the jobserver has its tokens back.
 #
 # REPEATS (20) is how many moments are tried of each link.
 set -u
@@ -133,5 +134,92 @@ for name in INT TERM HUP; do
         failed=$((failed + 1)); echo "failed: SIG$name with an assembler that ignores it: $took s, status $status, left '$(ls -A out)', children '$(children)'"
     fi
 done
+
+# Each signal that ends a program, while four children run on four tokens, in a link of its own process group as make
+# has it. FREEZE is how a child that is not killed would be seen: it ignores what can be ignored.
+ulimit -c 0
+for name in HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 ALRM TERM STKFLT XCPU VTALRM PROF IO PWR SYS; do
+    rm -rf out/* started
+    tool_jobserver fifo 4 env --default-signal sh -c 'echo $$ > link; exec "$@"' sh \
+        "${split[@]}" --assembler=ptxas --ptxas="$work/deaf" "${abc[@]}" > tokens 2> messages &
+    pid=$!
+    for _ in $(seq 1000); do
+        [ -e started ] && break
+        sleep 0.01
+    done
+    kill -s $name "$(cat link)"
+    wait $pid
+    status=$?
+    if [ -e started ] && [ $status = 0 ] && [ -z "$(ls -A out)" ] && no_children; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)); echo "failed: SIG$name: tokens $status, left '$(ls -A out)' and '$(children)'"; cat tokens messages
+        kill -9 $(children | cut -d' ' -f1) 2> /dev/null
+    fi
+done
+
+# A plug-in that ends the program, or its thread, in a worker and in the link thread; with the standard
+# descriptors closed, too, whose numbers nothing else may get.
+ends() {
+    what="a plug-in that calls $SAMPLE_END, $1"
+    shift
+    rm -rf out/* status
+    timeout 60 tool_jobserver fifo 4 sh -c '"$@"; echo $? > status' sh "$@" --assembler=plugin:"$BUILD/sample-plugin.so" \
+        "${abc[@]}" > tokens 2> messages
+    tokens=$?
+    status=$(cat status)
+    case $SAMPLE_END in
+    abort) [ "$status" = 134 ] ;;
+    overflow) [ "$status" = 139 ] ;;
+    pthread_*) [ "$status" = 1 ] && { [ -n "$closed" ] || grep -q "fatal   : An assembler has ended its thread" messages; } ;;
+    *) [ "$status" = 1 ] && { [ -n "$closed" ] || grep -q "fatal   : An assembler has called exit()" messages; } ;;
+    esac && [ "$tokens" = 0 ] && [ -z "$(ls -A out)" ] && { passed=$((passed + 1)); return; }
+    failed=$((failed + 1)); echo "failed: $what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
+}
+export SAMPLE_ABORT=.version SAMPLE_END
+for SAMPLE_END in abort exit quick_exit pthread_exit pthread_cancel overflow; do
+    closed=
+    ends "in a worker" "${split[@]}"
+    ends "in the link thread" minilink -w -arch=sm_90 -o out/x
+    closed=yes
+    ends "in a worker, without standard descriptors" sh -c 'exec "$@" <&- >&- 2>&-' sh "${split[@]}"
+    ends "in the link thread, without standard descriptors" sh -c 'exec "$@" <&- >&- 2>&-' sh minilink -w -arch=sm_90 -o out/x
+done
+unset SAMPLE_ABORT SAMPLE_END
+
+# A link without standard descriptors: what is said on one of them must not get into the jobserver.
+for kind in pipe fifo; do
+    for closed in "<&-" ">&-" "2>&-" "<&- >&-" "<&- 2>&-" ">&- 2>&-" "<&- >&- 2>&-"; do
+        rm -rf out/* status
+        SAMPLE_NOISE=noise tool_jobserver $kind 4 sh -c '"$@" '"$closed"'; echo $? > status' sh "${split[@]}" \
+            --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" > tokens 2> messages
+        tokens=$?
+        if [ "$(cat status)" = 0 ] && [ $tokens = 0 ] && cmp -s out/x plugin.cubin; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1)); echo "failed: a link with $closed, $kind: status $(cat status), tokens $tokens"; cat tokens messages
+        fi
+    done
+done
+
+# An input that somebody makes shorter while it is mapped.
+shrinks() {
+    what=$1 name=$2
+    shift 2
+    rm -rf out/*
+    cp "$F"/k.sm90.cubin big.o
+    SAMPLE_TRUNCATE=big.o timeout 60 tool_jobserver fifo 4 sh -c '"$@"; echo $? > status' sh "$@" > tokens 2> messages
+    tokens=$?
+    status=$(cat status)
+    if [ "$status" = 3 ] && [ "$tokens" = 0 ] && grep -q "^minilink fatal   : Input file '$name' became shorter while it was read" messages &&
+        [ -z "$(ls -A out)" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)); echo "failed: $what: status $status, tokens $tokens, left '$(ls -A out)'"; cat tokens messages
+    fi
+}
+shrinks "an input that shrinks" big.o minilink -w -arch=sm_90 -o out/x big.o "$F"/a.ptxonly.o --assembler=plugin:"$BUILD/sample-plugin.so"
+shrinks "an input that shrinks, of several" ./big.o "${split[@]}" ./big.o "$F"/a.ptxonly.o "$F"/c.lto.o \
+    --assembler=plugin:"$BUILD/sample-plugin.so"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -10,10 +10,16 @@
  *                      appended, one line each, for tests of order and concurrency
  *     SAMPLE_SLEEP_MS  milliseconds that a chunk takes; given up soon after a cancellation
  *     SAMPLE_FAIL      a chunk whose PTX contains this text cannot be assembled
- *     SAMPLE_ABORT     a chunk whose PTX contains this text ends the whole program, by abort() */
+ *     SAMPLE_ABORT     a chunk whose PTX contains this text does what no plug-in may: it ends the
+ *                      whole program, or its thread
+ *     SAMPLE_END       how: "abort" (also when not set), "exit", "quick_exit", "pthread_exit",
+ *                      "pthread_cancel", "overflow" (of the stack)
+ *     SAMPLE_NOISE     written to standard error by each chunk, which no plug-in may
+ *     SAMPLE_TRUNCATE  a file that the first chunk empties, as somebody else might */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,14 +126,49 @@ static struct sample_cubin *make_cubin(const struct minilink_job *job)
     return cubin;
 }
 
+/* GCC would make a loop of it without the barrier. */
+static size_t overflow(size_t depth)
+{
+    char room[4096];
+
+    room[depth % sizeof room] = (char)depth;
+    __asm__ volatile("" : : "r"(room) : "memory");
+    return depth ? overflow(depth + 1) + (size_t)room[0] : 0;
+}
+
+static void end_program(void)
+{
+    const char *how = getenv("SAMPLE_END");
+
+    if (!how || strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "exit") == 0)
+        exit(0);
+    if (strcmp(how, "quick_exit") == 0)
+        quick_exit(0);
+    if (strcmp(how, "pthread_exit") == 0)
+        pthread_exit(NULL);
+    if (strcmp(how, "pthread_cancel") == 0) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+    if (strcmp(how, "overflow") == 0 && overflow(1) == 0)
+        abort();
+}
+
 static int make_result(const struct minilink_job *job, struct minilink_result *result)
 {
     const char *fail = getenv("SAMPLE_FAIL"), *crash = getenv("SAMPLE_ABORT");
+    const char *truncated = getenv("SAMPLE_TRUNCATE"), *noise = getenv("SAMPLE_NOISE");
 
     if (is_cancelled(job))
         return MINILINK_CANCELLED;
     if (crash && *crash && strstr(job->ptx, crash))
-        abort();
+        end_program();
+    if (noise && write(STDERR_FILENO, noise, strlen(noise)) < 0)
+        return MINILINK_INTERNAL;
+    if (truncated && truncate(truncated, 0))
+        return MINILINK_FAILED;
     if (fail && *fail && strstr(job->ptx, fail)) {
         result->log = strdup("1:1: error: SAMPLE_FAIL is in this chunk\n");
         return MINILINK_FAILED;

@@ -314,6 +314,59 @@ START_TEST(a_pipe_is_read_to_its_end)
 }
 END_TEST
 
+START_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
+{
+    struct inputs inputs = {0};
+
+    ck_assert(
+        open_all(&inputs, &(struct input_operand){"/proc/self/status", false}, 1, NULL, 0, ""));
+    ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
+    ck_assert_uint_gt(inputs.files[0].data.size, 100);
+    ck_assert_ptr_null(inputs.files[0].mapping);
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
+{
+    struct inputs inputs = {0};
+
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK))
+        return;
+    ck_assert(open_all(
+        &inputs, &(struct input_operand){"/sys/kernel/mm/transparent_hugepage/enabled", false}, 1,
+        NULL, 0, ""));
+    ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
+    inputs_close(&inputs);
+}
+END_TEST
+
+START_TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
+{
+    const struct input_operand operands[] = {
+        {FIXTURES "a.ptx", false}, {FIXTURES "b.sass.o", false}, {FIXTURES "a.ptx", false}};
+    struct inputs inputs = {0};
+    const uint8_t *starts[3];
+
+    ck_assert(open_all(&inputs, operands, 3, NULL, 0, ""));
+    for (size_t i = 0; i < 3; i++) {
+        struct bytes data = inputs.files[i].data;
+        const struct mapping *mapping = inputs.files[i].mapping;
+
+        starts[i] = data.data;
+        ck_assert_str_eq(mapping->path, operands[i].name);
+        ck_assert_ptr_eq(mapping_find(data.data), mapping);
+        ck_assert_ptr_eq(mapping_find(data.data + data.size - 1), mapping);
+        ck_assert_ptr_ne(mapping_find(data.data + data.size), mapping);
+        ck_assert_ptr_ne(mapping_find(data.data - 1), mapping);
+    }
+    ck_assert_ptr_null(mapping_find(&inputs));
+    inputs_close(&inputs);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_ptr_null(mapping_find(starts[i]));
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("file");
@@ -328,6 +381,9 @@ static Suite *make_suite(void)
     tcase_add_test(open, operands_are_mapped_in_order_and_may_repeat);
     tcase_add_test(open, every_file_that_cannot_be_opened_is_reported);
     tcase_add_test(open, a_pipe_is_read_to_its_end);
+    tcase_add_test(open, a_file_that_says_it_is_empty_is_read_to_its_end);
+    tcase_add_test(open, a_file_that_cannot_be_mapped_is_read_to_its_end);
+    tcase_add_test(open, the_file_behind_an_address_is_known_while_it_is_mapped);
     tcase_add_unchecked_fixture(library, make_libraries, remove_libraries);
     tcase_add_test(library, libraries_are_found_in_the_paths_in_order);
     tcase_add_test(library, a_shared_library_is_passed_over_with_an_info_under_v);
