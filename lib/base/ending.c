@@ -143,6 +143,15 @@ static void on_hand_over(int number)
     finish(&handed);
 }
 
+static void on_exit_call(void);
+
+/* Without memory for one more handler there are those that were made before. */
+static void watch_exit(void)
+{
+    if (atexit(on_exit_call) || at_quick_exit(on_exit_call))
+        errno = 0;
+}
+
 /* exit() and quick_exit() lead here; a call takes its handler off the list before it runs it, so
  * that threads which exit together need one each. A child that was forked has another process
  * number. */
@@ -155,8 +164,7 @@ static void on_exit_call(void)
 
     if (!atomic_load(&is_prepared) || getpid() != link_process)
         return;
-    atexit(on_exit_call);
-    at_quick_exit(on_exit_call);
+    watch_exit();
     end_program(&end);
 }
 
@@ -265,10 +273,8 @@ void ending_prepare(const char *program, void (*function)(void))
     unblock(crashes, sizeof crashes / sizeof *crashes);
     /* Past its limit a write then fails, and says so. */
     signal(SIGXFSZ, SIG_IGN);
-    for (int i = 0; i < EXIT_HANDLERS; i++) {
-        atexit(on_exit_call);
-        at_quick_exit(on_exit_call);
-    }
+    for (int i = 0; i < EXIT_HANDLERS; i++)
+        watch_exit();
     atomic_store(&is_prepared, true);
 }
 
