@@ -228,11 +228,12 @@ static bool add_tables(Elf *elf, struct contents *contents)
 static bool libelf_failed(void)
 {
     bool is_full = errno == ENOMEM || errno == ENOSPC;
+    bool is_limited = errno == EFBIG; /* by the process's limit, which libelf does not tell */
     const char *why = elf_errmsg(elf_errno());
 
     if (is_full || !why || strcmp(why, "out of memory") == 0)
         context_raise(LINK_NO_MEMORY);
-    diag_fatal("libelf cannot build the host object: %s", why);
+    diag_fatal("libelf cannot build the host object: %s", is_limited ? strerror(EFBIG) : why);
     return false;
 }
 

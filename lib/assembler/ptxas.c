@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,7 +324,7 @@ static int fail(struct minilink_result *result, const char *what)
         return MINILINK_NO_MEMORY;
     snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
     append_log(&result->log, "fatal   ", text);
-    return MINILINK_FAILED;
+    return MINILINK_ENVIRONMENT;
 }
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -382,6 +383,13 @@ static int take_cubin(int fd, uint32_t mode, struct minilink_result *result)
     return MINILINK_NOT_RELOCATABLE;
 }
 
+/* True when it could not start, or may not write as much as it has to. */
+static bool is_environment(const struct exec_result *ended)
+{
+    return ended->end == EXEC_NOT_STARTED ||
+           (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
+}
+
 static int run(const struct ptxas *ptxas, const struct minilink_job *job, int input, int output,
                struct minilink_result *result)
 {
@@ -411,7 +419,7 @@ static int run(const struct ptxas *ptxas, const struct minilink_job *job, int in
         /* With its usual status it has said itself what is wrong. */
         if (ended.end != EXEC_EXITED || ended.output_size == 0)
             append_log(&result->log, "fatal   ", end);
-        return MINILINK_FAILED;
+        return is_environment(&ended) ? MINILINK_ENVIRONMENT : MINILINK_FAILED;
     }
     return take_cubin(output, job->mode, result);
 }

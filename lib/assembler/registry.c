@@ -106,6 +106,8 @@ const char *assembler_code_text(int code)
         return "elfLink memory error";
     case LINK_CANCELLED:
         return "cancelled";
+    case LINK_ENVIRONMENT:
+        return "elfLink: the assembler could not run";
     default:
         return "elfLink: unexpected error";
     }

@@ -30,7 +30,8 @@ enum link_code {
     LINK_NVVM_ERROR = 7,      /* libnvvm refused the program */
     LINK_NOT_RELOCATABLE = 8, /* the assembler's output is not a relocatable cubin */
     LINK_NO_MEMORY = 64,
-    LINK_CANCELLED = 65, /* given up because another chunk failed or a signal came */
+    LINK_CANCELLED = 65,   /* given up because another chunk failed or a signal came */
+    LINK_ENVIRONMENT = 66, /* no process, no file; what is wrong has been reported */
 };
 
 /* Something to be done when the thread unwinds; see context_defer. */

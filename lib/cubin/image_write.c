@@ -149,19 +149,19 @@ static bool fill_elf(Elf *elf, const struct image *image)
     for (size_t i = 1; i < image->section_count; i++)
         if (!add_section(elf, &image->sections[i]))
             return false;
-    return add_segments(elf, image) &&
-           (elf_update(elf, ELF_C_WRITE_MMAP) >= 0 || libelf_failed("write the cubin"));
+    return add_segments(elf, image);
 }
 
-static bool system_failed(const char *step)
+/* The machine is at fault. */
+static _Noreturn void system_failed(const char *step)
 {
     if (errno == ENOMEM || errno == ENOSPC)
         context_raise(LINK_NO_MEMORY);
     diag_fatal("Could not %s the cubin in memory: %s", step, strerror(errno));
-    return false;
+    context_raise(LINK_ENVIRONMENT);
 }
 
-static bool write_sizes(const struct image *image, int fd)
+static void write_sizes(const struct image *image, int fd)
 {
     for (size_t i = 1; i < image->section_count; i++) {
         uint64_t offset =
@@ -169,9 +169,14 @@ static bool write_sizes(const struct image *image, int fd)
 
         if (looks_full(&image->sections[i]) &&
             pwrite(fd, &image->sections[i].size, 8, (off_t)offset) != 8)
-            return system_failed("write");
+            system_failed("write");
     }
-    return true;
+}
+
+static void set_size(const struct writer *writer)
+{
+    if (ftruncate(writer->fd, (off_t)writer->image->file_size))
+        system_failed("size");
 }
 
 /* Writes the ELF file into the memory file. */
@@ -184,10 +189,16 @@ static bool write_elf(struct writer *writer)
         return libelf_failed("open the memory file");
     if (!fill_elf(writer->elf, writer->image))
         return false;
+    if (elf_update(writer->elf, ELF_C_WRITE_MMAP) < 0) {
+        /* libelf does not say why a file cannot be so large. */
+        set_size(writer);
+        return libelf_failed("write the cubin");
+    }
     elf_end(writer->elf);
     writer->elf = NULL;
-    return write_sizes(writer->image, writer->fd) &&
-           (ftruncate(writer->fd, (off_t)writer->image->file_size) == 0 || system_failed("size"));
+    write_sizes(writer->image, writer->fd);
+    set_size(writer);
+    return true;
 }
 
 /* Writes the image into a new memory file and maps it. */
@@ -197,12 +208,12 @@ static bool map_image(struct writer *writer)
 
     writer->fd = memfd_create("cubin", MFD_CLOEXEC);
     if (writer->fd < 0)
-        return system_failed("create");
+        system_failed("create");
     if (!write_elf(writer))
         return false;
     map = mmap(NULL, writer->image->file_size, PROT_READ, MAP_PRIVATE, writer->fd, 0);
     if (map == MAP_FAILED)
-        return system_failed("map");
+        system_failed("map");
     writer->bytes = (struct bytes){map, writer->image->file_size};
     return true;
 }

@@ -73,6 +73,8 @@ bool assemble(struct link *link)
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
+    if (code == LINK_ENVIRONMENT)
+        environment_failed(link);
     return code == LINK_OK &&
            (keep_cubins(request->keep, &link->cubins) || environment_failed(link));
 }

@@ -218,7 +218,7 @@ enum link_status link_run(const struct link_request *request)
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
     free_all(&link);
-    if (code == LINK_NO_MEMORY)
+    if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
         return LINK_STATUS_ENVIRONMENT;
     if (code == LINK_OK && diag_error_count() == link.errors_before)
         return LINK_STATUS_OK;

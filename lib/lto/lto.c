@@ -7,6 +7,7 @@
 #include "lto/lto.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -384,6 +385,9 @@ static bool report_death(const struct run *run)
     else
         diag_fatal("libnvJitLink '%s' ended its process with status %d", library, result->code);
     diag_note("--lto-source=ptx links the PTX beside the LTO-IR instead");
+    if (result->end == EXEC_NOT_STARTED ||
+        (result->end == EXEC_SIGNALED && result->code == SIGXFSZ))
+        context_raise(LINK_ENVIRONMENT);
     return false;
 }
 

@@ -40,9 +40,54 @@ link -arch=sm_90 "$F"/a.ptxonly.o -o out/x.cubin
 check "a failing link ends with status 1" is 1 "Undefined reference"
 check "and keeps the old output" [ "$(cat out/x.cubin)" = old ]
 rm out/x.cubin
-(ulimit -f 1; minilink "$F"/a.lto.o "$F"/b.lto.o -o out/x.cubin 2> messages)
-status=$?
-check "a file size limit is reported or kills, and leaves nothing" only ""
+
+# limited KIB COMMAND...: no file that it writes, in memory too, may be larger. Messages go through a pipe.
+limited() {
+    local kib=$1
+    shift
+    (ulimit -f "$kib"; exec "$@" 2>&1) | cat > messages
+    status=${PIPESTATUS[0]}
+}
+# A toolkit's assembler, played by programs that write too much, and that are gone when they are needed.
+cat > large << 'END'
+#!/bin/sh
+[ "$1" = --version ] && { printf 'release 13.0\nBuild test\n'; exit; }
+while [ $# -gt 1 ]; do shift; done
+exec head -c 1000000 /dev/zero > "$1"
+END
+cat > gone.sh << 'END'
+#!/bin/sh
+printf 'release 13.0\nBuild test\n'
+rm "$0"
+END
+chmod +x large gone.sh
+abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
+for kib in 0 1 4; do
+    limited $kib minilink -w -arch=sm_90 "${abc[@]}" -o out/x.cubin
+    check "a limit of $kib KiB on files, builtin" is 3 "File too large"
+    limited $kib minilink -w -arch=sm_90 -split-compile-extended=4 --minimum-chunk=1 "${abc[@]}" -o out/x.cubin
+    check "a limit of $kib KiB on files, builtin in threads" is 3 "File too large"
+done
+limited 1 minilink -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/large "${abc[@]}" -o out/x.cubin
+check "a limit on files that the PTX does not fit in" is 3 "Could not hand the chunk to ptxas: File too large"
+limited 100 minilink -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/large "${abc[@]}" -o out/x.cubin
+check "a limit on files that ptxas runs into" is 3 "killed by signal 25"
+limited 1 minilink -w -arch=sm_90 "$F"/k.sm90.cubin -o out/x.cubin
+check "a limit on files, a merge" is 3 "File too large"
+limited 1 minilink -w -arch=sm_90 -emit-ptx "${abc[@]}" -o out/x.ptx
+check "a limit on files, -emit-ptx" is 3 "File too large"
+limited 1 minilink -w -arch=sm_90 --keep=kept "${abc[@]}" -o out/x.cubin
+check "a limit on files, --keep" is 3 "Could not write output file 'kept/.*File too large"
+limited 0 minifat --format=fatbin "$F"/a.ptx -o out/x.fatbin
+check "a limit on files, minifat" is 3 "File too large"
+limited 1 minifat --format=object "$F"/a.ptx -o out/x.o
+check "a limit on files, minifat's objects" is 3 "File too large"
+limited 1 sh -c 'exec minidump "$1" > dumped' sh "$F"/a.lto.o
+check "a limit on files, minidump" is 3 "File too large"
+check "limits leave nothing" only ""
+link -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/gone.sh "${abc[@]}" -o out/x.cubin
+check "an assembler that cannot be started any more" is 3 "could not be run: No such file"
+check "leaves nothing" only ""
 
 # Truncated at every 97th byte: never a crash, never an output from a cut object with code lost.
 size=$(stat -c %s "$F"/a.lto.fatbin)

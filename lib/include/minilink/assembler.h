@@ -27,10 +27,11 @@ enum minilink_mode {
 enum minilink_code {
     MINILINK_OK = 0,
     MINILINK_INTERNAL = 1,
-    MINILINK_FAILED = 5, /* the PTX is wrong, or the assembler could not run; `log` says why */
+    MINILINK_FAILED = 5, /* the PTX is wrong; `log` says why */
     MINILINK_NOT_RELOCATABLE = 8,
     MINILINK_NO_MEMORY = 64,
     MINILINK_CANCELLED = 65,
+    MINILINK_ENVIRONMENT = 66, /* not the PTX is at fault: no process, no file; `log` says why */
 };
 
 enum minilink_jobserver {

@@ -282,6 +282,15 @@ START_TEST(death_by_a_signal_is_told)
 }
 END_TEST
 
+START_TEST(a_limit_on_files_is_told)
+{
+    ck_assert_int_eq(assemble("printf half; kill -XFSZ $$\n"), MINILINK_ENVIRONMENT);
+    ck_assert_str_eq(result.log,
+                     "half\nptxas fatal   : killed by signal 25 (File size limit exceeded)\n");
+    free_result();
+}
+END_TEST
+
 START_TEST(endless_output_is_cut_and_does_not_block)
 {
     ck_assert_int_eq(assemble("yes 0123456789abcdef | head -c 3000000; exit 1\n"), MINILINK_FAILED);
@@ -306,7 +315,7 @@ END_TEST
 START_TEST(a_missing_program_is_told)
 {
     unlink(script);
-    ck_assert_int_eq(assemble(NULL), MINILINK_FAILED);
+    ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
     ck_assert_str_eq(result.log, "ptxas fatal   : could not be run: No such file or directory\n");
     free_result();
 }
@@ -429,7 +438,7 @@ START_TEST(no_more_descriptors_is_a_failure_with_a_reason)
     before = limit.rlim_cur;
     limit.rlim_cur = 3;
     setrlimit(RLIMIT_NOFILE, &limit);
-    ck_assert_int_eq(assemble(NULL), MINILINK_FAILED);
+    ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
     limit.rlim_cur = before;
     setrlimit(RLIMIT_NOFILE, &limit);
     ck_assert_str_eq(result.log,
@@ -582,6 +591,7 @@ static Suite *exec_suite(void)
     tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
     tcase_add_test(cases, messages_of_a_failure_are_the_log);
     tcase_add_test(cases, death_by_a_signal_is_told);
+    tcase_add_test(cases, a_limit_on_files_is_told);
     tcase_add_test(cases, endless_output_is_cut_and_does_not_block);
     tcase_add_test(cases, success_without_a_cubin_is_a_failure);
     tcase_add_test(cases, a_missing_program_is_told);
