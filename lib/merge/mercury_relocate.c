@@ -18,6 +18,7 @@
 #include "merge/mercury_code.h"
 #include "merge/mercury_constants.h"
 #include "merge/preserve.h"
+#include "merge/relocations.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 
@@ -56,35 +57,20 @@ static struct text list_name(const struct mercury_list *list)
                                 TEXT_ARG(mercury_plain_name(target->name))));
 }
 
-static void list_section(struct mercury_list *list)
-{
-    if (list->merged == MERGE_NONE)
-        list->merged = layout_add(list->m, &(struct merged_section){
-                                               .class = CLASS_TWIN_RELOCATIONS,
-                                               .name = list_name(list),
-                                               .type = SHT_CUDA_MERC_RELA,
-                                               .flags = list->input->flags,
-                                               .alignment = 8,
-                                               .entry_size = sizeof(Elf64_Rela),
-                                               .function = MERGE_NONE,
-                                               .target = list->place.section,
-                                           });
-}
-
 static void keep(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
                  uint32_t symbol, uint32_t section, uint64_t addend)
 {
-    struct merging *m = list->m;
-
-    list_section(list);
-    ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
-        (struct merged_relocation){.offset = list->place.offset + record->r_offset,
-                                   .addend = (int64_t)addend,
-                                   .type = type,
-                                   .list = list->merged,
-                                   .symbol = symbol,
-                                   .section = section};
-    m->sections[list->merged].size += sizeof(Elf64_Rela);
+    if (list->merged == MERGE_NONE)
+        list->merged = relocations_add_list(list->m, list_name(list), SHT_CUDA_MERC_RELA,
+                                            list->input->flags, list->place.section);
+    relocations_add(list->m, &(struct merged_relocation){
+                                 .offset = list->place.offset + record->r_offset,
+                                 .addend = (int64_t)addend,
+                                 .type = type,
+                                 .list = list->merged,
+                                 .symbol = symbol,
+                                 .section = section,
+                             });
 }
 
 static void give_up(const struct mercury_list *list, const char *why)
@@ -130,20 +116,12 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
         give_up(list, "a relocation against a section is of unknown type");
 }
 
-/* As in relocate.c: the lines and frames of a losing copy are not told. */
-static bool forgets_losers(struct text section)
-{
-    return text_equal(section, TEXT(".nv.merc.debug_line")) ||
-           text_equal(section, TEXT(".nv.merc.debug_frame")) ||
-           text_equal(section, TEXT(".nv.merc.nv_debug_line_sass"));
-}
-
 /* Whether a section of debug information says nothing of this definition of a function, which
  * lost to another one. */
 static bool is_lost_function(const struct mercury_list *list, uint32_t index, uint32_t symbol)
 {
     return list->m->symbols[symbol].type == STT_FUNC && losers_has(list->m, list->file, index) &&
-           forgets_losers(list->target->name);
+           relocations_forget_losers(list->target->name);
 }
 
 static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
@@ -463,16 +441,8 @@ static void add_list(struct merging *m, uint32_t target)
 {
     struct text name = m->sections[target].name;
 
-    layout_add(m, &(struct merged_section){
-                      .class = CLASS_RELOCATIONS,
-                      .name = text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(name))),
-                      .type = SHT_RELA,
-                      .flags = SHF_INFO_LINK,
-                      .alignment = 8,
-                      .entry_size = sizeof(Elf64_Rela),
-                      .function = MERGE_NONE,
-                      .target = target,
-                  });
+    relocations_add_list(m, text_of(arena_printf(&m->image->arena, ".rela%.*s", TEXT_ARG(name))),
+                         SHT_RELA, SHF_INFO_LINK, target);
 }
 
 void mercury_add_lists(struct merging *m)

@@ -26,6 +26,7 @@
 #include "merge/preserve.h"
 #include "merge/reach.h"
 #include "merge/relocate.h"
+#include "merge/relocations.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
@@ -157,7 +158,7 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     attributes_warn(m);
-    return attributes_encode(m) && relocate_encode(m);
+    return attributes_encode(m) && relocations_encode(m);
 }
 
 static uint32_t find_index(const struct merging *m, struct text name)
@@ -351,7 +352,7 @@ static void free_merging(void *argument)
 
     buffer_free(&m->scratch);
     free(m->sections);
-    free(m->relocations);
+    relocations_free(&m->relocations);
     table_free(&m->section_names);
     image_strings_free(&m->strings);
     arena_free(&m->arena);

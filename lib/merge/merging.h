@@ -160,6 +160,13 @@ struct merged_relocation {
     uint32_t section;
 };
 
+/* All lists' together, in reading order (relocations.h). */
+struct merged_relocations {
+    struct merged_relocation *items;
+    size_t count;
+    size_t capacity;
+};
+
 struct losses;
 struct rows;
 struct shared_names;
@@ -242,9 +249,7 @@ struct merging {
     uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
 
     /* relocate.c */
-    struct merged_relocation *relocations; /* reading order; written last read first */
-    size_t relocation_count;
-    size_t relocation_capacity;
+    struct merged_relocations relocations;
     uint32_t *resolved_of; /* by merged section: where its resolved ones are listed, MERGE_NONE: not
                             * yet; NULL unless they are asked for */
     size_t resolved_of_count;

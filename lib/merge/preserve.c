@@ -37,16 +37,9 @@ static uint32_t add_list(struct merging *m, uint32_t target)
     char *name = arena_printf(&m->image->arena, "%s.nv.resolvedrela%.*s", is_twin ? ".nv.merc" : "",
                               TEXT_ARG(plain));
 
-    return layout_add(m, &(struct merged_section){
-                             .class = is_twin ? CLASS_TWIN_RELOCATIONS : CLASS_RELOCATIONS,
-                             .name = text_of(name),
-                             .type = is_twin ? SHT_CUDA_MERC_RESOLVED_RELA : SHT_CUDA_RESOLVED_RELA,
-                             .flags = is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK,
-                             .alignment = 8,
-                             .entry_size = sizeof(Elf64_Rela),
-                             .function = MERGE_NONE,
-                             .target = target,
-                         });
+    return relocations_add_list(m, text_of(name),
+                                is_twin ? SHT_CUDA_MERC_RESOLVED_RELA : SHT_CUDA_RESOLVED_RELA,
+                                is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK, target);
 }
 
 /* Whether a relocation of this kind is listed. */
@@ -77,8 +70,7 @@ void preserve_relocation(struct merging *m, uint32_t target,
     if (m->resolved_of[target] == MERGE_NONE)
         m->resolved_of[target] = add_list(m, target);
     listed.list = m->resolved_of[target];
-    m->sections[listed.list].size += sizeof(Elf64_Rela);
-    ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) = listed;
+    relocations_add(m, &listed);
 }
 
 bool preserve_is_list(const struct merged_section *section)

@@ -10,6 +10,7 @@
 #define MINILINK_MERGE_PRESERVE_H
 
 #include "merge/merging.h"
+#include "merge/relocations.h"
 
 /* Warns where nvlink does, when the option is given. */
 void preserve_warn(const struct merging *m);

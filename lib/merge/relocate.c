@@ -15,41 +15,11 @@
 #include "merge/layout.h"
 #include "merge/losers.h"
 #include "merge/preserve.h"
+#include "merge/relocation_rule.h"
+#include "merge/relocations.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
-#include "merge/symtab.h"
 #include "merge/texture.h"
-
-/* Bits of a 16-byte instruction, counted from its lowest. */
-struct field {
-    uint32_t type;
-    uint8_t first;
-    uint8_t width;
-    uint8_t shift; /* the field holds value >> shift */
-    uint8_t bank;  /* first bit of the bank's number; 0 = the field has none */
-};
-
-#define BANK_WIDTH 5
-
-static const struct field shared_fields[] = {
-    {R_CUDA_ABS32_32, 32, 32, 0, 0},
-    {R_CUDA_ABS24_40, 40, 24, 0, 0},
-    {R_CUDA_ABS16_32, 32, 16, 0, 0},
-};
-
-static const struct field constant_fields[] = {
-    {R_CUDA_ABS16_32, 32, 16, 0, 0},
-    {R_CUDA_CONST_FIELD21_38, 38, 16, 0, 54},
-    {R_CUDA_CONST_FIELD19_40, 40, 14, 2, 54},
-    {R_CUDA_CONST_FIELD22_37, 37, 17, 0, 54},
-};
-
-/* Offsets of words in bank 0. */
-static const struct field texture_fields[] = {
-    {R_CUDA_CONST_FIELD21_38, 38, 16, 0, 54},
-    {R_CUDA_BINDLESSOFF14_40, 40, 14, 2, 0},
-    {R_CUDA_CONST_FIELD22_37, 37, 17, 0, 54},
-};
 
 /* One list of relocations at work. */
 struct list {
@@ -86,39 +56,20 @@ static uint64_t load(const uint8_t *at, unsigned size)
     return value;
 }
 
-static uint32_t list_section(struct list *list)
-{
-    const struct cubin_section *input = list->input;
-
-    if (list->merged == MERGE_NONE)
-        list->merged = layout_add(
-            list->m, &(struct merged_section){
-                         .class = CLASS_RELOCATIONS,
-                         .name = input->name,
-                         .type = input->type,
-                         .flags = input->flags,
-                         .alignment = 8,
-                         .entry_size = list->has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
-                         .function = MERGE_NONE,
-                         .target = list->place.section,
-                     });
-    return list->merged;
-}
-
 static bool keep(struct list *list, const struct cubin_relocation *relocation, uint32_t type,
                  uint32_t symbol, uint32_t section, int64_t addend)
 {
-    struct merging *m = list->m;
-    uint32_t merged = list_section(list);
-
-    ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
-        (struct merged_relocation){.offset = list->place.offset + relocation->offset,
-                                   .addend = addend,
-                                   .type = type,
-                                   .list = merged,
-                                   .symbol = symbol,
-                                   .section = section};
-    m->sections[merged].size += m->sections[merged].entry_size;
+    if (list->merged == MERGE_NONE)
+        list->merged = relocations_add_list(list->m, list->input->name, list->input->type,
+                                            list->input->flags, list->place.section);
+    relocations_add(list->m, &(struct merged_relocation){
+                                 .offset = list->place.offset + relocation->offset,
+                                 .addend = addend,
+                                 .type = type,
+                                 .list = list->merged,
+                                 .symbol = symbol,
+                                 .section = section,
+                             });
     return true;
 }
 
@@ -150,9 +101,10 @@ static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value
     memcpy(half, &bits, 8);
 }
 
-static bool put_field(struct list *list, const struct cubin_relocation *relocation,
-                      const struct field *field, uint64_t value, uint32_t bank)
+static bool put_field(struct list *list, const struct cubin_relocation *relocation, uint64_t value,
+                      uint32_t bank)
 {
+    const struct relocation_rule *field = relocation_rule(relocation->type);
     uint8_t *at;
 
     if (list->target->size < 16 || relocation->offset > list->target->size - 16)
@@ -163,27 +115,18 @@ static bool put_field(struct list *list, const struct cubin_relocation *relocati
         value += load(at, 8) >> field->first & ((UINT64_C(1) << field->width) - 1);
     put_bits(at, field->first, field->width, value);
     if (field->bank)
-        put_bits(at, field->bank, BANK_WIDTH, bank);
+        put_bits(at, field->bank, RELOCATION_BANK_WIDTH, bank);
     return true;
-}
-
-static const struct field *find_field(const struct field *fields, size_t count, uint32_t type)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].type == type)
-            return &fields[i];
-    return NULL;
 }
 
 static bool resolve_shared(struct list *list, const struct cubin_relocation *relocation,
                            uint32_t symbol)
 {
     const struct merging *m = list->m;
-    const struct field *field = find_field(shared_fields, 3, relocation->type);
     uint32_t function = merging_owner(m, list->file, list->target_index);
     uint64_t value = m->shared->address[symbol];
 
-    if (!field)
+    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED))
         return refuse(list, relocation, "Cannot resolve");
     if (m->symbols[symbol].file == MERGE_NONE) {
         /* Where no kernel reaches the function all bits are set, or none under -g (measured). */
@@ -192,11 +135,11 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
             value = 0;
     }
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, field, value, 0);
+    return put_field(list, relocation, value, 0);
 }
 
 static bool resolve_constant(struct list *list, const struct cubin_relocation *relocation,
-                             const struct field *field, uint32_t symbol)
+                             uint32_t symbol)
 {
     const struct merging *m = list->m;
     const struct placed_symbol *constant = &m->placed[symbol];
@@ -204,58 +147,13 @@ static bool resolve_constant(struct list *list, const struct cubin_relocation *r
     if (constant->section == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");
     preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-    return put_field(list, relocation, field, constant->value, m->sections[constant->section].bank);
-}
-
-/* The plain type of an address that might have been one in a unified table. */
-static uint32_t plain_type(uint32_t type)
-{
-    switch (type) {
-    case R_CUDA_UNIFIED:
-        return R_CUDA_64;
-    case R_CUDA_UNIFIED_32:
-        return R_CUDA_32;
-    case R_CUDA_UNIFIED32_LO_32:
-        return R_CUDA_ABS32_LO_32;
-    case R_CUDA_UNIFIED32_HI_32:
-        return R_CUDA_ABS32_HI_32;
-    default:
-        return type >= R_CUDA_UNIFIED_8_0 && type < R_CUDA_UNIFIED_8_0 + 8
-                   ? type - R_CUDA_UNIFIED_8_0 + R_CUDA_8_0
-                   : type;
-    }
-}
-
-/* Addresses that the driver fills in, and those of descriptors, by which device code launches
- * kernels (libcudadevrt). */
-static bool is_address(uint32_t type)
-{
-    switch (type) {
-    case R_CUDA_FUNC_DESC_32:
-    case R_CUDA_FUNC_DESC_64:
-    case R_CUDA_FUNC_DESC32_32:
-    case R_CUDA_FUNC_DESC32_LO_32:
-    case R_CUDA_FUNC_DESC32_HI_32:
-    case R_CUDA_32:
-    case R_CUDA_64:
-    case R_CUDA_G32:
-    case R_CUDA_G64:
-    case R_CUDA_ABS32_LO_32:
-    case R_CUDA_ABS32_HI_32:
-    case R_CUDA_ABS47_34:
-    case R_CUDA_ABS55_16_34:
-        return true;
-    default:
-        return (type >= R_CUDA_8_0 && type < R_CUDA_8_0 + 8) ||
-               (type >= R_CUDA_G8_0 && type < R_CUDA_G8_0 + 8) ||
-               (type >= R_CUDA_FUNC_DESC_8_0 && type < R_CUDA_FUNC_DESC_8_0 + 8);
-    }
+    return put_field(list, relocation, constant->value, m->sections[constant->section].bank);
 }
 
 /* Writes base + addend into a whole field of data. */
 static bool put_value(struct list *list, const struct cubin_relocation *relocation, uint64_t base)
 {
-    unsigned size = relocation->type == R_CUDA_32 || relocation->type == R_CUDA_G32 ? 4 : 8;
+    unsigned size = relocation_rule(relocation->type)->size;
     uint8_t *at = field_bytes(list, relocation);
     uint64_t value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, size));
 
@@ -267,6 +165,7 @@ static bool put_value(struct list *list, const struct cubin_relocation *relocati
 static bool relocate_section(struct list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
+    const struct relocation_rule *rule = relocation_rule(relocation->type);
     const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
     const struct merged_place *part = &m->places[m->section_base[list->file] + input->section];
     bool is_own = input->section == list->target_index;
@@ -274,7 +173,7 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
 
     if (part->section == MERGE_NONE)
         return list->is_debug || refuse(list, relocation, "Cannot resolve");
-    if (!is_address(relocation->type))
+    if (rule->action != RELOCATION_KEPT || rule->plain)
         return refuse(list, relocation, "Cannot resolve");
     if (!m->request->relocatable &&
         ((is_own && relocation->type == R_CUDA_64) || is_debug_offset)) {
@@ -283,20 +182,12 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
         return put_value(list, relocation, part->offset);
     }
     if (!list->has_addends && part->offset != 0) {
-        if (relocation->type > R_CUDA_G64)
+        if (!rule->size)
             return refuse(list, relocation, "Cannot move");
         put_value(list, relocation, part->offset);
     }
     return keep(list, relocation, relocation->type, MERGE_NONE, part->section,
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
-}
-
-/* Lines and frames of a function's losing copy are not told (measured); other sections point to the
- * winner instead. */
-static bool forgets_losers(struct text section)
-{
-    return text_equal(section, TEXT(".debug_line")) || text_equal(section, TEXT(".debug_frame")) ||
-           text_equal(section, TEXT(".nv_debug_line_sass"));
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
@@ -325,26 +216,24 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct merged_symbol *merged = &m->symbols[symbol];
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !m->is_live[symbol];
-    bool is_clear =
-        relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32;
+    const struct relocation_rule *rule = relocation_rule(relocation->type);
 
-    if (is_clear && !m->request->relocatable) {
+    if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
         if (is_dead && merged->file == list->file)
-            memset(field_bytes(list, relocation), 0,
-                   relocation->type == R_CUDA_UNUSED_CLEAR64 ? 8 : 4);
+            memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }
-    if (is_dead || (is_function && forgets_losers(list->target->name) &&
+    if (is_dead || (is_function && relocations_forget_losers(list->target->name) &&
                     (losers_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, merged))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
-        if (relocation->type > R_CUDA_G64)
+        if (rule->action != RELOCATION_KEPT || !rule->size)
             return refuse(list, relocation, "Cannot resolve");
         preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
         return put_value(list, relocation, m->shared->address[symbol]);
     }
-    if (!is_clear && !is_address(plain_type(relocation->type)))
+    if (rule->action != RELOCATION_CLEARED && rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
@@ -364,10 +253,9 @@ static bool is_unknown_size(const struct cubin_symbol *symbol)
 
 static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
 {
-    const struct field *field = find_field(shared_fields, 3, relocation->type);
-
-    return field ? put_field(list, relocation, field, UINT64_MAX, 0)
-                 : refuse(list, relocation, "Cannot resolve");
+    return relocation_rule(relocation->type)->uses & FIELD_OF_SHARED
+               ? put_field(list, relocation, UINT64_MAX, 0)
+               : refuse(list, relocation, "Cannot resolve");
 }
 
 static bool relocate_one(struct list *list, const struct cubin_relocation *relocation)
@@ -375,10 +263,10 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
     struct merging *m = list->m;
     const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
-    const struct field *field = find_field(constant_fields, 4, relocation->type);
+    const struct relocation_rule *rule = relocation_rule(relocation->type);
+    const struct merged_symbol *merged;
 
-    if (relocation->type == R_CUDA_NONE || relocation->type == R_CUDA_YIELD_OPCODE9_0 ||
-        relocation->type == R_CUDA_YIELD_CLEAR_PRED4_87)
+    if (rule->action == RELOCATION_IGNORED)
         return true;
     if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);
@@ -391,22 +279,20 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return relocate_debug(list, relocation, symbol);
     if (m->request->relocatable)
         return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
+    merged = &m->symbols[symbol];
     /* A function that nothing calls is kept without what it calls. */
-    if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
+    if ((merged->type == STT_FUNC && !m->is_live[symbol]) || rule->action == RELOCATION_CLEARED ||
+        resolve_is_unified_table(merged->name))
         return true;
-    if (relocation->type == R_CUDA_UNUSED_CLEAR64 || relocation->type == R_CUDA_UNUSED_CLEAR32 ||
-        resolve_is_unified_table(m->symbols[symbol].name))
-        return true;
-    if (merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
+    if (merged_is_data(merged, STO_CUDA_SHARED))
         return resolve_shared(list, relocation, symbol);
-    if (field && merged_is_data(&m->symbols[symbol], STO_CUDA_CONST))
-        return resolve_constant(list, relocation, field, symbol);
-    field = find_field(texture_fields, 3, relocation->type);
-    if (field && merged_is_reference(&m->symbols[symbol]))
-        return put_field(list, relocation, field, texture_offset(m, symbol), 0);
-    if (!is_address(plain_type(relocation->type)))
+    if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
+        return resolve_constant(list, relocation, symbol);
+    if ((rule->uses & FIELD_OF_TEXTURE) && merged_is_reference(merged))
+        return put_field(list, relocation, texture_offset(m, symbol), 0);
+    if (rule->action != RELOCATION_KEPT)
         return refuse(list, relocation, "Cannot resolve");
-    return keep(list, relocation, plain_type(relocation->type), symbol, MERGE_NONE,
+    return keep(list, relocation, relocation_plain(relocation->type), symbol, MERGE_NONE,
                 relocation->addend);
 }
 
@@ -454,44 +340,5 @@ bool relocate_sections(struct merging *m)
     }
     for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++)
         texture_relocate(m, file, &kernel);
-    return !m->failed;
-}
-
-static bool encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
-{
-    struct merged_section *list = &m->sections[relocation->list];
-    uint64_t row = relocation->symbol == MERGE_NONE ? m->rows->of_section[relocation->section]
-                                                    : m->rows->of_symbol[relocation->symbol];
-    uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
-                         (uint64_t)relocation->addend};
-
-    memcpy(list->own + *at, words, list->entry_size);
-    *at += list->entry_size;
-    if (row == 0) {
-        diag_error("Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
-                   relocation->type, TEXT_ARG(list->name),
-                   TEXT_ARG(relocation->symbol == MERGE_NONE
-                                ? m->sections[relocation->section].name
-                                : m->symbols[relocation->symbol].name));
-        m->failed = true;
-    }
-    return row != 0;
-}
-
-bool relocate_encode(struct merging *m)
-{
-    uint64_t *written = arena_zalloc(&m->arena, m->section_count, sizeof *written);
-
-    for (size_t i = 0; i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
-
-        if (section->class != CLASS_RELOCATIONS && section->class != CLASS_TWIN_RELOCATIONS)
-            continue;
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
-        section->data = section->own;
-    }
-    for (size_t i = m->relocation_count; i-- > 0;)
-        if (m->sections[m->relocations[i].list].index)
-            encode_one(m, &m->relocations[i], &written[m->relocations[i].list]);
     return !m->failed;
 }

@@ -8,8 +8,4 @@
  * for them, what stays. False, and errors, for types that it cannot resolve. */
 bool relocate_sections(struct merging *m);
 
-/* Writes the contents of the relocation sections. Comes after the symbols have their rows. False,
- * and an error, when one stays for a symbol that does not. */
-bool relocate_encode(struct merging *m);
-
 #endif

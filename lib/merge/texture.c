@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/relocations.h"
 #include "merge/shared.h"
 
 #define WORD_SIZE 4u
@@ -246,16 +247,8 @@ static uint32_t add_list(struct merging *m, uint32_t kernel)
     char *name =
         arena_printf(&m->image->arena, is_mercury ? ".rela%.*s" : ".rel%.*s", TEXT_ARG(bank->name));
 
-    return layout_add(m, &(struct merged_section){
-                             .class = CLASS_RELOCATIONS,
-                             .name = text_of(name),
-                             .type = is_mercury ? SHT_RELA : SHT_REL,
-                             .flags = is_mercury ? SHF_INFO_LINK : 0,
-                             .alignment = 8,
-                             .entry_size = is_mercury ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel),
-                             .function = MERGE_NONE,
-                             .target = m->texture_words->bank_of[kernel],
-                         });
+    return relocations_add_list(m, text_of(name), is_mercury ? SHT_RELA : SHT_REL,
+                                is_mercury ? SHF_INFO_LINK : 0, m->texture_words->bank_of[kernel]);
 }
 
 static void relocate_kernel(struct merging *m, uint32_t kernel)
@@ -269,15 +262,13 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
         if (owner != MERGE_NONE && owner != kernel)
             continue;
-        ARRAY_PUSH(m->relocations, m->relocation_count, m->relocation_capacity) =
-            (struct merged_relocation){
-                .offset = m->texture_words->base + WORD_SIZE * i,
-                .type = kind_of(reference)->relocation,
-                .list = list,
-                .symbol = m->texture_words->symbols[i],
-                .section = MERGE_NONE,
-            };
-        m->sections[list].size += m->sections[list].entry_size;
+        relocations_add(m, &(struct merged_relocation){
+                               .offset = m->texture_words->base + WORD_SIZE * i,
+                               .type = kind_of(reference)->relocation,
+                               .list = list,
+                               .symbol = m->texture_words->symbols[i],
+                               .section = MERGE_NONE,
+                           });
     }
 }
 

@@ -1,0 +1,95 @@
+/* relocation_rule.c: the table, by type.
+ *
+ * The link decides where shared variables and constants lie, so their offsets are bits of
+ * instructions that it fills in. Addresses of code and of global data are only known when the
+ * driver loads the image; those of descriptors are what device code launches kernels by
+ * (libcudadevrt). Addresses that might be in a unified table have types of their own, which mean
+ * the plain ones in a program without such tables. */
+#include "merge/relocation_rule.h"
+
+#include <stddef.h>
+
+#include "cubin/format.h"
+
+#define FIELD(holds, at, bits, shifted, bank_at)                                                   \
+    {                                                                                              \
+        .action = RELOCATION_FIELD, .uses = (holds), .first = (at), .width = (bits),               \
+        .shift = (shifted), .bank = (bank_at),                                                     \
+    }
+#define IGNORED                                                                                    \
+    {                                                                                              \
+        .action = RELOCATION_IGNORED                                                               \
+    }
+#define CLEARED(bytes)                                                                             \
+    {                                                                                              \
+        .action = RELOCATION_CLEARED, .size = (bytes)                                              \
+    }
+#define KEPT                                                                                       \
+    {                                                                                              \
+        .action = RELOCATION_KEPT                                                                  \
+    }
+#define DATA(bytes)                                                                                \
+    {                                                                                              \
+        .action = RELOCATION_KEPT, .size = (bytes)                                                 \
+    }
+#define UNIFIED(type)                                                                              \
+    {                                                                                              \
+        .action = RELOCATION_KEPT, .plain = (type)                                                 \
+    }
+
+static const struct relocation_rule rules[] = {
+    [R_CUDA_NONE] = IGNORED,
+    [R_CUDA_YIELD_OPCODE9_0] = IGNORED,
+    [R_CUDA_YIELD_CLEAR_PRED4_87] = IGNORED,
+
+    [R_CUDA_UNUSED_CLEAR32] = CLEARED(4),
+    [R_CUDA_UNUSED_CLEAR64] = CLEARED(8),
+
+    [R_CUDA_ABS32_32] = FIELD(FIELD_OF_SHARED, 32, 32, 0, 0),
+    [R_CUDA_ABS24_40] = FIELD(FIELD_OF_SHARED, 40, 24, 0, 0),
+    [R_CUDA_ABS16_32] = FIELD(FIELD_OF_SHARED | FIELD_OF_CONSTANT, 32, 16, 0, 0),
+    [R_CUDA_CONST_FIELD19_40] = FIELD(FIELD_OF_CONSTANT, 40, 14, 2, 54),
+    [R_CUDA_CONST_FIELD21_38] = FIELD(FIELD_OF_CONSTANT | FIELD_OF_TEXTURE, 38, 16, 0, 54),
+    [R_CUDA_CONST_FIELD22_37] = FIELD(FIELD_OF_CONSTANT | FIELD_OF_TEXTURE, 37, 17, 0, 54),
+    [R_CUDA_BINDLESSOFF14_40] = FIELD(FIELD_OF_TEXTURE, 40, 14, 2, 0),
+
+    [R_CUDA_32] = DATA(4),
+    [R_CUDA_64] = DATA(8),
+    [R_CUDA_G32] = DATA(4),
+    [R_CUDA_G64] = DATA(8),
+    [R_CUDA_ABS32_LO_32... R_CUDA_ABS47_34] = KEPT,
+    [R_CUDA_ABS55_16_34] = KEPT,
+    [R_CUDA_8_0... R_CUDA_8_0 + 7] = KEPT,
+    [R_CUDA_G8_0... R_CUDA_G8_0 + 7] = KEPT,
+    [R_CUDA_FUNC_DESC_32] = KEPT,
+    [R_CUDA_FUNC_DESC_64] = KEPT,
+    [R_CUDA_FUNC_DESC32_32... R_CUDA_FUNC_DESC32_HI_32] = KEPT,
+    [R_CUDA_FUNC_DESC_8_0... R_CUDA_FUNC_DESC_8_0 + 7] = KEPT,
+
+    [R_CUDA_UNIFIED] = UNIFIED(R_CUDA_64),
+    [R_CUDA_UNIFIED_32] = UNIFIED(R_CUDA_32),
+    [R_CUDA_UNIFIED32_LO_32] = UNIFIED(R_CUDA_ABS32_LO_32),
+    [R_CUDA_UNIFIED32_HI_32] = UNIFIED(R_CUDA_ABS32_HI_32),
+    [R_CUDA_UNIFIED_8_0 + 0] = UNIFIED(R_CUDA_8_0 + 0),
+    [R_CUDA_UNIFIED_8_0 + 1] = UNIFIED(R_CUDA_8_0 + 1),
+    [R_CUDA_UNIFIED_8_0 + 2] = UNIFIED(R_CUDA_8_0 + 2),
+    [R_CUDA_UNIFIED_8_0 + 3] = UNIFIED(R_CUDA_8_0 + 3),
+    [R_CUDA_UNIFIED_8_0 + 4] = UNIFIED(R_CUDA_8_0 + 4),
+    [R_CUDA_UNIFIED_8_0 + 5] = UNIFIED(R_CUDA_8_0 + 5),
+    [R_CUDA_UNIFIED_8_0 + 6] = UNIFIED(R_CUDA_8_0 + 6),
+    [R_CUDA_UNIFIED_8_0 + 7] = UNIFIED(R_CUDA_8_0 + 7),
+};
+
+const struct relocation_rule *relocation_rule(uint32_t type)
+{
+    static const struct relocation_rule refused;
+
+    return type < sizeof rules / sizeof *rules ? &rules[type] : &refused;
+}
+
+uint32_t relocation_plain(uint32_t type)
+{
+    const struct relocation_rule *rule = relocation_rule(type);
+
+    return rule->plain ? rule->plain : type;
+}

@@ -1,0 +1,26 @@
+/* relocations.h: the relocations that stay in the image, and the sections that list them; what
+ * relocate.c, mercury_relocate.c, preserve.c and texture.c find in turn. */
+#ifndef MINILINK_MERGE_RELOCATIONS_H
+#define MINILINK_MERGE_RELOCATIONS_H
+
+#include "merge/merging.h"
+
+/* Makes the list of a merged section's relocations: `type` SHT_REL, SHT_RELA or one of Mercury's.
+ * Gives the list's merged section. */
+uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type, uint64_t flags,
+                              uint32_t target);
+
+/* Puts a relocation into its list. */
+void relocations_add(struct merging *m, const struct merged_relocation *relocation);
+
+/* Whether a section of debug information, also a twin, says nothing of a function's losing copy:
+ * lines and frames of such are not told, other sections point to the winner instead (measured). */
+bool relocations_forget_losers(struct text section);
+
+/* Writes the contents of the lists. Comes after the symbols have their rows. False, and an error,
+ * when a relocation stays for a symbol that does not. */
+bool relocations_encode(struct merging *m);
+
+void relocations_free(struct merged_relocations *relocations);
+
+#endif
