@@ -21,10 +21,4 @@ struct call_graph {
  * cubins disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
-/* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->sections. */
-void graph_add_sections(struct merging *m);
-
-/* Writes their contents, and prototypes to m->strings. Comes after the symbols have their rows. */
-void graph_encode(struct merging *m);
-
 #endif

@@ -21,15 +21,6 @@ enum merged_class mercury_class(const struct merging *m, const struct cubin_sect
 /* Finds the twin of each merged section. Comes after layout_sections. */
 void mercury_pair(struct merging *m);
 
-/* Adds info sections and the symbol table. Comes after attributes_add_sections. */
-void mercury_add_sections(struct merging *m);
-
-/* Writes the numbers of code sections into the twins of the code. */
-void mercury_encode(struct merging *m);
-
-/* Writes the symbol table into the image, when all sections and .strtab's other names are there. */
-void mercury_encode_symbols(struct merging *m);
-
 /* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
 
@@ -38,13 +29,5 @@ struct text mercury_plain_name(struct text name);
 
 /* That row's section: an index, SHN_UNDEF, or one of format.h's. */
 uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index);
-
-/* The image's section whose bytes are the twin's too, or 0 (measured: they stand in the file once).
- */
-uint32_t mercury_shared(const struct merging *m, const struct merged_section *section);
-
-/* sh_info and sh_link of a twin. */
-uint32_t mercury_info(const struct merging *m, const struct merged_section *section);
-uint32_t mercury_link(const struct merging *m, const struct merged_section *section);
 
 #endif

@@ -11,15 +11,17 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/attributes.h"
-#include "merge/callgraph.h"
+#include "merge/build.h"
 #include "merge/constants.h"
 #include "merge/frames.h"
 #include "merge/graph.h"
+#include "merge/graph_write.h"
 #include "merge/layout.h"
 #include "merge/limits.h"
 #include "merge/mercury.h"
 #include "merge/mercury_constants.h"
 #include "merge/mercury_relocate.h"
+#include "merge/mercury_write.h"
 #include "merge/merging.h"
 #include "merge/notes.h"
 #include "merge/ordering.h"
@@ -27,6 +29,8 @@
 #include "merge/reach.h"
 #include "merge/relocate.h"
 #include "merge/relocations.h"
+#include "merge/relocations_write.h"
+#include "merge/report.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
@@ -143,9 +147,9 @@ static bool relocate(struct merging *m)
 static bool order(struct merging *m)
 {
     attributes_add_sections(m);
-    graph_add_sections(m);
+    graph_write_add_sections(m);
     add_rel_action(m);
-    mercury_add_sections(m);
+    mercury_write_add_sections(m);
     ordering_sections(m);
     preserve_symbols(m);
     symtab_assign(m);
@@ -155,195 +159,10 @@ static bool order(struct merging *m)
 /* From here on every symbol and section has its number. */
 static bool encode(struct merging *m)
 {
-    graph_encode(m);
-    mercury_encode(m);
+    graph_write_encode(m);
+    mercury_write_encode(m);
     attributes_warn(m);
-    return attributes_encode(m) && relocations_encode(m);
-}
-
-static uint32_t find_index(const struct merging *m, struct text name)
-{
-    uint32_t section = table_find(&m->section_names, name);
-
-    return section == TABLE_NONE ? 0 : m->sections[section].index;
-}
-
-static uint32_t link_of(const struct merging *m, const struct merged_section *section)
-{
-    if (merging_is_twin(section->class))
-        return mercury_link(m, section);
-    switch (section->class) {
-    case CLASS_TEXT:
-    case CLASS_RELOCATIONS:
-    case CLASS_INFO:
-    case CLASS_FUNCTION_INFO:
-    case CLASS_CALLGRAPH:
-    case CLASS_PROTOTYPE:
-        return ORDERING_SYMTAB;
-    case CLASS_NOTE:
-        return text_equal(section->name, TEXT(".note.nv.cuinfo"))
-                   ? find_index(m, TEXT(".note.nv.tkinfo"))
-                   : 0;
-    default:
-        return 0;
-    }
-}
-
-static uint32_t info_of(const struct merging *m, const struct merged_section *section)
-{
-    if (merging_is_twin(section->class))
-        return mercury_info(m, section);
-    if (section->class == CLASS_TEXT)
-        return m->rows->of_symbol[section->function] | section->info_high << 24;
-    if (section->class == CLASS_NOTE)
-        return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
-    if (section->target != MERGE_NONE)
-        return m->sections[section->target].index;
-    if (section->function != MERGE_NONE && m->text_of[section->function] != MERGE_NONE)
-        return m->sections[m->text_of[section->function]].index;
-    return 0;
-}
-
-/* A section that belonged to one that is gone belongs to none, and only code is executable. */
-static uint64_t flags_of(const struct merged_section *section, uint32_t info)
-{
-    uint64_t flags = section->flags;
-
-    /* The sh_info of code is a symbol, whatever a damaged input says. */
-    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
-        flags &= ~(uint64_t)SHF_INFO_LINK;
-    if (section->class != CLASS_TEXT)
-        flags &= ~(uint64_t)SHF_EXECINSTR;
-    return flags;
-}
-
-static void add_to_image(struct merging *m, const struct merged_section *section)
-{
-    bool has_no_bytes = section->class >= CLASS_SHARED;
-    uint32_t info = info_of(m, section);
-
-    image_add_section(m->image, &(struct image_section){
-                                    .name = section->name,
-                                    .type = section->type,
-                                    .flags = flags_of(section, info),
-                                    .alignment = section->alignment,
-                                    .entry_size = section->entry_size,
-                                    .size = section->size,
-                                    .has_no_bytes = has_no_bytes,
-                                    .data = has_no_bytes ? NULL : section->data,
-                                    .shares = mercury_shared(m, section),
-                                    .link = link_of(m, section),
-                                    .info = info,
-                                });
-}
-
-static void add_tables(struct merging *m)
-{
-    static const struct image_section tables[] = {
-        {.name = {".shstrtab", 9}, .type = SHT_STRTAB, .alignment = 1},
-        {.name = {".strtab", 7}, .type = SHT_STRTAB, .alignment = 1},
-        {.name = {".symtab", 7}, .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
-        {.name = {".symtab_shndx", 13},
-         .type = SHT_SYMTAB_SHNDX,
-         .alignment = 4,
-         .entry_size = sizeof(Elf32_Word),
-         .link = ORDERING_SYMTAB},
-    };
-    size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
-
-    for (size_t i = 0; i < count; i++)
-        image_add_section(m->image, &tables[i]);
-}
-
-static void build_image(struct merging *m)
-{
-    struct image_section *strtab;
-    uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
-
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
-                      m->request->arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
-    add_tables(m);
-    for (size_t i = 0; i < m->order_count; i++)
-        add_to_image(m, &m->sections[m->order[i]]);
-    table_reserve(&m->strings.offsets, m->order_count + m->rows->count);
-    for (size_t i = 0; i < m->order_count; i++)
-        image_string(&m->strings, m->sections[m->order[i]].name);
-    symtab_encode(m);
-    mercury_encode_symbols(m);
-    strtab = &m->image->sections[ORDERING_STRTAB];
-    strtab->size = m->strings.bytes.size;
-    strtab->data =
-        memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data, strtab->size);
-    image_set_section_names(m->image, ORDERING_SHSTRTAB);
-    image_layout(m->image);
-}
-
-/* The bytes of bank 0, which hold a kernel's parameters. */
-static void report_constants(const struct merging *m, struct merge_report *report,
-                             const uint32_t *entry_of)
-{
-    for (size_t i = 0; i < m->section_count; i++) {
-        const struct merged_section *section = &m->sections[i];
-
-        if (section->class == CLASS_CONSTANT && section->bank == 3)
-            report->constant3_bytes += section->size;
-        else if (section->class == CLASS_GLOBAL || section->class == CLASS_GLOBAL_INIT)
-            report->global_bytes += section->size;
-        else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0)
-            report->kernels[entry_of[section->function]].constant0 += (uint32_t)section->size;
-    }
-}
-
-static void report_function(const struct merging *m, struct merge_report *report, uint32_t function)
-{
-    const struct merged_symbol *symbol = &m->symbols[function];
-    const struct merged_function *facts = &m->functions[function];
-    const struct reach *reach = &m->reach[function];
-    bool is_kernel = merged_is_kernel(symbol);
-    bool is_bounded = !(reach->flags & REACHES_CYCLE) && reach->stack < UINT32_MAX;
-    uint32_t shared = m->shared->section_of[function];
-
-    report->kernels[report->kernel_count++] = (struct kernel_report){
-        .name = arena_text(&report->arena, symbol->name),
-        .is_kernel = is_kernel,
-        .registers = is_kernel ? reach->registers : facts->registers,
-        .barriers = is_kernel ? reach->barriers : facts->barriers,
-        .stack = is_bounded ? (uint32_t)reach->stack : UINT32_MAX,
-        .shared = shared == MERGE_NONE ? 0 : (uint32_t)m->sections[shared].size,
-    };
-}
-
-static void report_dead(const struct merging *m, struct merge_report *report)
-{
-    report->dead_names = arena_alloc(&report->arena, m->symbol_count, sizeof *report->dead_names);
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        const struct merged_symbol *symbol = &m->symbols[i];
-
-        if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE && !m->is_live[i] &&
-            symbol->alias == MERGE_NONE)
-            report->dead_names[report->dead_functions++] =
-                arena_string(&report->arena, symbol->name);
-    }
-}
-
-static void fill_report(struct merging *m, struct merge_report *report)
-{
-    uint32_t *entry_of = arena_zalloc(&m->arena, m->symbol_count, sizeof *entry_of);
-
-    report->kernels = arena_alloc(&report->arena, m->order_count, sizeof *report->kernels);
-    for (size_t i = 0; i < m->order_count; i++) {
-        const struct merged_section *section = &m->sections[m->order[i]];
-
-        if (section->class != CLASS_TEXT)
-            continue;
-        entry_of[section->function] = (uint32_t)report->kernel_count;
-        report_function(m, report, section->function);
-    }
-    if (report->kernel_count > 0)
-        report_constants(m, report, entry_of);
-    report_dead(m, report);
-    if (m->request->callgraph != CALLGRAPH_NONE)
-        callgraph_print(m, &report->callgraph);
+    return attributes_encode(m) && relocations_write(m);
 }
 
 static void free_merging(void *argument)
@@ -372,18 +191,10 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
          find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);
-    if (ok) {
+    if (ok)
         build_image(&m);
-    }
     if (ok && report)
-        fill_report(&m, report);
+        report_fill(report, &m);
     context_clean(&cleanup);
     return ok;
-}
-
-void merge_report_free(struct merge_report *report)
-{
-    buffer_free(&report->callgraph);
-    arena_free(&report->arena);
-    *report = (struct merge_report){0};
 }

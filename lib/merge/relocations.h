@@ -17,10 +17,6 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
  * lines and frames of such are not told, other sections point to the winner instead (measured). */
 bool relocations_forget_losers(struct text section);
 
-/* Writes the contents of the lists. Comes after the symbols have their rows. False, and an error,
- * when a relocation stays for a symbol that does not. */
-bool relocations_encode(struct merging *m);
-
 void relocations_free(struct merged_relocations *relocations);
 
 #endif

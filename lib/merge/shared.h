@@ -28,12 +28,4 @@ void shared_gather(struct merging *m, struct merged_function *functions);
  * kernel needs more than there is. */
 bool shared_layout(struct merging *m);
 
-/* True when `a` shall stand before `b`. */
-typedef bool shared_before(const void *context, uint32_t a, uint32_t b);
-
-/* Sorts by nvlink's unstable list merge sort, whose ties end up in an order of their own, so that
- * equal variables get nvlink's addresses. `scratch` has room for `count` items. */
-void shared_sort(uint32_t *items, size_t count, uint32_t *scratch, shared_before *before,
-                 const void *context);
-
 #endif

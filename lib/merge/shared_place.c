@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "merge/reach.h"
 #include "merge/shared.h"
+#include "merge/sort.h"
 
 /* A place for one variable of each kernel. */
 struct slot {
@@ -37,34 +38,6 @@ struct slots {
     size_t count;
     struct taken *taken; /* by kernel */
 };
-
-void shared_sort(uint32_t *items, size_t count, uint32_t *scratch, shared_before *before,
-                 const void *context)
-{
-    size_t a_count = (count + 1) / 2;
-    uint32_t *a = scratch;
-    uint32_t *b = scratch + a_count;
-    size_t from_a = 0;
-    size_t from_b = 0;
-
-    if (count < 2)
-        return;
-    /* Every second item goes to the front of the second list, the others of the first. */
-    for (size_t i = 0; i < count; i++) {
-        if (i & 1)
-            b[count - a_count - 1 - i / 2] = items[i];
-        else
-            a[a_count - 1 - i / 2] = items[i];
-    }
-    shared_sort(a, a_count, items, before, context);
-    shared_sort(b, count - a_count, items, before, context);
-    for (size_t i = 0; i < count; i++) {
-        bool takes_a = from_b == count - a_count ||
-                       (from_a < a_count && before(context, a[from_a], b[from_b]));
-
-        items[i] = takes_a ? a[from_a++] : b[from_b++];
-    }
-}
 
 static bool is_defined(const struct merging *m, uint32_t variable)
 {
@@ -239,7 +212,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     uint32_t *items = lists->items + lists->first[kernel];
     size_t count = lists_count(lists, kernel);
 
-    shared_sort(items, count, scratch, is_stricter, m);
+    sort_unstably(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
         window->end = merging_align(window->end, m->symbols[items[i]].value);
         planner->address[items[i]] = window->end;
@@ -262,7 +235,7 @@ static void place_variables(struct shared_planner *planner)
     for (size_t i = 0; i < count; i++)
         if (!shared_is_own(m, all[i]))
             outside[outside_count++] = all[i];
-    shared_sort(outside, outside_count, scratch, is_larger, m);
+    sort_unstably(outside, outside_count, scratch, is_larger, m);
     place_common(planner, outside, outside_count);
     context_defer(&cleanup, memory_cleanup, &single.items);
     add_single(planner, &single, all, count, true);

@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/relocations.h"
-#include "merge/shared.h"
+#include "merge/sort.h"
 
 #define WORD_SIZE 4u
 
@@ -122,7 +122,7 @@ static void order_words(struct merging *m, struct texture_words *words)
 
     for (size_t i = 0; i < names->count; i++)
         symbols[i] = names->symbols[names->count - 1 - i];
-    shared_sort(symbols, names->count, scratch, is_first, NULL);
+    sort_unstably(symbols, names->count, scratch, is_first, NULL);
     for (size_t i = 0; i < names->count; i++)
         offset[symbols[i]] = words->base + WORD_SIZE * i;
     words->symbols = symbols;

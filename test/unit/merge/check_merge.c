@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "merge/shared.h"
+#include "merge/sort.h"
 
 START_TEST(header_and_constant_sections_are_nvlinks)
 {
@@ -201,7 +201,7 @@ static bool is_greater(const void *context, uint32_t a, uint32_t b)
     return keys[a] > keys[b];
 }
 
-START_TEST(shared_sort_orders_ties_as_nvlink)
+START_TEST(sort_orders_ties_as_nvlink)
 {
     static const struct {
         size_t count;
@@ -221,7 +221,7 @@ START_TEST(shared_sort_orders_ties_as_nvlink)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (uint32_t i = 0; i < cases[c].count; i++)
             items[i] = i;
-        shared_sort(items, cases[c].count, scratch, is_greater, cases[c].keys);
+        sort_unstably(items, cases[c].count, scratch, is_greater, cases[c].keys);
         for (size_t i = 0; i < cases[c].count; i++)
             ck_assert_msg(items[i] == cases[c].order[i], "case %zu: %u %u %u %u %u", c, items[0],
                           items[1], items[2], items[3], items[4]);
@@ -488,7 +488,7 @@ static Suite *suite(void)
     tcase_add_test(tests, unified_addresses_become_plain);
     tcase_add_test(tests, shared_memory_has_nvlinks_layout);
     tcase_add_test(tests, debug_names_shared_variables);
-    tcase_add_test(tests, shared_sort_orders_ties_as_nvlink);
+    tcase_add_test(tests, sort_orders_ties_as_nvlink);
     tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
     tcase_add_test(tests, constant_offsets_of_older_targets_count_words);
     tcase_add_test(tests, relocatable_output_can_be_merged_again);

@@ -1,0 +1,127 @@
+/* build.c: from merged sections to the image's: their sh_link, sh_info and flags, and the tables.
+ */
+#include "merge/build.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "merge/mercury_write.h"
+#include "merge/ordering.h"
+#include "merge/symtab.h"
+
+static uint32_t find_index(const struct merging *m, struct text name)
+{
+    uint32_t section = table_find(&m->section_names, name);
+
+    return section == TABLE_NONE ? 0 : m->sections[section].index;
+}
+
+static uint32_t link_of(const struct merging *m, const struct merged_section *section)
+{
+    if (merging_is_twin(section->class))
+        return mercury_write_link(m, section);
+    switch (section->class) {
+    case CLASS_TEXT:
+    case CLASS_RELOCATIONS:
+    case CLASS_INFO:
+    case CLASS_FUNCTION_INFO:
+    case CLASS_CALLGRAPH:
+    case CLASS_PROTOTYPE:
+        return ORDERING_SYMTAB;
+    case CLASS_NOTE:
+        return text_equal(section->name, TEXT(".note.nv.cuinfo"))
+                   ? find_index(m, TEXT(".note.nv.tkinfo"))
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t info_of(const struct merging *m, const struct merged_section *section)
+{
+    if (merging_is_twin(section->class))
+        return mercury_write_info(m, section);
+    if (section->class == CLASS_TEXT)
+        return m->rows->of_symbol[section->function] | section->info_high << 24;
+    if (section->class == CLASS_NOTE)
+        return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
+    if (section->target != MERGE_NONE)
+        return m->sections[section->target].index;
+    if (section->function != MERGE_NONE && m->text_of[section->function] != MERGE_NONE)
+        return m->sections[m->text_of[section->function]].index;
+    return 0;
+}
+
+/* A section that belonged to one that is gone belongs to none, and only code is executable. */
+static uint64_t flags_of(const struct merged_section *section, uint32_t info)
+{
+    uint64_t flags = section->flags;
+
+    /* The sh_info of code is a symbol, whatever a damaged input says. */
+    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
+        flags &= ~(uint64_t)SHF_INFO_LINK;
+    if (section->class != CLASS_TEXT)
+        flags &= ~(uint64_t)SHF_EXECINSTR;
+    return flags;
+}
+
+static void add_to_image(struct merging *m, const struct merged_section *section)
+{
+    bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t info = info_of(m, section);
+
+    image_add_section(m->image, &(struct image_section){
+                                    .name = section->name,
+                                    .type = section->type,
+                                    .flags = flags_of(section, info),
+                                    .alignment = section->alignment,
+                                    .entry_size = section->entry_size,
+                                    .size = section->size,
+                                    .has_no_bytes = has_no_bytes,
+                                    .data = has_no_bytes ? NULL : section->data,
+                                    .shares = mercury_write_shared(m, section),
+                                    .link = link_of(m, section),
+                                    .info = info,
+                                });
+}
+
+static void add_tables(struct merging *m)
+{
+    static const struct image_section tables[] = {
+        {.name = {".shstrtab", 9}, .type = SHT_STRTAB, .alignment = 1},
+        {.name = {".strtab", 7}, .type = SHT_STRTAB, .alignment = 1},
+        {.name = {".symtab", 7}, .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
+        {.name = {".symtab_shndx", 13},
+         .type = SHT_SYMTAB_SHNDX,
+         .alignment = 4,
+         .entry_size = sizeof(Elf32_Word),
+         .link = ORDERING_SYMTAB},
+    };
+    size_t count = ordering_is_extended(m) ? ORDERING_INDICES : ORDERING_INDICES - 1;
+
+    for (size_t i = 0; i < count; i++)
+        image_add_section(m->image, &tables[i]);
+}
+
+void build_image(struct merging *m)
+{
+    struct image_section *strtab;
+    uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
+
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
+                      m->request->arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
+    add_tables(m);
+    for (size_t i = 0; i < m->order_count; i++)
+        add_to_image(m, &m->sections[m->order[i]]);
+    table_reserve(&m->strings.offsets, m->order_count + m->rows->count);
+    for (size_t i = 0; i < m->order_count; i++)
+        image_string(&m->strings, m->sections[m->order[i]].name);
+    symtab_encode(m);
+    mercury_write_encode_symbols(m);
+    strtab = &m->image->sections[ORDERING_STRTAB];
+    strtab->size = m->strings.bytes.size;
+    strtab->data =
+        memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data, strtab->size);
+    image_set_section_names(m->image, ORDERING_SHSTRTAB);
+    image_layout(m->image);
+}

@@ -1,0 +1,13 @@
+/* graph_write.h: the call graph in the image. */
+#ifndef MINILINK_MERGE_GRAPH_WRITE_H
+#define MINILINK_MERGE_GRAPH_WRITE_H
+
+#include "merge/merging.h"
+
+/* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->sections. */
+void graph_write_add_sections(struct merging *m);
+
+/* Writes their contents, and prototypes to m->strings. Comes after the symbols have their rows. */
+void graph_write_encode(struct merging *m);
+
+#endif

@@ -1,0 +1,10 @@
+/* report.h: fills struct merge_report (merge.h). */
+#ifndef MINILINK_MERGE_REPORT_H
+#define MINILINK_MERGE_REPORT_H
+
+#include "merge/merging.h"
+
+/* Wants a merge that has its image. Texts are copied into the report's arena. */
+void report_fill(struct merge_report *report, struct merging *m);
+
+#endif
