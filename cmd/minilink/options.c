@@ -87,6 +87,15 @@ static void add_environment_paths(struct options *options, const char *list)
     }
 }
 
+/* The comma list that several options add up to; NULL without one. Each is followed by a comma. */
+static const char *end_list(struct buffer *list)
+{
+    if (list->size == 0)
+        return NULL;
+    list->data[list->size - 1] = '\0';
+    return list->data;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -98,6 +107,8 @@ static enum options_action finish(struct options *options)
         NULL;
     link->assembler_options = options->assembler_options;
     link->nvvm_options = options->nvvm_options;
+    link->kernels_used = end_list(&options->kernels_used);
+    link->variables_used = end_list(&options->variables_used);
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     add_environment_paths(options, getenv("LIBRARY_PATH"));
@@ -126,7 +137,8 @@ static enum options_action finish(struct options *options)
 
 enum options_action options_read(struct options *options)
 {
-    struct reader reader = {.options = options};
+    struct words_total total = {0};
+    struct reader reader = {.options = options, .raw = {.total = &total}};
     struct context_cleanup cleanups[2];
     size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
     bool ok;
@@ -151,5 +163,7 @@ void options_free(struct options *options)
     free(options->assembler_options);
     free(options->nvvm_options);
     free(options->ignored);
+    buffer_free(&options->kernels_used);
+    buffer_free(&options->variables_used);
     arena_free(&options->arena);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "hostscript.h"
 #include "link/link.h"
 
@@ -37,7 +38,8 @@ struct options {
     size_t assembler_option_count, assembler_option_capacity;
     const char **nvvm_options;
     size_t nvvm_option_count, nvvm_option_capacity;
-    const char **ignored; /* accepted options without effect, for -v */
+    struct buffer kernels_used, variables_used; /* each option's list, and a comma */
+    const char **ignored;                       /* accepted options without effect, for -v */
     size_t ignored_count, ignored_capacity;
     const char *arch_text; /* as given, or NULL */
     bool show_help, show_version;

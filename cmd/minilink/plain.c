@@ -13,6 +13,7 @@ struct plain {
     struct words *words; /* the result */
     struct arena *arena;
     unsigned depth; /* of nested option files */
+    struct words_total *total;
 };
 
 static size_t row_find(const char *name, size_t length)
@@ -47,7 +48,7 @@ static bool read_option_files(struct plain *plain, const char *list)
 
     while (*list) {
         size_t length = strcspn(list, ",");
-        struct words inner = {.depth = plain->depth};
+        struct words inner = {.depth = plain->depth, .total = plain->total};
         struct context_cleanup cleanup;
         bool ok;
 
@@ -126,7 +127,7 @@ static bool make_plain(struct plain *plain, const struct words *words)
 
 bool plain_make(struct words *plain, struct arena *arena, const struct words *raw)
 {
-    struct plain state = {.words = plain, .arena = arena};
+    struct plain state = {.words = plain, .arena = arena, .total = raw->total};
 
     return make_plain(&state, raw);
 }

@@ -119,9 +119,10 @@ static bool read_split(struct options *options, const struct option_row *row, co
 }
 
 /* Lists of several options add up. */
-static void join_list(struct options *options, const char **list, const char *value)
+static void join_list(struct buffer *list, const char *value)
 {
-    *list = *list ? arena_printf(&options->arena, "%s,%s", *list, value) : value;
+    buffer_string(list, value);
+    buffer_char(list, ',');
 }
 
 static bool is_assembler(const char *name)
@@ -310,10 +311,10 @@ static bool take_valued(struct options *options, const struct option_row *row, c
         options->link.callgraph = choice == 1 ? CALLGRAPH_DOT : CALLGRAPH_TEXT;
         return true;
     case OPTION_KERNELS_USED:
-        join_list(options, &options->link.kernels_used, value);
+        join_list(&options->kernels_used, value);
         return true;
     case OPTION_VARIABLES_USED:
-        join_list(options, &options->link.variables_used, value);
+        join_list(&options->variables_used, value);
         return true;
     case OPTION_OFAST:
         for (choice = 0; ofast_words[choice] && strcmp(ofast_words[choice], value); choice++)

@@ -12,33 +12,55 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-/* A file that names itself must end somewhere. */
-#define DEEPEST 16u
+/* A file that names itself must end somewhere; and files that name each other, each twice and
+ * more, do not end for long. */
+#define DEEPEST   16u
+#define MOST_READ 65536u
 /* No sane command line is longer; guards against reading a device. */
-#define LONGEST ((size_t)64 << 20)
+#define LONGEST_MIB 64u
+#define LONGEST     ((size_t)LONGEST_MIB << 20)
 
 static void close_file(void *file)
 {
     fclose(file);
 }
 
-static bool read_file(const char *path, struct buffer *text)
+/* Appends the file to `text`, up to one byte more than `most`. */
+static bool read_file(const char *path, struct buffer *text, size_t most)
 {
     FILE *file = fopen(path, "re");
     struct context_cleanup cleanup;
     char block[4096];
-    size_t got;
+    size_t got = 0;
 
     if (!file && errno == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     if (!file)
         return false;
     context_defer(&cleanup, close_file, file);
-    while ((got = fread(block, 1, sizeof block, file)) > 0 && text->size < LONGEST)
+    while (text->size <= most && (got = fread(block, 1, sizeof block, file)) > 0)
         buffer_append(text, block, got);
     got = (size_t)ferror(file);
     context_clean(&cleanup);
     return got == 0;
+}
+
+/* Reads a file within what all files of a command line may have together. */
+static bool read_within_limits(struct words_total *total, const char *path, struct buffer *text)
+{
+    if (total->files++ == MOST_READ)
+        diag_fatal("More than %u response files are read, the last one '%s': do they name each "
+                   "other?",
+                   MOST_READ, path);
+    else if (!read_file(path, text, LONGEST - total->bytes))
+        diag_fatal("Could not open options file '%s'", path);
+    else if (text->size > LONGEST - total->bytes)
+        diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);
+    else {
+        total->bytes += text->size;
+        return true;
+    }
+    return false;
 }
 
 static bool is_blank(char c)
@@ -46,21 +68,34 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Takes the next word off text[*at]; false at the end. */
-static bool next_word(struct text text, size_t *at, struct buffer *word)
+/* Where words are taken from. */
+struct word_source {
+    struct text text;
+    size_t at;
+    size_t started; /* where the word at hand begins */
+    char stray;     /* a quote that is not closed, or a backslash with nothing behind it */
+};
+
+/* Takes the next word off the text; false at the end. */
+static bool next_word(struct word_source *source, struct buffer *word)
 {
+    struct text text = source->text;
+    size_t at = source->at;
     char quote = 0;
 
     word->size = 0;
-    while (*at < text.size && is_blank(text.data[*at]))
-        ++*at;
-    if (*at == text.size)
+    while (at < text.size && is_blank(text.data[at]))
+        at++;
+    source->started = at;
+    if (at == text.size)
         return false;
-    for (; *at < text.size && (quote || !is_blank(text.data[*at])); ++*at) {
-        char c = text.data[*at];
+    for (; at < text.size && (quote || !is_blank(text.data[at])); at++) {
+        char c = text.data[at];
 
-        if (c == '\\' && quote != '\'' && *at + 1 < text.size)
-            buffer_char(word, text.data[++*at]);
+        if (c == '\\' && quote != '\'' && at + 1 < text.size)
+            buffer_char(word, text.data[++at]);
+        else if (c == '\\' && quote != '\'')
+            source->stray = c;
         else if (quote && c == quote)
             quote = 0;
         else if (!quote && (c == '"' || c == '\''))
@@ -68,7 +103,21 @@ static bool next_word(struct text text, size_t *at, struct buffer *word)
         else
             buffer_char(word, c);
     }
+    source->stray = quote ? quote : source->stray;
+    source->at = at;
     return true;
+}
+
+/* The word would hold all that follows it. nvlink's words. */
+static bool report_stray(const struct word_source *source, const char *path)
+{
+    struct diag_place place = diag_place_of(path, source->text, source->started);
+
+    diag_fatal("Stray '%c' character in options file '%s': %s, in the word that begins in line %u",
+               source->stray, path,
+               source->stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
+               place.line);
+    return false;
 }
 
 static bool add_word(struct words *words, struct arena *arena, char *word)
@@ -89,28 +138,39 @@ bool words_add(struct words *words, struct arena *arena, char *const *list, size
     return true;
 }
 
+static bool add_words(struct words *words, struct arena *arena, struct word_source *source,
+                      const char *path)
+{
+    struct buffer word = {0};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    context_defer(&cleanup, buffer_cleanup, &word);
+    while (ok && next_word(source, &word))
+        ok = source->stray ? report_stray(source, path)
+                           : add_word(words, arena, arena_string(arena, buffer_view(&word)));
+    context_clean(&cleanup);
+    return ok;
+}
+
 bool words_add_file(struct words *words, struct arena *arena, const char *path)
 {
-    struct buffer text = {0}, word = {0};
-    struct context_cleanup cleanups[2];
-    size_t at = 0;
+    struct word_source source = {0};
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
     bool ok;
 
     if (words->depth == DEEPEST) {
         diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
         return false;
     }
-    context_defer(&cleanups[0], buffer_cleanup, &text);
-    context_defer(&cleanups[1], buffer_cleanup, &word);
-    ok = read_file(path, &text);
-    if (!ok)
-        diag_fatal("Could not open options file '%s'", path);
+    context_defer(&cleanup, buffer_cleanup, &text);
+    ok = read_within_limits(words->total, path, &text);
+    source.text = buffer_view(&text);
     words->depth++;
-    while (ok && next_word(buffer_view(&text), &at, &word))
-        ok = add_word(words, arena, arena_string(arena, buffer_view(&word)));
+    ok = ok && add_words(words, arena, &source, path);
     words->depth--;
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
     return ok;
 }
 

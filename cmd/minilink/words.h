@@ -1,7 +1,8 @@
 /* words.h: the command line as a list of words, with response files put in their place.
  *
  * @file follows GNU's convention (white space separates, quotes and backslash protect, files may
- * name files); a word @name stays as it is when there is no such file. */
+ * name files); a word @name stays as it is when there is no such file. A quote that is not closed
+ * is an error, as in nvlink's -optf. */
 #ifndef MINILINK_COMMAND_WORDS_H
 #define MINILINK_COMMAND_WORDS_H
 
@@ -10,18 +11,27 @@
 
 #include "base/arena.h"
 
-/* Start with {0}. `list` is malloc'ed and freed by words_free; the words live in the arena. */
+/* What the response files of one command line have in all. Start with {0}. */
+struct words_total {
+    unsigned files; /* read, each as often as it is named */
+    size_t bytes;
+};
+
+/* Start with {.total = ...}. `list` is malloc'ed and freed by words_free; the words live in the
+ * arena. */
 struct words {
     char **list;
     size_t count;
     size_t capacity;
     unsigned depth; /* of nested response files */
+    struct words_total *total;
 };
 
 /* Appends the words of a command line (argv[1] on), expanding @file. False when reported. */
 bool words_add(struct words *words, struct arena *arena, char *const *list, size_t count);
 
-/* Appends the words of the file `path`. False when reported: no such file, nested too deep. */
+/* Appends the words of the file `path`. False when reported: no such file, nested too deep,
+ * too much in all, a quote that is not closed. */
 bool words_add_file(struct words *words, struct arena *arena, const char *path);
 
 void words_free(struct words *words);

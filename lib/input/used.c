@@ -1,7 +1,7 @@
 /* used.c: collecting names of kernels, and finding a kernel among them.
  *
  * A name is looked up once for each length that the fixed beginnings of the patterns have, so that
- * the cost does not grow with kernels times patterns. */
+ * the cost does not grow with kernels times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
 #include <stdlib.h>
@@ -120,19 +120,25 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Sorts the lengths and leaves each once; returns how many there are. */
+static size_t make_distinct(size_t *lengths, size_t count)
+{
+    size_t kept = 0;
+
+    if (count)
+        qsort(lengths, count, sizeof *lengths, by_size);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || lengths[i] != lengths[kept - 1])
+            lengths[kept++] = lengths[i];
+    return kept;
+}
+
 static void list_lengths(struct used_kernels *used)
 {
-    size_t count = 0;
-
     used->lengths = arena_alloc(&used->arena, used->count, sizeof *used->lengths);
     for (size_t i = 0; i < used->count; i++)
         used->lengths[i] = beginning(used->patterns[i].text).size;
-    if (used->count)
-        qsort(used->lengths, used->count, sizeof *used->lengths, by_size);
-    for (size_t i = 0; i < used->count; i++)
-        if (count == 0 || used->lengths[i] != used->lengths[count - 1])
-            used->lengths[count++] = used->lengths[i];
-    used->length_count = count;
+    used->length_count = make_distinct(used->lengths, used->count);
 }
 
 static void take_parts(struct used_kernels *used, const char *list)
@@ -143,8 +149,13 @@ static void take_parts(struct used_kernels *used, const char *list)
     for (const char *c = list ? list : ""; *c; c++)
         most += *c == ',';
     used->parts = arena_alloc(&used->arena, most, sizeof *used->parts);
-    while (text_take_part(&rest, &part))
+    used->lengths = arena_alloc(&used->arena, most, sizeof *used->lengths);
+    while (text_take_part(&rest, &part)) {
+        used->lengths[used->part_count] = part.size;
         used->parts[used->part_count++] = part;
+        table_set(&used->part_names, part, 0);
+    }
+    used->length_count = make_distinct(used->lengths, used->part_count);
 }
 
 bool used_collect(struct used_kernels *used, const struct inputs *inputs,
@@ -211,6 +222,29 @@ static bool is_listed(const struct used_kernels *used, struct text kernel)
     return false;
 }
 
+/* One look for every piece of the name that is as long as a part. */
+static bool has_piece(const struct used_kernels *used, struct text kernel)
+{
+    for (size_t i = 0; i < used->length_count && used->lengths[i] <= kernel.size; i++)
+        for (size_t start = 0; start + used->lengths[i] <= kernel.size; start++)
+            if (table_find(&used->part_names,
+                           (struct text){kernel.data + start, used->lengths[i]}) != TABLE_NONE)
+                return true;
+    return false;
+}
+
+/* The kernel's name contains a part: asked of each part, or of each piece of the name, whichever
+ * is less work. */
+static bool has_part(const struct used_kernels *used, struct text kernel)
+{
+    if (used->part_count > used->length_count * kernel.size)
+        return has_piece(used, kernel);
+    for (size_t i = 0; i < used->part_count; i++)
+        if (memmem(kernel.data, kernel.size, used->parts[i].data, used->parts[i].size))
+            return true;
+    return false;
+}
+
 bool used_has(const struct used_kernels *used, struct text kernel)
 {
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
@@ -219,16 +253,14 @@ bool used_has(const struct used_kernels *used, struct text kernel)
         return true;
     if (used->count)
         return is_listed(used, kernel);
-    for (size_t i = 0; i < used->part_count; i++)
-        if (memmem(kernel.data, kernel.size, used->parts[i].data, used->parts[i].size))
-            return true;
-    return false;
+    return has_part(used, kernel);
 }
 
 void used_free(struct used_kernels *used)
 {
     table_free(&used->selected);
     table_free(&used->starts);
+    table_free(&used->part_names);
     free(used->patterns);
     arena_free(&used->arena);
     *used = (struct used_kernels){0};

@@ -22,17 +22,18 @@ struct used_pattern;
 /* Start with {0}. */
 struct used_kernels {
     struct arena arena;
-    bool is_filter;                /* else every kernel stays */
-    bool is_selection;             /* only those in `selected` stay at most */
-    struct table selected;         /* of used_request.entries */
-    struct text *parts;            /* of -kernels-used */
-    size_t part_count;             /* with parts, or without patterns, the lists do not count */
+    bool is_filter;        /* else every kernel stays */
+    bool is_selection;     /* only those in `selected` stay at most */
+    struct table selected; /* of used_request.entries */
+    struct text *parts;    /* of -kernels-used */
+    size_t part_count;     /* with parts, or without patterns, the lists do not count */
+    struct table part_names;
     struct used_pattern *patterns; /* malloc'ed */
     size_t count;
     size_t capacity;
     struct table
         starts;      /* a pattern's characters up to the first `*`: the last one that has them */
-    size_t *lengths; /* of those, each once, rising */
+    size_t *lengths; /* of those, or of the parts, each once, rising */
     size_t length_count;
 };
 
