@@ -26,6 +26,10 @@
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)
 #define STREAM_STEP    (1u << 16)
 
+/* Linux gives a process 65,530 mappings (vm.max_map_count), and memory needs some of them: files
+ * beyond so many are read instead. */
+#define MOST_MAPPINGS 32768u
+
 #define ELF_MACHINE_CUDA 190
 #define LTOIR_MAGIC      0x7f4e43edu
 #define ELF_TYPE_OFFSET  16
@@ -152,6 +156,28 @@ static bool open_failed(const char *path, int error)
     return false;
 }
 
+/* Reads a regular file. */
+static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, size_t size)
+{
+    uint8_t *data = arena_alloc(&inputs->arena, size, 1);
+    size_t at = 0;
+
+    while (at < size) {
+        ssize_t got = pread(fd, data + at, size - at, (off_t)at);
+
+        if (got < 0 && errno != EINTR)
+            return open_failed(file->path, errno);
+        if (got == 0) {
+            diag_fatal("Could not open input file '%s': it became shorter while it was read",
+                       file->path);
+            return false;
+        }
+        at += got > 0 ? (size_t)got : 0;
+    }
+    file->data = (struct bytes){data, size};
+    return true;
+}
+
 static bool map_file(struct inputs *inputs, struct input_file *file, int fd, size_t size)
 {
     struct mapping *mapping = arena_zalloc(&inputs->arena, 1, sizeof *mapping);
@@ -159,6 +185,7 @@ static bool map_file(struct inputs *inputs, struct input_file *file, int fd, siz
 
     if (start == MAP_FAILED)
         return false;
+    inputs->mapping_count++;
     *mapping = (struct mapping){.start = start, .size = size, .path = file->path};
     mapping_enter(mapping);
     file->mapping = mapping;
@@ -232,6 +259,9 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
         return open_failed(file->path, errno);
     if (S_ISDIR(status.st_mode))
         return open_failed(file->path, EISDIR);
+    file->place = place_of(&status);
+    if (S_ISREG(status.st_mode) && status.st_size > 0 && inputs->mapping_count == MOST_MAPPINGS)
+        return read_whole(inputs, file, opening->fd, (size_t)status.st_size);
     /* Files of /proc say that they are empty, those of /sys cannot be mapped. */
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
         if (map_file(inputs, file, opening->fd, (size_t)status.st_size))

@@ -1,7 +1,8 @@
 /* file.h: opening operands and telling by their content what they are.
  *
  * Regular files are mapped read-only and stay mapped until inputs_close(); everything later on is a
- * view into the mapping. What is not a regular file (a pipe) is read into memory. */
+ * view into the mapping. What is not a regular file (a pipe), and of very many files the rest, is
+ * read into memory. */
 #ifndef MINILINK_INPUT_FILE_H
 #define MINILINK_INPUT_FILE_H
 
@@ -10,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/mapping.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "input/library.h"
 
@@ -31,6 +33,7 @@ struct input_file {
     const char *library;     /* "cudart" for -lcudart, else NULL */
     struct bytes data;       /* whole contents */
     struct mapping *mapping; /* what to unmap, or NULL */
+    struct place place;      /* which file it is */
     enum file_kind kind;
 };
 
@@ -46,6 +49,7 @@ struct inputs {
     struct input_file *files;
     size_t count;
     size_t capacity;
+    size_t mapping_count;
     bool from_compiler; /* see struct library_search */
 };
 

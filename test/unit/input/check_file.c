@@ -367,6 +367,28 @@ START_TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
 }
 END_TEST
 
+/* More than a process may have mappings. */
+START_TEST(very_many_files_are_opened)
+{
+    enum { MANY = 70000 };
+    struct input_operand *operands = calloc(MANY, sizeof *operands);
+    struct inputs inputs = {0};
+
+    ck_assert_ptr_nonnull(operands);
+    for (size_t i = 0; i < MANY; i++)
+        operands[i].name = FIXTURES "a.ptx";
+    ck_assert(open_all(&inputs, operands, MANY, NULL, 0, ""));
+    ck_assert_uint_eq(inputs.count, MANY);
+    for (size_t i = 1; i < MANY; i++) {
+        ck_assert_uint_eq(inputs.files[i].data.size, inputs.files[0].data.size);
+        ck_assert_int_eq(memcmp(inputs.files[i].data.data, inputs.files[0].data.data, 100), 0);
+    }
+    ck_assert_ptr_null(inputs.files[MANY - 1].mapping);
+    inputs_close(&inputs);
+    free(operands);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("file");
@@ -384,6 +406,8 @@ static Suite *make_suite(void)
     tcase_add_test(open, a_file_that_says_it_is_empty_is_read_to_its_end);
     tcase_add_test(open, a_file_that_cannot_be_mapped_is_read_to_its_end);
     tcase_add_test(open, the_file_behind_an_address_is_known_while_it_is_mapped);
+    tcase_set_timeout(open, 60);
+    tcase_add_test(open, very_many_files_are_opened);
     tcase_add_unchecked_fixture(library, make_libraries, remove_libraries);
     tcase_add_test(library, libraries_are_found_in_the_paths_in_order);
     tcase_add_test(library, a_shared_library_is_passed_over_with_an_info_under_v);
