@@ -84,3 +84,15 @@ bool keep_cubins(const char *directory, const struct cubins *cubins)
             return false;
     return true;
 }
+
+bool keep_is_name(const char *name)
+{
+    const char *suffix;
+
+    if (strcmp(name, "linked.ptx") == 0)
+        return true;
+    if (strncmp(name, "chunk-", 6) != 0)
+        return false;
+    suffix = name + 6 + strspn(name + 6, "0123456789");
+    return suffix > name + 6 && (strcmp(suffix, ".ptx") == 0 || strcmp(suffix, ".cubin") == 0);
+}

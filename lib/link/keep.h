@@ -21,4 +21,7 @@ bool keep_chunks(const char *directory, const struct chunks *chunks);
 /* chunk-0.cubin, chunk-1.cubin, ... */
 bool keep_cubins(const char *directory, const struct cubins *cubins);
 
+/* True for the names that the files have in the folder. */
+bool keep_is_name(const char *name);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "link/keep.h"
+#include "link/paths.h"
 #include "link/report.h"
 #include "link/stages.h"
 #include "merge/unified.h"
@@ -73,8 +74,40 @@ static bool split(struct link *link)
             environment_failed(link));
 }
 
+struct found_ptxas {
+    struct buffer tried;
+    char *path;
+};
+
+static void free_found(void *argument)
+{
+    struct found_ptxas *found = argument;
+
+    buffer_free(&found->tried);
+    free(found->path);
+}
+
+/* Whoever has a toolkit and asks for optimised code may expect that it runs. */
+static void tell_of_ptxas(const struct assembler_request *request)
+{
+    struct found_ptxas found = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_found, &found);
+    found.path = ptxas_find(request, &found.tried);
+    if (found.path)
+        diag_info("The code is the built-in assembler's, which no GPU runs; --assembler=ptxas "
+                  "makes a GPU's, with '%s'",
+                  found.path);
+    context_clean(&cleanup);
+}
+
 static bool open_assembler(struct link *link)
 {
+    const struct link_request *request = link->request;
+
+    if (request->options.lto && !request->assembler.name)
+        tell_of_ptxas(&request->assembler);
     return assembler_open(&link->assembler, &link->request->assembler) || environment_failed(link);
 }
 
@@ -105,6 +138,15 @@ static bool link_virtual(struct link *link)
                                       open_times(link) && write_modules(link) && write_times(link));
 }
 
+/* Before anything is written. */
+static bool check_paths(struct link *link)
+{
+    if (paths_check(link->request, &link->inputs))
+        return true;
+    link->status = LINK_STATUS_USAGE;
+    return false;
+}
+
 static enum link_code run(void *argument)
 {
     struct link *link = argument;
@@ -120,7 +162,8 @@ static enum link_code run(void *argument)
     timing_start(&link->timing);
     entries_read(&link->entries, &link->entries_arena, request->assembler_options);
     ok = unified_check_index(request->index_file) &&
-         inputs_open(&link->inputs, request->operands, request->operand_count, &libraries);
+         inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
+         check_paths(link);
     timing_end(&link->timing, "open");
     /* From here on no input file is opened. */
 

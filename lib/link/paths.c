@@ -1,0 +1,182 @@
+/* paths.c: files by their places, so that names do not matter.
+ *
+ * An output that is not there yet has no place of its own: it is known by that of its folder and by
+ * its name there. */
+#include "link/paths.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "link/keep.h"
+
+#define MOST_OUTPUTS 3
+
+struct output_path {
+    const char *path;
+    const char *option;
+    struct place place; /* of the file, when it is there */
+    struct place folder;
+    const char *name; /* in the folder */
+};
+
+struct input_path {
+    const char *path;
+    struct place place;
+};
+
+struct paths {
+    struct arena arena;
+    struct output_path outputs[MOST_OUTPUTS];
+    size_t output_count;
+    struct input_path *inputs; /* by place */
+    size_t input_count;
+    struct place keep; /* --keep's folder, when it is there */
+    DIR *folder;
+};
+
+static void free_paths(void *argument)
+{
+    struct paths *paths = argument;
+
+    if (paths->folder)
+        closedir(paths->folder);
+    arena_free(&paths->arena);
+}
+
+static struct place place_at(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? place_of(&status) : (struct place){0};
+}
+
+static void add_output(struct paths *paths, const char *option, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *folder = ".";
+
+    if (!path)
+        return;
+    if (slash)
+        folder = arena_string(&paths->arena, (struct text){path, (size_t)(slash - path) + 1});
+    paths->outputs[paths->output_count++] = (struct output_path){
+        .path = path,
+        .option = option,
+        .place = place_at(path),
+        .folder = place_at(folder),
+        .name = slash ? slash + 1 : path,
+    };
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct place *a = &((const struct input_path *)left)->place;
+    const struct place *b = &((const struct input_path *)right)->place;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+static void add_input(struct paths *paths, const char *path, struct place place)
+{
+    if (place.is_known)
+        paths->inputs[paths->input_count++] = (struct input_path){path, place};
+}
+
+static void add_inputs(struct paths *paths, const struct inputs *inputs, const char *index_file)
+{
+    paths->inputs = arena_alloc(&paths->arena, inputs->count + 1, sizeof *paths->inputs);
+    for (size_t i = 0; i < inputs->count; i++)
+        add_input(paths, inputs->files[i].path, inputs->files[i].place);
+    if (index_file)
+        add_input(paths, index_file, place_at(index_file));
+    if (paths->input_count)
+        qsort(paths->inputs, paths->input_count, sizeof *paths->inputs, by_place);
+}
+
+/* The input's path, or NULL. */
+static const char *find_input(const struct paths *paths, struct place place)
+{
+    const struct input_path wanted = {NULL, place}, *found = NULL;
+
+    if (place.is_known && paths->input_count)
+        found = bsearch(&wanted, paths->inputs, paths->input_count, sizeof wanted, by_place);
+    return found ? found->path : NULL;
+}
+
+static bool check_output(const struct paths *paths, size_t at)
+{
+    const struct output_path *output = &paths->outputs[at];
+    const char *input = find_input(paths, output->place);
+
+    if (input) {
+        diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option, input);
+        return false;
+    }
+    if (place_equal(output->folder, paths->keep) && keep_is_name(output->name)) {
+        diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
+                   output->option);
+        return false;
+    }
+    for (size_t i = 0; i < at; i++) {
+        const struct output_path *other = &paths->outputs[i];
+        bool is_same_name =
+            place_equal(other->folder, output->folder) && strcmp(other->name, output->name) == 0;
+
+        /* A device by its name is the same file, but nothing in it is lost. */
+        if (place_equal(other->place, output->place) ||
+            (is_same_name && access(output->path, F_OK) != 0)) {
+            diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
+                       other->option, output->option);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* No file that --keep may replace is an input. */
+static bool check_kept(struct paths *paths, const char *directory)
+{
+    const struct dirent *entry;
+
+    paths->folder = opendir(directory);
+    while (paths->folder && (entry = readdir(paths->folder))) {
+        const char *path, *input;
+
+        if (!keep_is_name(entry->d_name))
+            continue;
+        path = arena_printf(&paths->arena, "%s/%s", directory, entry->d_name);
+        input = find_input(paths, place_at(path));
+        if (input) {
+            diag_fatal("Input file '%s' is one of those that --keep=%s makes", input, directory);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool paths_check(const struct link_request *request, const struct inputs *inputs)
+{
+    bool has_times = request->time_file && strcmp(request->time_file, "-") != 0;
+    struct paths paths = {0};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    context_defer(&cleanup, free_paths, &paths);
+    add_inputs(&paths, inputs, request->index_file);
+    add_output(&paths, "-o", request->output);
+    add_output(&paths, "-register-link-binaries", request->modules_file);
+    add_output(&paths, "-time", has_times ? request->time_file : NULL);
+    if (request->keep)
+        paths.keep = place_at(request->keep);
+    for (size_t i = 0; i < paths.output_count; i++)
+        ok = check_output(&paths, i) && ok;
+    ok = ok && (!request->keep || check_kept(&paths, request->keep));
+    context_clean(&cleanup);
+    return ok;
+}
