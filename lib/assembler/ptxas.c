@@ -77,33 +77,38 @@ static char *try_path(struct buffer *tried)
     return found;
 }
 
-static char *find_ptxas(const struct assembler_request *request)
+char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
 {
     const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    struct buffer tried = {0};
     char *found = NULL;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, buffer_cleanup, &tried);
     if (request->ptxas_path) {
         if (is_program(request->ptxas_path))
-            found = memory_copy_string(request->ptxas_path, strlen(request->ptxas_path));
-        else
-            buffer_printf(&tried, "'%s'", request->ptxas_path);
-    } else if (request->cuda_path) {
-        found = try_folder(&tried, text_of(request->cuda_path), "bin/");
-    } else {
-        if (request->nvvm_path)
-            found = try_nvvm(&tried, request->nvvm_path);
-        for (size_t i = 0; i < 2 && !found; i++) {
-            const char *folder = getenv(variables[i]);
-
-            if (folder && *folder)
-                found = try_folder(&tried, text_of(folder), "bin/");
-        }
-        if (!found)
-            found = try_path(&tried);
+            return memory_copy_string(request->ptxas_path, strlen(request->ptxas_path));
+        buffer_printf(tried, "'%s'", request->ptxas_path);
+        return NULL;
     }
+    if (request->cuda_path)
+        return try_folder(tried, text_of(request->cuda_path), "bin/");
+    if (request->nvvm_path)
+        found = try_nvvm(tried, request->nvvm_path);
+    for (size_t i = 0; i < 2 && !found; i++) {
+        const char *folder = getenv(variables[i]);
+
+        if (folder && *folder)
+            found = try_folder(tried, text_of(folder), "bin/");
+    }
+    return found ? found : try_path(tried);
+}
+
+static char *find_or_report(const struct assembler_request *request)
+{
+    struct buffer tried = {0};
+    struct context_cleanup cleanup;
+    char *found;
+
+    context_defer(&cleanup, buffer_cleanup, &tried);
+    found = ptxas_find(request, &tried);
     if (!found) {
         diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&tried)));
         diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
@@ -232,7 +237,7 @@ bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
     ptxas->timeout = request->timeout;
     if (request->launcher && !read_launcher(ptxas, request->launcher))
         return false;
-    ptxas->path = find_ptxas(request);
+    ptxas->path = find_or_report(request);
     if (ptxas->path)
         ptxas->version = ask_version(ptxas->path);
     return ptxas->version != NULL;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "minilink/assembler.h"
 
 struct assembler_request;
@@ -17,9 +18,12 @@ struct ptxas {
 };
 
 /* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
- * PATH; what --ptxas or --cuda-path names is not replaced by what is found elsewhere. Then asks it,
- * once, for its version. False, and a fatal diagnostic that lists where it was looked for, or what
- * could not be run. */
+ * PATH; what --ptxas or --cuda-path names is not replaced by what is found elsewhere. Returns a
+ * malloc'ed path, or NULL with the places in `tried`. Nothing is run and nothing reported. */
+char *ptxas_find(const struct assembler_request *request, struct buffer *tried);
+
+/* Finds ptxas, and asks it, once, for its version. False, and a fatal diagnostic that lists where
+ * it was looked for, or what could not be run. */
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
 
 void ptxas_close(struct ptxas *ptxas);
