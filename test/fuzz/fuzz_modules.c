@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "input/modules.h"
+#include "unit/host_object.h"
 
 #define MOST_FILES 8
 
@@ -38,14 +39,14 @@ static struct input_file file_of(struct bytes part, bool is_section)
 {
     static const char *const paths[] = {"a.o", "b.cubin", "lib/libcudadevrt.a", "/c.ptx"};
     struct input_file file = {.path = paths[part.size % 4]};
-    struct fuzz_section sections[] = {
+    struct object_section sections[] = {
         {"__nv_relfatbin", {(const uint8_t *)"x", part.size % 3 != 0}},
         {"__nv_module_id", part},
     };
     struct buffer object = {0};
 
     if (is_section)
-        fuzz_object(&object, sections, 2);
+        object_make(&object, sections, 2);
     file.data.size = is_section ? object.size : part.size;
     file.data.data = is_section ? (uint8_t *)buffer_take(&object, NULL) : fuzz_copy(part);
     file.kind = file_classify(file.data);

@@ -5,6 +5,7 @@
  * a match that tries everything. */
 #include "fuzz.h"
 #include "input/used.h"
+#include "unit/host_object.h"
 
 #define MOST_FILES   4
 #define MOST_NAMES   64
@@ -51,12 +52,12 @@ static bool is_listed(const struct bytes *lists, size_t count, struct text name)
 
 static struct input_file file_of(struct bytes part, bool is_list)
 {
-    struct fuzz_section section = {".nvHRKE", part};
+    struct object_section section = {".nvHRKE", part};
     struct input_file file = {.path = "a.o"};
     struct buffer object = {0};
 
     if (is_list)
-        fuzz_object(&object, &section, 1);
+        object_make(&object, &section, 1);
     file.data.size = is_list ? object.size : part.size;
     file.data.data = is_list ? (uint8_t *)buffer_take(&object, NULL) : fuzz_copy(part);
     file.kind = file_classify(file.data);

@@ -1,11 +1,14 @@
-/* check_lto.c: what comes back from the process that runs libnvJitLink. The runs themselves are in
- * test/golden/lto*, with a library that plays it. */
+/* check_lto.c: runs of a library that plays libnvJitLink, what comes back from them, and members
+ * that cannot do without it. Whole links are in test/golden/lto*. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/exec.h"
+#include "lto/lto.h"
 #include "lto/nvjitlink.h"
 
 static int file;
@@ -89,6 +92,104 @@ START_TEST(every_code_has_a_text)
 }
 END_TEST
 
+/* Runs the library of that name in $BUILD, which shall misbehave in that way, on two inputs. */
+static void run_library(const char *name, const char *way)
+{
+    static const char *const options[] = {"-lto", "-ptx"};
+    const uint8_t code[] = "LTO-IR";
+    const struct nvjitlink_input inputs[] = {{"a.o", {code, sizeof code}, false},
+                                             {"b.o", {code, sizeof code}, false}};
+    const char *build = getenv("BUILD");
+    char path[4096];
+    struct nvjitlink_job job = {.library = path,
+                                .options = options,
+                                .option_count = 2,
+                                .inputs = inputs,
+                                .input_count = 2,
+                                .answer = file};
+
+    snprintf(path, sizeof path, "%s/%s", build ? build : "build", name);
+    setenv("FAKE_PTX", "fixtures/fatbin/a.ptx", 1);
+    setenv("FAKE_WAY", way, 1);
+    ck_assert_int_eq(nvjitlink_run(&job), 0);
+    ck_assert(nvjitlink_read(file, &arena, &answer));
+}
+
+START_TEST(a_run_gives_the_librarys_ptx_and_log)
+{
+    run_library("fake-nvjitlink.so", "");
+    ck_assert_int_eq(answer.step, NVJITLINK_DONE);
+    ck_assert_int_eq(answer.code, 0);
+    ck_assert_uint_eq(answer.major, 12);
+    ck_assert_uint_eq(answer.minor, 9);
+    ck_assert_ptr_nonnull(strstr(answer.ptx.data, "// options: -lto -ptx\n"));
+    ck_assert_ptr_nonnull(strstr(answer.ptx.data, "// input b.o: type 3, 7 bytes\n"));
+    ck_assert_ptr_nonnull(strstr(answer.ptx.data, ".version"));
+    ck_assert_str_eq(answer.infos.data, "WARNING: something odd\nsomething to know\n");
+    ck_assert_uint_eq(answer.errors.size, 0);
+}
+END_TEST
+
+START_TEST(each_step_that_fails_is_told)
+{
+    static const struct {
+        const char *way;
+        enum nvjitlink_step step;
+        int32_t code;
+    } rows[] = {{"create", NVJITLINK_CREATE, 1},
+                {"refuse", NVJITLINK_ADD, 14},
+                {"fail", NVJITLINK_COMPLETE, 5},
+                {"empty", NVJITLINK_PTX, 0}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(ftruncate(file, 0), 0);
+        lseek(file, 0, SEEK_SET);
+        run_library("fake-nvjitlink.so", rows[i].way);
+        ck_assert_int_eq(answer.step, rows[i].step);
+        ck_assert_int_eq(answer.code, rows[i].code);
+        ck_assert_uint_eq(answer.ptx.size, 0);
+        ck_assert_uint_eq(answer.failed_input, rows[i].step >= NVJITLINK_COMPLETE);
+    }
+}
+END_TEST
+
+START_TEST(a_library_without_the_functions_is_told)
+{
+    run_library("sample-plugin.so", "");
+    ck_assert_int_eq(answer.step, NVJITLINK_LOAD);
+    ck_assert_str_eq(answer.errors.data,
+                     "it has neither '__nvJitLinkVersion_0_0' nor 'nvJitLinkVersion'");
+}
+END_TEST
+
+START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
+{
+    struct member list[] = {
+        {.name = "a.o(1)", .group = 1, .role = MEMBER_OPTIONS},
+        {.name = "a.o(2)", .group = 1, .role = MEMBER_PTX},
+        {.name = "b.o(1)", .group = 2, .role = MEMBER_OPTIONS},
+        {.name = "c.o(1)", .group = 3, .role = MEMBER_CUBIN},
+        {.name = "c.o(2)", .group = 3, .role = MEMBER_OPTIONS},
+        {.name = "d.o(1)", .group = 4, .role = MEMBER_UNUSED},
+        {.name = "e.o(1)", .group = 5, .role = MEMBER_OPTIONS},
+    };
+    struct members members = {.list = list, .count = 7, .arch = {.sm = 90}, .has_lto_only = true};
+    struct diag_sink sink = {0};
+
+    context_get()->sink = &sink;
+    ck_assert(!lto_refuse_alone(&members));
+    ck_assert_uint_eq(sink.errors, 2);
+    buffer_char(&sink.text, '\0');
+    ck_assert_ptr_nonnull(strstr(sink.text.data, "'b.o(1)' is LTO-IR without PTX beside it"));
+    ck_assert_ptr_nonnull(strstr(sink.text.data, "'e.o(1)'"));
+    ck_assert_ptr_nonnull(strstr(sink.text.data, "-arch=sm_90"));
+    members.count = 2;
+    ck_assert(lto_refuse_alone(&members));
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lto");
@@ -101,6 +202,10 @@ int main(void)
     tcase_add_test(cases, a_cut_or_extended_answer_is_none);
     tcase_add_test(cases, a_damaged_head_is_refused_or_harmless);
     tcase_add_test(cases, every_code_has_a_text);
+    tcase_add_test(cases, a_run_gives_the_librarys_ptx_and_log);
+    tcase_add_test(cases, each_step_that_fails_is_told);
+    tcase_add_test(cases, a_library_without_the_functions_is_told);
+    tcase_add_test(cases, ltoir_without_ptx_beside_it_is_refused_by_name);
     suite_add_tcase(suite, cases);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

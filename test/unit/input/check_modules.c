@@ -1,0 +1,177 @@
+/* check_modules.c: the ids of linked objects for -register-link-binaries. */
+#include <unistd.h>
+
+#include "input/modules.h"
+#include "input_fixture.h"
+#include "host_object.h"
+
+static struct inputs inputs;
+static struct input_file files[4];
+
+static void add_file(const char *path, struct bytes data)
+{
+    files[inputs.count++] =
+        (struct input_file){.path = path, .data = data, .kind = file_classify(data)};
+    inputs.files = files;
+}
+
+/* An object with those ids, which are strings with NULs, and device code or none. */
+static void add_object(const char *path, const char *ids, size_t size, bool has_code)
+{
+    struct object_section sections[] = {
+        {"__nv_relfatbin", {(const uint8_t *)"code", has_code ? 4 : 0}},
+        {"__nv_module_id", {(const uint8_t *)ids, size}},
+    };
+    struct buffer object = {0};
+    uint8_t *data;
+
+    object_make(&object, sections, 2);
+    data = (uint8_t *)buffer_take(&object, &size);
+    add_file(path, (struct bytes){data, size});
+}
+#define ADD(path, ids) add_object(path, ids, sizeof ids, true)
+
+static void expect(bool without_system, const char *expected)
+{
+    struct buffer list = {0};
+
+    ck_assert(modules_list(&list, &inputs, without_system));
+    buffer_char(&list, '\0');
+    ck_assert_str_eq(list.data, expected);
+    buffer_free(&list);
+}
+
+static void expect_error(const char *message)
+{
+    struct buffer list = {0};
+    struct diag_sink sink;
+
+    fixture_catch(&sink);
+    ck_assert(!modules_list(&list, &inputs, false));
+    ck_assert_uint_eq(list.size, 0);
+    fixture_caught_part(&sink, message);
+}
+
+static void tear_down(void)
+{
+    for (size_t i = 0; i < inputs.count; i++)
+        fixture_free(files[i].data);
+    inputs = (struct inputs){0};
+}
+
+START_TEST(nothing_gives_an_empty_list)
+{
+    expect(false, "#define NUM_PRELINKED_OBJECTS 0\n");
+}
+END_TEST
+
+START_TEST(the_first_id_of_each_comes_in_order_and_the_rest_last_first)
+{
+    ADD("a.o", "_1_a\0\0\0_2_b\0_3_c");
+    ADD("b.o", "_4_d\0_5_e");
+    expect(false, "#define NUM_PRELINKED_OBJECTS 5\nDEFINE_REGISTER_FUNC(_1_a)\n"
+                  "DEFINE_REGISTER_FUNC(_4_d)\nDEFINE_REGISTER_FUNC(_5_e)\n"
+                  "DEFINE_REGISTER_FUNC(_3_c)\nDEFINE_REGISTER_FUNC(_2_b)\n");
+}
+END_TEST
+
+START_TEST(ids_that_an_object_registers_are_left_out_wherever_it_stands)
+{
+    ADD("a.o", "_1_a\0_2_b");
+    ADD("b.o", "def _1_a\0def _7");
+    expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_2_b)\n");
+}
+END_TEST
+
+START_TEST(an_object_without_device_code_is_not_listed)
+{
+    add_object("a.o", "_1_a", sizeof "_1_a", false);
+    ADD("b.o", "_2_b");
+    expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_2_b)\n");
+}
+END_TEST
+
+START_TEST(a_file_of_device_code_has_its_path_as_id)
+{
+    char folder[512], expected[1024], *c;
+
+    add_file("/tmp/x-1/k.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_tmp_x_1_k_cubin)\n");
+    tear_down();
+    ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
+    add_file("d/a.fatbin", fixture_read(FIXTURES "a.ptx_sc2.fatbin"));
+    snprintf(expected, sizeof expected,
+             "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(%s/d/a.fatbin)\n", folder);
+    for (c = strchr(expected, '('); *++c != ')';)
+        if (*c == '/' || *c == '.' || *c == '-')
+            *c = '_';
+    expect(false, expected);
+    tear_down();
+    /* Measured: under another name it has none. */
+    add_file("k.o", fixture_read(FIXTURES "k.sm90.cubin"));
+    expect(false, "#define NUM_PRELINKED_OBJECTS 0\n");
+}
+END_TEST
+
+START_TEST(the_toolkits_library_is_listed_only_when_asked)
+{
+    ADD("lib/libcudadevrt.a", "_1_a");
+    expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_1_a)\n");
+    expect(true, "#define NUM_PRELINKED_OBJECTS 0\n");
+}
+END_TEST
+
+START_TEST(archives_are_walked)
+{
+    struct buffer list = {0};
+
+    add_file("lib.a", fixture_read(FIXTURES "lib.a"));
+    ck_assert(modules_list(&list, &inputs, false));
+    ck_assert(text_starts(buffer_view(&list), TEXT("#define NUM_PRELINKED_OBJECTS 2\n")));
+    buffer_free(&list);
+    files[0].data.size -= 7;
+    expect_error("lib.a");
+}
+END_TEST
+
+START_TEST(an_id_that_is_no_identifier_is_an_error)
+{
+    ADD("a.o", "x) system(\"ls\"");
+    expect_error("'x) system(\"ls\"' is no module id");
+    tear_down();
+    ADD("a.o", "def ");
+    expect_error("'' is no module id");
+}
+END_TEST
+
+START_TEST(a_damaged_object_is_an_error)
+{
+    ADD("a.o", "_1_a");
+    files[0].data.size -= 40;
+    expect_error("a.o");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("modules");
+    TCase *cases = tcase_create("ids");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(cases, NULL, tear_down);
+    tcase_add_test(cases, nothing_gives_an_empty_list);
+    tcase_add_test(cases, the_first_id_of_each_comes_in_order_and_the_rest_last_first);
+    tcase_add_test(cases, ids_that_an_object_registers_are_left_out_wherever_it_stands);
+    tcase_add_test(cases, an_object_without_device_code_is_not_listed);
+    tcase_add_test(cases, a_file_of_device_code_has_its_path_as_id);
+    tcase_add_test(cases, the_toolkits_library_is_listed_only_when_asked);
+    tcase_add_test(cases, archives_are_walked);
+    tcase_add_test(cases, an_id_that_is_no_identifier_is_an_error);
+    tcase_add_test(cases, a_damaged_object_is_an_error);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}

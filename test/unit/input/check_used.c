@@ -1,0 +1,217 @@
+/* check_used.c: which kernels live: by the lists in host objects, by -kernels-used, by -Xptxas -e.
+ */
+#include "input/used.h"
+#include "input_fixture.h"
+#include "host_object.h"
+
+/* Kernels that host objects list; the section of each, as strings with NULs. */
+struct list {
+    const char *section;
+    const char *names;
+    size_t size;
+};
+#define LIST(section, names)                                                                       \
+    {                                                                                              \
+        section, names, sizeof names                                                               \
+    }
+
+static struct used_kernels used;
+static struct inputs inputs;
+static struct input_file files[4];
+
+static void add_file(const char *path, struct bytes data)
+{
+    files[inputs.count++] =
+        (struct input_file){.path = path, .data = data, .kind = file_classify(data)};
+    inputs.files = files;
+}
+
+static void add_object(const char *path, struct list list)
+{
+    struct object_section section = {list.section, {(const uint8_t *)list.names, list.size}};
+    struct buffer object = {0};
+    size_t size;
+    uint8_t *data;
+
+    object_make(&object, &section, 1);
+    data = (uint8_t *)buffer_take(&object, &size);
+    add_file(path, (struct bytes){data, size});
+}
+
+static void collect(const struct used_request *request)
+{
+    ck_assert(used_collect(&used, &inputs, request));
+}
+
+static bool has(const char *kernel)
+{
+    return used_has(&used, text_of(kernel));
+}
+
+static void tear_down(void)
+{
+    used_free(&used);
+    for (size_t i = 0; i < inputs.count; i++)
+        fixture_free(files[i].data);
+    inputs = (struct inputs){0};
+}
+
+START_TEST(a_star_stands_for_any_characters)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool is_used;
+    } rows[] = {
+        {"_Z1kv", "_Z1kv", true},    {"_Z1kv", "_Z1kvx", false},  {"_Z1kv", "_Z1k", false},
+        {"_Z*v", "_Z1kv", true},     {"_Z*v", "_Zv", true},       {"_Z*v", "_Z1kvx", false},
+        {"*", "anything", true},     {"*k*", "xkx", true},        {"*k*", "k", true},
+        {"*k*", "x", false},         {"a*b*c", "abc", true},      {"a*b*c", "aXbYbZc", true},
+        {"a*b*c", "acb", false},     {"a**c", "ac", true},        {"a*aa", "aa", false},
+        {"a*aa", "aaa", true},       {"*bab", "abab", true},      {"ab*ab", "ab", false},
+        {"ab*ab*ab", "abab", false}, {"ab*ab*ab", "ababab", true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        add_object("a.o", (struct list){".nvHRKE", rows[i].pattern, strlen(rows[i].pattern) + 1});
+        collect(&(struct used_request){0});
+        ck_assert_msg(has(rows[i].name) == rows[i].is_used, "'%s' and '%s'", rows[i].pattern,
+                      rows[i].name);
+        tear_down();
+    }
+}
+END_TEST
+
+START_TEST(the_lists_of_all_objects_count_whatever_stands_between_names)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "\0\0k1\0\0\0k2"));
+    add_object("b.o", (struct list)LIST(".nvHRKI", "local*"));
+    collect(&(struct used_request){0});
+    ck_assert(has("k1"));
+    ck_assert(has("k2"));
+    ck_assert(has("local_k3"));
+    ck_assert(!has("k3"));
+    ck_assert(!has(""));
+}
+END_TEST
+
+START_TEST(lists_of_variables_keep_no_kernels_but_are_lists)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    add_object("b.o", (struct list)LIST(".nvHRDE", "k2"));
+    collect(&(struct used_request){0});
+    ck_assert(has("k1"));
+    ck_assert(!has("k2"));
+}
+END_TEST
+
+START_TEST(one_object_without_lists_keeps_everything)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    add_object("b.o", (struct list)LIST(".text", "k2"));
+    collect(&(struct used_request){0});
+    ck_assert(has("k3"));
+}
+END_TEST
+
+START_TEST(device_code_in_another_form_keeps_everything)
+{
+    static const char *const others[] = {"k.sm90.cubin", "a.ptx_sc2.fatbin", "a.ptx", "lib.a"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, FIXTURES "%s", others[i]);
+        add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+        add_file(others[i], fixture_read(path));
+        collect(&(struct used_request){0});
+        /* The archive's objects were compiled with lists: theirs count. */
+        ck_assert_msg(has("k3") == (i < 3), "%s", others[i]);
+        tear_down();
+    }
+}
+END_TEST
+
+START_TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
+{
+    add_object("lib64/libcudadevrt.a", (struct list)LIST(".nvHRKE", "k1"));
+    collect(&(struct used_request){0});
+    ck_assert(has("k2"));
+    tear_down();
+    add_object("lib64/libcudadevrt.a", (struct list)LIST(".nvHRKE", "k1"));
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k2"));
+    collect(&(struct used_request){0});
+    ck_assert(has("k1"));
+    ck_assert(has("k2"));
+    ck_assert(!has("k3"));
+}
+END_TEST
+
+START_TEST(kernels_used_come_in_place_of_the_lists)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    collect(&(struct used_request){.kernels = "one,,two"});
+    ck_assert(!has("k1"));
+    ck_assert(has("kernel_one"));
+    ck_assert(has("two"));
+    tear_down();
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    collect(&(struct used_request){.variables = "v"});
+    ck_assert(!has("k1"));
+}
+END_TEST
+
+START_TEST(host_info_can_be_ignored)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    collect(&(struct used_request){.ignore_host_info = true});
+    ck_assert(has("k2"));
+}
+END_TEST
+
+START_TEST(chosen_entries_are_a_choice_among_those_that_stay)
+{
+    const struct text entries[] = {TEXT("k1"), TEXT("k2")};
+
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1\0k3"));
+    collect(&(struct used_request){.entries = entries, .entry_count = 2});
+    ck_assert(has("k1"));
+    ck_assert(!has("k2"));
+    ck_assert(!has("k3"));
+}
+END_TEST
+
+START_TEST(a_damaged_object_is_an_error)
+{
+    struct diag_sink sink;
+
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    files[0].data.size -= 40;
+    fixture_catch(&sink);
+    ck_assert(!used_collect(&used, &inputs, &(struct used_request){0}));
+    fixture_caught_part(&sink, "a.o");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("used");
+    TCase *cases = tcase_create("kernels");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(cases, NULL, tear_down);
+    tcase_add_test(cases, a_star_stands_for_any_characters);
+    tcase_add_test(cases, the_lists_of_all_objects_count_whatever_stands_between_names);
+    tcase_add_test(cases, lists_of_variables_keep_no_kernels_but_are_lists);
+    tcase_add_test(cases, one_object_without_lists_keeps_everything);
+    tcase_add_test(cases, device_code_in_another_form_keeps_everything);
+    tcase_add_test(cases, the_lists_of_libcudadevrt_alone_drop_nothing);
+    tcase_add_test(cases, kernels_used_come_in_place_of_the_lists);
+    tcase_add_test(cases, host_info_can_be_ignored);
+    tcase_add_test(cases, chosen_entries_are_a_choice_among_those_that_stay);
+    tcase_add_test(cases, a_damaged_object_is_an_error);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
