@@ -44,7 +44,8 @@ static bool is_defined(const struct merging *m, uint32_t variable)
     return m->symbols[variable].file != MERGE_NONE;
 }
 
-bool shared_is_own(const struct merging *m, uint32_t variable)
+/* Whether a variable belongs to a kernel's own function. */
+static bool belongs_to_kernel(const struct merging *m, uint32_t variable)
 {
     const struct merged_symbol *symbol = &m->symbols[variable];
     uint32_t owner;
@@ -60,7 +61,7 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
     const struct merging *m = planner->m;
 
     return m->shared_names->is_named[variable] && is_defined(m, variable) &&
-           !shared_is_own(m, variable) && lists_count(&planner->kernels_of, variable) != 1;
+           !belongs_to_kernel(m, variable) && lists_count(&planner->kernels_of, variable) != 1;
 }
 
 /* All shared variables, each where a cubin that defines it, or else the first that mentions it, has
@@ -198,7 +199,7 @@ static void add_single(const struct shared_planner *planner, struct merged_pairs
     const struct merged_lists *users = &planner->kernels_of;
 
     for (size_t i = 0; i < count; i++)
-        if (is_defined(m, variables[i]) && shared_is_own(m, variables[i]) == is_own &&
+        if (is_defined(m, variables[i]) && belongs_to_kernel(m, variables[i]) == is_own &&
             lists_count(users, variables[i]) == 1)
             lists_add(single, users->items[users->first[variables[i]]], variables[i]);
 }
@@ -233,7 +234,7 @@ static void place_variables(struct shared_planner *planner)
     struct context_cleanup cleanup;
 
     for (size_t i = 0; i < count; i++)
-        if (!shared_is_own(m, all[i]))
+        if (!belongs_to_kernel(m, all[i]))
             outside[outside_count++] = all[i];
     sort_unstably(outside, outside_count, scratch, is_larger, m);
     place_common(planner, outside, outside_count);

@@ -35,9 +35,6 @@ static inline void shared_align(struct shared_window *window, uint64_t alignment
         window->alignment = alignment;
 }
 
-/* Whether a variable belongs to a kernel's own function. */
-bool shared_is_own(const struct merging *m, uint32_t variable);
-
 /* Whether a variable lies outside kernels' functions, and code names it, but not that of one kernel
  * alone: its address is the same for all. */
 bool shared_is_common(const struct shared_planner *planner, uint32_t variable);

@@ -198,7 +198,4 @@ const char *module_type_name(enum ptx_type type);
 /* ".visible"; "" for PTX_INTERNAL. */
 const char *module_linkage_name(enum ptx_linkage linkage);
 
-/* ".global". */
-const char *module_space_name(enum ptx_space space);
-
 #endif

@@ -121,23 +121,6 @@ bool parser_alignment(struct parser *parser, uint32_t *alignment)
     return true;
 }
 
-bool parser_skip_parentheses(struct parser *parser)
-{
-    size_t start = parser->token.offset;
-    size_t depth = 0;
-
-    do {
-        if (parser_at_mark(parser, '('))
-            depth++;
-        if (parser_at_mark(parser, ')'))
-            depth--;
-        if (parser->token.kind == TOKEN_END || parser_at_mark(parser, ';'))
-            return parser_fail(parser, start, "'(' without ')'");
-        parser_next(parser);
-    } while (depth > 0);
-    return true;
-}
-
 bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open)
 {
     bool is_first = true;

@@ -60,11 +60,6 @@ const char *module_linkage_name(enum ptx_linkage linkage)
     return linkages[linkage];
 }
 
-const char *module_space_name(enum ptx_space space)
-{
-    return spaces[space];
-}
-
 enum ptx_space parser_space(const struct parser *parser)
 {
     struct text word = parser_text(parser);

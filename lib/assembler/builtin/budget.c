@@ -23,7 +23,8 @@ static uint64_t product(const uint32_t dimensions[3])
     return all;
 }
 
-uint64_t budget_threads(const struct ptx_performance *performance)
+/* Threads of one block that the directives promise, 0 = none. */
+static uint64_t promised_threads(const struct ptx_performance *performance)
 {
     return product(performance->reqntid[0] ? performance->reqntid : performance->maxntid);
 }
@@ -77,7 +78,7 @@ static uint32_t from_threads(const struct ptx_item *function, uint64_t threads, 
 uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option)
 {
     const struct ptx_performance *performance = &function->function.performance;
-    uint64_t threads = budget_threads(performance);
+    uint64_t threads = promised_threads(performance);
     if (performance->maxnreg)
         return clamp(function, performance->maxnreg);
     if (performance->minnctapersm && !threads)
@@ -102,13 +103,13 @@ void budget_override(struct ptx_performance *performance, const struct switches 
 {
     bool overrides = switches->override_directives;
     const struct switch_word *word = switches->maxntid.first;
-    if (word && dimension_of(word->text) && (overrides || !budget_threads(performance)))
+    if (word && dimension_of(word->text) && (overrides || !promised_threads(performance)))
         for (size_t i = 0; i < 3; i++) {
             uint32_t dimension = word ? dimension_of(word->text) : 1;
             performance->maxntid[i] = dimension ? dimension : 1;
             word = word ? word->next : NULL;
         }
-    if (switches->minnctapersm > 0 && budget_threads(performance) &&
+    if (switches->minnctapersm > 0 && promised_threads(performance) &&
         (overrides || !performance->minnctapersm))
         performance->minnctapersm = (uint32_t)switches->minnctapersm;
     if (overrides && switches->maxrregcount != SWITCH_NOT_GIVEN)

@@ -18,7 +18,4 @@ void budget_override(struct ptx_performance *performance, const struct switches 
  * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */
 uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
 
-/* Threads of one block that the directives promise, 0 = none. */
-uint64_t budget_threads(const struct ptx_performance *performance);
-
 #endif

@@ -26,7 +26,8 @@ bool parse_expect(struct parser *parser, char mark, const char *where)
     return true;
 }
 
-uint32_t parse_line(struct parser *parser, size_t offset)
+/* The line of `offset`; cheap when called with rising offsets. */
+static uint32_t line_of(struct parser *parser, size_t offset)
 {
     if (offset < parser->line_offset) {
         parser->line_offset = parser->body_start;
@@ -51,7 +52,7 @@ static struct diag_place place_of(struct parser *parser, size_t offset)
     end = memchr(at, '\n', text.size - offset);
     return (struct diag_place){
         .file = parser->scope->file,
-        .line = parse_line(parser, offset),
+        .line = line_of(parser, offset),
         .column = (uint32_t)(at - begin) + 1,
         .source_line = {begin, (size_t)((end ? end : text.data + text.size) - begin)}};
 }
@@ -124,7 +125,7 @@ static bool parse_instruction(struct parser *parser)
     *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
-    instruction->line = parse_line(parser, parser->token.offset);
+    instruction->line = line_of(parser, parser->token.offset);
     if (!parse_quick(parser, instruction) &&
         (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
          !parse_expect(parser, ';', "behind the instruction")))

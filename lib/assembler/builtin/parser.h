@@ -188,8 +188,6 @@ struct text parse_text(const struct parser *parser);
 /* Reports an error at `offset` of the text; always false. */
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The line of `offset`; cheap when called with rising offsets. */
-uint32_t parse_line(struct parser *parser, size_t offset);
 /* Makes room for one more element in an array of the body (in its arena) and returns the array. */
 void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size);
 

@@ -296,6 +296,15 @@ static const struct {
     {".global .v2 .u16 a = {1, 2};", "01000200"},
     {".global .u32 a = ~1;", "feffffff"},
     {".global .u32 a[2] = {};", "0000000000000000"},
+    {".global .s64 a[6] = {5 ^ 3, 5 > 3, 6U / 4U, -8 / 2, 5 % 3U, 3 > 5};",
+     "060000000000000001000000000000000100000000000000fcffffffffffffff02000000000000000000000000000"
+     "000"},
+    {".global .f64 a[3] = {5.0 - 2.0, 6.0 / 4.0, -(1.0)};",
+     "0000000000000840000000000000f83f000000000000f0bf"},
+    {".global .u32 a[6] = {1.0 == 1.0, 1.0 != 1.0, 2.0 > 1.0, 1.0 <= 2.0, 1.0 >= 2.0, !5};",
+     "010000000000000001000000010000000000000000000000"},
+    {".global .u64 a[3] = {(.u64)-1 > 0, (.s64)-1 > 0, 1 ? 2 : 3};",
+     "010000000000000000000000000000000200000000000000"},
 };
 
 START_TEST(initial_values_become_bytes)
@@ -363,6 +372,20 @@ static const struct {
     {".global .u64 a = generic g;", "expected '('"},
     {".global .u64 a[2] = {1 2};", "expected ',' or '}'"},
     {".global .u64 a[2] = {1,};", "A number was expected"},
+    {".global .u64 a = 1.0 & 2.0;", "Integer constant expression expected"},
+    {".global .u64 a = ~1.0;", "Integer constant expression expected"},
+    {".global .u64 a = (.s64)1.0;", "Integer constant expression expected"},
+    {".global .u64 a = 1 ? 2.0 : 3.0;", "Integer constant expression expected"},
+    {".global .u64 a = 1 ? 2;", "':' expected"},
+    {".global .u64 a = (.s64 1);", "')' expected behind the type of a cast"},
+    {".global .u64 a = (.b64)1;", "Unsupported cast operation"},
+    {".global .u64 a = (1 2);", "')' expected behind the expression"},
+    {".global .u64 a = 1 + 1.0;", "Constant expression type mismatch"},
+    {".global .u64 a = 1 / (2 - 2);", "Constant expression has division by zero"},
+    {".global .u64 a = 0f3F800000 + 1.0;", "Bit pattern (0f) that does not stand alone"},
+    {".global .u64 a = -0f3F800000;", "Bit pattern (0f) that does not stand alone"},
+    {".global .u64 a = ((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))));",
+     "Expression nested too deeply"},
 };
 
 START_TEST(bad_initial_values_are_refused)

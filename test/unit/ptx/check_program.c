@@ -366,6 +366,22 @@ START_TEST(targets_follow_the_assemblers_rules)
 }
 END_TEST
 
+START_TEST(modules_agree_on_address_size_and_texturing_mode)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(".version 9.0 .target sm_90 .address_size 64")},
+        {"b", TEXT(".version 9.0 .target sm_90, texmode_independent .address_size 64")},
+        {"c", TEXT(".version 8.0 .target sm_80 .address_size 32")},
+    };
+
+    ck_assert(!program_link(&program, sources, 3, &request));
+    ck_assert_ptr_nonnull(
+        strstr(messages(), "Texturing mode doesn't match in 'b', first specified in 'a'"));
+    ck_assert_ptr_nonnull(
+        strstr(messages(), "Address size doesn't match in 'c', first specified in 'a'"));
+}
+END_TEST
+
 START_TEST(most_demanding_target_is_the_programs)
 {
     struct program_source sources[] = {{"a", TEXT(".version 8.4 .target sm_80 .address_size 64")},
@@ -416,6 +432,7 @@ static Suite *suite(void)
     tcase_add_loop_test(cases, bodies_name_what_they_use, 0, COUNT(scan_cases));
     tcase_add_test(cases, variables_in_bodies_and_recursion_are_seen);
     tcase_add_loop_test(cases, targets_follow_the_assemblers_rules, 0, COUNT(target_cases));
+    tcase_add_test(cases, modules_agree_on_address_size_and_texturing_mode);
     tcase_add_test(cases, most_demanding_target_is_the_programs);
     tcase_add_test(cases, newest_version_is_the_programs);
     suite_add_tcase(all, cases);

@@ -60,7 +60,8 @@ static uint16_t small_size_of(struct text name)
     return (uint16_t)(size < 8 ? 8 : size);
 }
 
-void syntax_type(struct text name, char *class, uint16_t *bits)
+/* Class and size in bits of a type, as in struct operand_rule. */
+static void read_type(struct text name, char *class, uint16_t *bits)
 {
     char first = name.size ? name.data[0] : 0;
 
@@ -143,7 +144,7 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
         }
         name = text_of(modifier_name(seen->types[number]));
     }
-    syntax_type(name, &rule->class, &rule->bits);
+    read_type(name, &rule->class, &rule->bits);
     if (item.size == 2 && item.data[0] == 'u')
         rule->class = 'u';
     if (item.size == 2 && item.data[0] == 'w')

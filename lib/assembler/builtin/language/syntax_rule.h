@@ -7,9 +7,6 @@
 /* True when modifier `index` is the name of a type. */
 bool syntax_is_type(uint16_t index);
 
-/* Class and size in bits of a type, as in struct operand_rule. */
-void syntax_type(struct text name, char *class, uint16_t *bits);
-
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
                       const uint16_t *modifiers, size_t count);
