@@ -4,6 +4,7 @@
  * With an odd first byte the rest is an answer; the byte 3 also makes the sizes in its head those
  * of what follows, as no chance would. Else the rest is a cubin, and the first byte says how much
  * of its symbols' names is their own. */
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
