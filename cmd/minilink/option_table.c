@@ -5,7 +5,7 @@
 const struct option_row option_table[] = {
     {"arch", NULL, "sm_NN", OPTION_ARCH, GROUP_NVLINK,
      "Target architecture; by default the one that the inputs agree on"},
-    {"output-file", "o", "FILE", OPTION_OUTPUT, GROUP_NVLINK, "The cubin to write"},
+    {"output-file", "o", "FILE", OPTION_OUTPUT, GROUP_NVLINK, "The cubin to write; - is the standard output"},
     {"library", "l", "NAME,...", OPTION_LIBRARY, GROUP_NVLINK,
      "Link lib<NAME>.a from the library paths; anywhere among the operands"},
     {"library-path", "L", "DIR,...", OPTION_LIBRARY_PATH, GROUP_NVLINK, "Where to look for libraries, before the folders of LIBRARY_PATH"},

@@ -1,6 +1,7 @@
 /* diag.c: the only writer to stderr. */
 #include "base/diag.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,16 +98,19 @@ static void put_caret(struct buffer *line, const struct diag_place *place)
     buffer_string(line, "^\n");
 }
 
-static void print(const char *data, size_t size)
+static bool print(const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(STDERR_FILENO, data, size);
 
+        if (written < 0 && errno == EINTR)
+            continue;
         if (written <= 0)
-            return; /* nobody is left to be told */
+            return false; /* nobody is left to be told */
         data += written;
         size -= (size_t)written;
     }
+    return true;
 }
 
 /* Room for all that put_message writes beside the file's name and the line above the
@@ -266,14 +270,14 @@ void diag_no_memory(void)
         print(line, (size_t)size);
 }
 
-void diag_text(struct text text)
+bool diag_text(struct text text)
 {
     struct diag_sink *sink = context_get()->sink;
 
-    if (sink)
-        buffer_text(&sink->text, text);
-    else
-        fwrite(text.data, 1, text.size, stderr);
+    if (!sink)
+        return print(text.data, text.size);
+    buffer_text(&sink->text, text);
+    return true;
 }
 
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset)

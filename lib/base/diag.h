@@ -71,8 +71,9 @@ void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A text of whole lines that is no message but goes where messages go, as it is. */
-void diag_text(struct text text);
+/* A text of whole lines that is no message but goes where messages go, as it is. False, with errno
+ * set, when it cannot be written, which nobody may be left to be told. */
+bool diag_text(struct text text);
 
 /* Finds line, column and source line of byte `offset` in `text`; for an offset beyond the end, the
  * last line. Linear in `offset`. */

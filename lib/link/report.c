@@ -1,8 +1,10 @@
 /* report.c: one line per fact, in nvlink's words where it has them. */
 #include "link/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/standard.h"
@@ -112,8 +114,10 @@ bool report_callgraph(const struct merge_report *report, enum callgraph_form for
         return true;
     if (form == CALLGRAPH_DOT)
         return standard_print(buffer_view(&report->callgraph));
-    diag_text(buffer_view(&report->callgraph));
-    return true;
+    if (diag_text(buffer_view(&report->callgraph)))
+        return true;
+    diag_fatal("Could not write to the standard error output: %s", strerror(errno));
+    return false;
 }
 
 void report_image(const struct merge_report *report)

@@ -169,6 +169,9 @@ full() {
 }
 full "minilink --explain-split" minilink -w -arch=sm_90 --explain-split "$F"/c.lto.o -o out/y
 full "minilink -dump-callgraph=dot" minilink -w -arch=sm_90 -dump-callgraph=dot "$F"/c.lto.o -o out/y
+minilink -w -arch=sm_90 -dump-callgraph "$F"/c.lto.o -o out/y 2> /dev/full
+status=$?
+check "minilink -dump-callgraph 2> /dev/full: status $status" [ "$status" = 3 ]
 check "no output where text is lost" [ ! -e out/y ]
 full "minilink --explain-split --dry-run" minilink -w -arch=sm_90 --dry-run --explain-split "$F"/c.lto.o
 full "minilink --help" minilink --help
