@@ -147,6 +147,12 @@ static bool check_file_header(struct reader *reader)
            check_program_headers(reader, header);
 }
 
+/* Mercury's twin of the driver's shared memory takes room in the file, unlike that (measured). */
+static bool is_zeroed_twin(const Elf64_Shdr *header)
+{
+    return header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
+}
+
 /* Copies one section header and finds its data. Names come later. */
 static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *header)
 {
@@ -160,7 +166,7 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
         .alignment = header->sh_addralign ? header->sh_addralign : 1,
         .entry_size = header->sh_entsize,
         .size = header->sh_size,
-        .has_no_bytes = format_is_nobits(header->sh_type),
+        .has_no_bytes = format_is_nobits(header->sh_type) && !is_zeroed_twin(header),
     };
     if (section->has_no_bytes && section->size > READ_LARGEST_OBJECT)
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes", index, section->size);

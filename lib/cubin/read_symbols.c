@@ -59,7 +59,7 @@ static bool check_definition(const struct reader *reader, size_t index)
 
     if (symbol->type == STT_SECTION)
         return true;
-    if (section->type == SHT_CUDA_SHARED) {
+    if (section->type == SHT_CUDA_SHARED || section->type == SHT_CUDA_RESERVED_SHARED) {
         /* Before the link a shared object has an alignment and no place (measured). */
         if (!is_alignment(symbol->value))
             return read_damaged(reader, SYMBOL " has alignment %" PRIu64, index,

@@ -39,6 +39,8 @@ static enum merged_class class_of(const struct merging *m, const struct cubin_se
         return CLASS_GLOBAL_INIT;
     if (section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST)
         return owner == MERGE_NONE ? CLASS_CONSTANT : CLASS_FUNCTION_CONSTANT;
+    if (section->type == SHT_CUDA_RESERVED_SHARED)
+        return CLASS_RESERVED;
     if (section->type == SHT_CUDA_SHARED && m->request->relocatable)
         return owner == MERGE_NONE ? CLASS_DEBUG_SHARED : CLASS_SHARED;
     return CLASS_COUNT;
@@ -118,7 +120,10 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
         where->section = MERGE_NONE;
         return;
     }
-    where->offset = append(&m->sections[where->section], input->alignment, input->size);
+    if (class == CLASS_RESERVED || class == CLASS_TWIN_RESERVED)
+        where->offset = 0; /* reserved.h places variables, not sections */
+    else
+        where->offset = append(&m->sections[where->section], input->alignment, input->size);
     if (where->offset == UINT64_MAX)
         too_large(m, input->name);
     if (class == CLASS_TEXT) {
@@ -283,7 +288,7 @@ static void fill(struct merging *m, const struct cubin_section *input,
 {
     struct merged_section *section = &m->sections[where->section];
 
-    if (section->class >= CLASS_SHARED || input->size == 0)
+    if (section->class >= CLASS_SHARED || section->class == CLASS_TWIN_RESERVED || input->size == 0)
         return;
     if (section->size == input->size) {
         section->data = input->data.data;

@@ -73,6 +73,8 @@ enum merged_class mercury_class(const struct merging *m, const struct cubin_sect
         return CLASS_TWIN_FUNCTION_CONSTANT;
     case SHT_CUDA_GLOBAL_INIT:
         return CLASS_TWIN_GLOBAL_INIT;
+    case SHT_CUDA_RESERVED_SHARED:
+        return CLASS_TWIN_RESERVED;
     default:
         return CLASS_COUNT;
     }

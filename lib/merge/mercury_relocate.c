@@ -277,7 +277,7 @@ static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
         return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
-    else if (resolve_is_reserved(merged->name))
+    else if (resolve_is_reserved(merged->name) || merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
         keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
         preserve(list, record, type, symbol);

@@ -7,6 +7,7 @@
 #include "merge/layout.h"
 #include "merge/mercury.h"
 #include "merge/ordering.h"
+#include "merge/reserved.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
@@ -134,6 +135,8 @@ static Elf64_Sym symbol_row(struct merging *m, uint32_t index, Elf64_Sym row)
     /* Under -g: without the driver's reserve. */
     if (merged_is_data(symbol, STO_CUDA_SHARED) && !m->request->relocatable)
         row.st_value = m->shared->address[index];
+    if (merged_is_data(symbol, STO_CUDA_RESERVED_SHARED))
+        row.st_value = reserved_twin_value(m, index);
     row.st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type);
     row.st_other = m->placed[index].other;
     return row;

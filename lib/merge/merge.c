@@ -31,6 +31,7 @@
 #include "merge/relocations.h"
 #include "merge/relocations_write.h"
 #include "merge/report.h"
+#include "merge/reserved.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
@@ -127,7 +128,8 @@ static bool place(struct merging *m)
     m->cubins = frames_prune(m);
     notes_add(m);
     mercury_begin(m);
-    return layout_sections(m) && texture_layout(m) && constants_layout(m) && shared_layout(m);
+    return layout_sections(m) && reserved_layout(m) && texture_layout(m) && constants_layout(m) &&
+           shared_layout(m);
 }
 
 static bool relocate(struct merging *m)

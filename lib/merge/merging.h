@@ -109,10 +109,12 @@ enum merged_class {
     CLASS_TWIN_CONSTANT,
     CLASS_TWIN_FUNCTION_CONSTANT,
     CLASS_TWIN_GLOBAL_INIT,
+    CLASS_TWIN_RESERVED,
     CLASS_TWIN_INDICES,
     CLASS_TWIN_SYMTAB,
     CLASS_SHARED, /* this and what follows: no bytes */
     CLASS_DEBUG_SHARED,
+    CLASS_RESERVED, /* shared memory, but the driver's */
     CLASS_GLOBAL,
     CLASS_COUNT, /* also of a section that is not written: its contents went into others */
 };

@@ -55,7 +55,8 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
 
     if (symbol == MERGE_NONE || input->type != STT_CUDA_OBJECT)
         return MERGE_NONE;
-    if (has_section && cubin->sections[input->section].type == SHT_CUDA_GLOBAL)
+    if (has_section && (cubin->sections[input->section].type == SHT_CUDA_GLOBAL ||
+                        cubin->sections[input->section].type == SHT_CUDA_RESERVED_SHARED))
         return m->places[m->section_base[file] + input->section].section;
     if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
         (has_section && merging_owner(m, file, input->section) != MERGE_NONE))

@@ -138,6 +138,18 @@ static bool resolve_shared(struct list *list, const struct cubin_relocation *rel
     return put_field(list, relocation, value, 0);
 }
 
+static bool resolve_reserved(struct list *list, const struct cubin_relocation *relocation,
+                             uint32_t symbol)
+{
+    const struct placed_symbol *variable = &list->m->placed[symbol];
+
+    if (!(relocation_rule(relocation->type)->uses & FIELD_OF_SHARED) ||
+        variable->section == MERGE_NONE)
+        return refuse(list, relocation, "Cannot resolve");
+    preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    return put_field(list, relocation, variable->value, 0);
+}
+
 static bool resolve_constant(struct list *list, const struct cubin_relocation *relocation,
                              uint32_t symbol)
 {
@@ -286,6 +298,8 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED))
         return resolve_shared(list, relocation, symbol);
+    if (merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
+        return resolve_reserved(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_CONSTANT) && merged_is_data(merged, STO_CUDA_CONST))
         return resolve_constant(list, relocation, symbol);
     if ((rule->uses & FIELD_OF_TEXTURE) && merged_is_reference(merged))

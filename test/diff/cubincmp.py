@@ -23,7 +23,7 @@ RESOLVED_RELA = 0x70000003
 MERCURY_RESOLVED_RELA = 0x70000088
 RELOCATIONS = (4, 9, RESOLVED_RELA, MERCURY_RELA, MERCURY_RESOLVED_RELA)
 # What has no bytes in the file: NOBITS, and the types of shared and global data in a relocatable cubin.
-WITHOUT_BYTES = (NOBITS, 0x70000007, 0x7000000A)
+WITHOUT_BYTES = (NOBITS, 0x70000007, 0x7000000A, 0x70000015)
 INFO_LINK = 0x40
 DERIVED = {".shstrtab", ".strtab", ".symtab", ".symtab_shndx", ".nv.merc.symtab_shndx"}
 # Records of .nv.info whose payload begins with symbols: how many of its words (None: all).

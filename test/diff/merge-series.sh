@@ -3,6 +3,7 @@
 # merger and compares the results, for the targets and levels in $KINDS (sm_90:-preserve-relocs; with
 # sm_100:-r the merger links in two steps, nvlink in one; sm_90:-g and sm_90:-lineinfo take minutes: nvcc
 # compiles the sources then; else its PTX in fixtures/programs is used).
+# All other targets of CUDA 13.0 ($OTHERS) take part with $FEW of the programs.
 # Needs ptxas, nvlink and python3, nvcc for the levels, and $BUILD/tool_merge; without them it is skipped,
 # loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
@@ -13,6 +14,8 @@ build=${BUILD:-build}
 passed=0 failed=0 skipped=0
 jobs=${JOBS:-2}
 kinds=${KINDS:-sm_90 sm_80 sm_90:-preserve-relocs sm_100:-r}
+others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f}
+few=${FEW:-05_shared 50_tensor}
 
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -30,6 +33,23 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# family TARGET: the word by which known-differences means all from sm_100 on.
+family() {
+    case $1 in
+    sm_1*) echo mercury ;;
+    *) echo other ;;
+    esac
+}
+
+# raise TARGET: changes the target of PTX, and its version where that is too old for the target.
+raise() {
+    local version=
+    case $1 in
+    sm_1* | sm_88) version='s/^\.version [1-8]\..*/.version 9.0/' ;;
+    esac
+    sed -e "s/^\.target sm_90/.target $1/" -e "$version" "$2"
+}
+
 # assemble TARGET LEVEL TEST: makes the program's cubins; false where the target cannot have it.
 assemble() {
     local front= back= folder=$work/$1$2/$3 source name
@@ -42,9 +62,9 @@ assemble() {
     for source in fixtures/link-series/"$3"/*; do
         name=$(basename "${source%.*}")
         case $source$2 in
-        *.cu | *.cu-preserve-relocs | *.cu-r) sed "s/^\.target sm_90/.target $1/" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
+        *.cu | *.cu-preserve-relocs | *.cu-r) raise "$1" "fixtures/programs/$3/$name.ptx" > "$folder/$name.ptx" ;;
         *.cu-g | *.cu-lineinfo) nvcc -arch="$1" -rdc=true -ptx -w $front "$source" -o "$folder/$name.ptx" || return 1 ;;
-        *) sed "s/sm_90/$1/" "$source" > "$folder/$name.ptx" ;;
+        *) raise "$1" "$source" > "$folder/$name.ptx" ;;
         esac
         ptxas -c -arch="$1" $back "$folder/$name.ptx" -o "$folder/$name.o" || return 1
     done
@@ -77,19 +97,21 @@ run() {
     fi
 }
 
-if [ "$#" -eq 0 ]; then
-    set -- $(ls fixtures/link-series)
-fi
-export -f run assemble relocatable
+export -f run assemble relocatable raise
 export work build
-# Programs are independent: a few at a time, printed in order.
-for kind in $kinds; do
-    target=${kind%%:*} level=${kind#"$target"}
+# series KIND TEST...: links them, and judges the results.
+series() {
+    local target=${1%%:*} level=${1#"${1%%:*}"} test line known
+    shift
+    # Tensor memory is for some targets alone.
+    # shellcheck disable=SC2046
+    [[ $target =~ ^sm_1[01].[af]$ ]] || set -- $(printf '%s\n' "$@" | grep -v '_tensor$')
+    # Programs are independent: a few at a time, printed in order.
     printf '%s\n' "$@" |
         xargs -P "$jobs" -I{} bash -c "run $target '${level#:}' {} > $work/$target${level#:}.{}"
     for test in "$@"; do
         line=$(cat "$work/$target${level#:}.$test")
-        known=$(grep -m 1 -E "^($target |$target${level#:} )?$test	" test/diff/known-differences | cut -f2)
+        known=$(grep -m 1 -E "^($target |$target${level#:} |$(family "$target") )?$test	" test/diff/known-differences | cut -f2)
         case $line in
         passed*)
             # Under a level things may be equal that are not without.
@@ -112,5 +134,14 @@ for kind in $kinds; do
         esac
         echo "$line"
     done
+}
+
+for kind in $kinds; do
+    # shellcheck disable=SC2046
+    series "$kind" $([ "$#" -gt 0 ] && echo "$@" || ls fixtures/link-series)
+done
+for kind in $others; do
+    # shellcheck disable=SC2086
+    [ "$#" -gt 0 ] || series "$kind" $few
 done
 finish

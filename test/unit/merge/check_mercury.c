@@ -129,6 +129,68 @@ START_TEST(relocatable_output_has_twins)
 }
 END_TEST
 
+static uint64_t value_of(const char *name)
+{
+    return symbol(name)->value;
+}
+
+/* The 32 bits from 32 on of an instruction: the offset of a shared variable. */
+static uint32_t shared_offset(const char *text, size_t at)
+{
+    return word_at(section(text)->data, at + 4);
+}
+
+#define OF_TARGET "__nv_reservedSMEM_gb10b_war_var"
+#define OF_TENSOR "__nv_reservedSMEM_tcgen05_partition"
+
+/* What nvlink 13.0 makes of the same cubins. Both declare one of the variables. */
+START_TEST(variables_in_the_reserve_get_their_places)
+{
+    merge_with((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}},
+               "50_tensor-sm_110a-a.o 50_tensor-sm_110a-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(merged->said.text.size, 0);
+    ck_assert_uint_eq(section(".nv.shared.reserved.0")->size, 0xe0);
+    ck_assert_uint_eq(section(".nv.shared.reserved.0")->alignment, 16);
+    ck_assert_uint_eq(section(".nv.shared.reserved.0")->type, SHT_NOBITS);
+    ck_assert_uint_eq(value_of(OF_TARGET), 0x40);
+    ck_assert_uint_eq(value_of(OF_TENSOR), 0xc0);
+    ck_assert_uint_eq(symbol(OF_TARGET)->other, 0);
+    ck_assert_uint_eq(shared_offset(".text.k2", 0x20), 0xc0);
+    ck_assert_uint_eq(section(".nv.merc.nv.shared.reserved.0")->data.size, 0xa0);
+    ck_assert_uint_eq(twin_symbol(symbol_index(OF_TARGET)).st_value, 0);
+    ck_assert_uint_eq(twin_symbol(symbol_index(OF_TENSOR)).st_value, 0x80);
+    ck_assert_uint_eq(twin_symbol(symbol_index(OF_TENSOR)).st_other, STO_CUDA_RESERVED_SHARED);
+}
+END_TEST
+
+START_TEST(variables_in_the_reserve_wait_for_the_last_link)
+{
+    merge_with((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}, .relocatable = true},
+               "50_tensor-sm_110a-a.o 50_tensor-sm_110a-b.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(section(".nv.shared.reserved.0")->size, 0xa0);
+    ck_assert_uint_eq(section(".nv.shared.reserved.0")->type, SHT_CUDA_RESERVED_SHARED);
+    ck_assert_uint_eq(value_of(OF_TARGET), 16);
+    ck_assert_uint_eq(value_of(OF_TENSOR), 1);
+}
+END_TEST
+
+/* One byte more than there are behind the driver's own 0x40. */
+START_TEST(reserve_is_not_exceeded)
+{
+    struct cubin *cubin = &merged->inputs[0];
+
+    read_input("50_tensor-sm_110a-a.o");
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (text_equal(cubin->symbols[i].name, TEXT(OF_TARGET)))
+            cubin->symbols[i].size = 0x3c1;
+    merge_input((struct merge_request){.arch = {.sm = 110, .suffix = 'a'}});
+    ck_assert(!merged->ok);
+    expect_said("need more than the 0x400 bytes that the driver reserves");
+}
+END_TEST
+
 /* Found by fuzzing: the list stayed without its target where the twins were left out. */
 START_TEST(plain_relocations_of_a_twin_are_refused)
 {
@@ -211,6 +273,9 @@ static Suite *suite(void)
     tcase_add_test(tests, code_that_stays_says_how_it_may_be_finalized);
     tcase_add_test(tests, without_code_nothing_is_finalized);
     tcase_add_test(tests, relocatable_output_has_twins);
+    tcase_add_test(tests, variables_in_the_reserve_get_their_places);
+    tcase_add_test(tests, variables_in_the_reserve_wait_for_the_last_link);
+    tcase_add_test(tests, reserve_is_not_exceeded);
     tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
     tcase_add_test(tests, field_of_a_load_is_found);
     tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0,
