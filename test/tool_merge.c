@@ -1,6 +1,6 @@
 /* tool_merge: the merger alone, for comparisons with nvlink.
  *
- *     tool_merge [-r] [-g] [-p] [-v] -o OUT IN.cubin...
+ *     tool_merge [-r] [-g] [-p] [-v] [-a ABI] -o OUT IN.cubin...
  *
  * The target is that of the first input. */
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
-#include "cubin/format.h"
+#include "input/rawcode.h"
 #include "merge/merge.h"
 
 static bool map_file(const char *path, struct bytes *bytes)
@@ -58,17 +58,18 @@ static bool merge_files(char **paths, size_t count, struct merge_request *reques
     struct merge_report report = {0};
     struct image image = {0};
     struct bytes bytes;
+    struct arch arch;
     bool ok = true;
 
     for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(paths[i], '/');
 
         list[i] = &cubins[i];
-        ok = ok && map_file(paths[i], &bytes) &&
+        ok = ok && map_file(paths[i], &bytes) && rawcode_cubin_arch(bytes, &arch) &&
              cubin_read(&cubins[i], slash ? slash + 1 : paths[i], bytes);
+        if (ok && i == 0)
+            request->arch = arch;
     }
-    if (ok && count > 0)
-        request->arch.sm = CUBIN_FLAGS_SM(cubins[0].flags);
     ok = ok && merge_cubins(&image, list, count, request, &report) && image_write(&image, output);
     if (ok && is_verbose)
         print_report(&report);
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
     bool is_verbose = false;
     int option;
 
-    while ((option = getopt(argc, argv, "rgpvo:")) != -1) {
+    while ((option = getopt(argc, argv, "rga:pvo:")) != -1) {
         switch (option) {
         case 'r':
             request.relocatable = true;
@@ -98,6 +99,9 @@ int main(int argc, char **argv)
             break;
         case 'g':
             request.debug = true;
+            break;
+        case 'a':
+            request.abi = *optarg == '7' ? MERGE_ABI_7 : MERGE_ABI_8;
             break;
         case 'v':
             is_verbose = true;

@@ -50,9 +50,10 @@ struct cubin_symbol {
 struct cubin {
     struct arena arena;
     const char *name;               /* for messages: "a.o(1)", "lto.cubin" */
-    uint8_t ident[16];              /* e_ident */
     uint16_t type;                  /* ET_REL or ET_EXEC */
-    uint32_t flags;                 /* e_flags */
+    uint32_t flags;                 /* e_flags, as CUDA 13 writes them */
+    uint32_t toolkit;               /* ten times the toolkit's version where the file has the form
+                                     * of CUDA 12 (ABI version 7); 0 = that of CUDA 13 */
     struct cubin_section *sections; /* [0] is the null section */
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */

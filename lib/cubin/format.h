@@ -16,6 +16,20 @@
 #define CUBIN_OSABI       0x41
 #define CUBIN_ABI_VERSION 8
 
+/* What CUDA 12 wrote, and CUDA 11 before it: e_version is ten times the toolkit's version, e_flags
+ * have the SM number in bits 0-7 and 16-23 (the virtual one). */
+#define CUBIN_OLD_OSABI       0x33
+#define CUBIN_OLD_ABI_VERSION 7
+#define CUBIN_OLD_OLDEST      120u
+#define CUBIN_OLD_NEWEST      130u
+#define CUBIN_OLD_DEFAULT     129u /* the last that wrote it */
+
+#define CUBIN_OLD_FLAGS_SM(flags)     ((flags)&0xffu)
+#define CUBIN_OLD_FLAGS_TEXMODE       0x00000100u
+#define CUBIN_OLD_FLAGS_64BIT         0x00000400u
+#define CUBIN_OLD_FLAGS_SUFFIX_A      0x00000800u
+#define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT 16
+
 /* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
  * .note.nv.cuinfo. Two cubins may be merged when the low 24 bits agree. */
 #define CUBIN_FLAGS_SM(flags)   (((flags) >> 8) & 0xffu)
@@ -52,6 +66,11 @@ enum cubin_section_type {
     SHT_CUDA_COMPAT = 0x70000086,
     SHT_CUDA_MERC_RESOLVED_RELA = 0x70000088,
 };
+
+/* In cubins of CUDA 12, sh_flags of code say how many barriers it uses; those of CUDA 13 have a
+ * record for it (EIATTR_NUM_BARRIERS). */
+#define CUBIN_OLD_BARRIERS_SHIFT 20
+#define CUBIN_OLD_BARRIERS       0x07f00000u
 
 /* Section flag of the Mercury twins, from sm_100 on. */
 #define SHF_CUDA_MERCURY 0x10000000u
@@ -134,6 +153,7 @@ enum cubin_mercury_relocation_type {
     R_MERCURY_TEX_HEADER_INDEX = 0x1000b,
     R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
     R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
+    R_MERCURY_FUNC_DESC_64 = 0x1000f, /* R_CUDA_FUNC_DESC_64 */
     R_MERCURY_FUNC32_LO = 0x10028, /* R_CUDA_ABS32_LO_32 of code */
     R_MERCURY_FUNC32_HI = 0x10029,
     R_MERCURY_UNIFIED = 0x10032,

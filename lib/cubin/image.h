@@ -54,6 +54,7 @@ struct image {
     struct arena arena;
     uint16_t type;                  /* ET_REL or ET_EXEC */
     uint32_t flags;                 /* e_flags, complete */
+    uint32_t toolkit;               /* 0, or e_version of the form of CUDA 12 (format.h) */
     struct image_section *sections; /* [0] is the null section, made by image_begin */
     size_t section_count;
     size_t section_capacity;

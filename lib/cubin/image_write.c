@@ -64,8 +64,8 @@ static bool fill_file_header(Elf *elf, const struct image *image)
         return libelf_failed("make the ELF header");
     header->e_ident[EI_CLASS] = ELFCLASS64;
     header->e_ident[EI_DATA] = ELFDATA2LSB;
-    header->e_ident[EI_OSABI] = CUBIN_OSABI;
-    header->e_ident[EI_ABIVERSION] = CUBIN_ABI_VERSION;
+    header->e_ident[EI_OSABI] = image->toolkit ? CUBIN_OLD_OSABI : CUBIN_OSABI;
+    header->e_ident[EI_ABIVERSION] = image->toolkit ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
     header->e_type = image->type;
     header->e_machine = EM_CUDA;
     header->e_version = EV_CURRENT;
@@ -179,6 +179,14 @@ static void set_size(const struct writer *writer)
         system_failed("size");
 }
 
+/* What CUDA 12 has there, libelf does not write. */
+static void write_version(const struct image *image, int fd)
+{
+    if (image->toolkit != 0 && pwrite(fd, &image->toolkit, sizeof image->toolkit,
+                                      offsetof(Elf64_Ehdr, e_version)) != sizeof image->toolkit)
+        system_failed("write");
+}
+
 /* Writes the ELF file into the memory file. */
 static bool write_elf(struct writer *writer)
 {
@@ -197,6 +205,7 @@ static bool write_elf(struct writer *writer)
     elf_end(writer->elf);
     writer->elf = NULL;
     write_sizes(writer->image, writer->fd);
+    write_version(writer->image, writer->fd);
     set_size(writer);
     return true;
 }

@@ -37,27 +37,44 @@ bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, str
     return true;
 }
 
-/* False, with an error, for a file that is no cubin of the format that CUDA 13 writes. */
+/* The words and the bounds are nvlink 13.0's. */
+static bool check_toolkit(const char *name, uint32_t toolkit)
+{
+    if (toolkit < CUBIN_OLD_OLDEST)
+        diag_fatal("Input file '%s' must be recompiled with toolkit >= Cuda 12.0", name);
+    else if (toolkit > CUBIN_OLD_NEWEST)
+        diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
+                   CUBIN_OLD_NEWEST);
+    else
+        return true;
+    return false;
+}
+
+/* False, with an error, for a file that is no cubin of the formats that CUDA 12 and 13 write. */
 static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header)
 {
     const char *name = reader->cubin->name;
+    bool is_old = header->e_ident[EI_OSABI] == CUBIN_OLD_OSABI;
+    unsigned abi = header->e_ident[EI_ABIVERSION];
 
     if (header->e_machine != EM_CUDA) {
         diag_error("'%s' is not a cubin: its ELF machine is %u, expected %u", name,
                    header->e_machine, EM_CUDA);
         return false;
     }
-    /* Earlier toolkits wrote OSABI 0x33, ABI version 7 and other e_flags. */
-    if (header->e_ident[EI_OSABI] != CUBIN_OSABI ||
-        header->e_ident[EI_ABIVERSION] != CUBIN_ABI_VERSION) {
-        diag_error("'%s' has cubin format %#x version %u, expected %#x version %u", name,
-                   header->e_ident[EI_OSABI], header->e_ident[EI_ABIVERSION], CUBIN_OSABI,
-                   CUBIN_ABI_VERSION);
+    if (is_old ? abi != CUBIN_OLD_ABI_VERSION
+               : header->e_ident[EI_OSABI] != CUBIN_OSABI || abi != CUBIN_ABI_VERSION) {
+        diag_fatal("Input file '%s' abi does not match: its ELF header says %#x version %u, "
+                   "expected %#x version %u, or %#x version %u of CUDA 12",
+                   name, header->e_ident[EI_OSABI], abi, CUBIN_OSABI, CUBIN_ABI_VERSION,
+                   CUBIN_OLD_OSABI, CUBIN_OLD_ABI_VERSION);
         return false;
     }
     if (header->e_type != ET_REL && header->e_type != ET_EXEC)
         return read_damaged(reader, "its ELF type is %u, expected %u or %u", header->e_type, ET_REL,
                             ET_EXEC);
+    if (is_old)
+        return check_toolkit(name, header->e_version);
     if (header->e_version != EV_CURRENT)
         return read_damaged(reader, "its ELF version is %u, expected %u", header->e_version,
                             EV_CURRENT);
@@ -120,6 +137,17 @@ static bool translate(const struct reader *reader, Elf_Type type, uint64_t offse
            read_damaged(reader, "%s", elf_errmsg(-1));
 }
 
+/* The virtual architecture and the texture mode do not matter (measured on nvlink 13.0). */
+static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
+{
+    if (!(header->e_flags & CUBIN_OLD_FLAGS_64BIT))
+        diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set", cubin->name);
+    cubin->toolkit = header->e_version;
+    cubin->flags = CUBIN_OLD_FLAGS_SM(header->e_flags) << CUBIN_FLAGS_SM_SHIFT |
+                   (CUBIN_OLD_FLAGS_SM(header->e_flags) >= 100 ? CUBIN_FLAGS_CLASS_SM100
+                                                               : CUBIN_FLAGS_CLASS_SM90);
+}
+
 static bool check_file_header(struct reader *reader)
 {
     static const unsigned char magic[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
@@ -140,11 +168,13 @@ static bool check_file_header(struct reader *reader)
         return read_damaged(reader, "%s", elf_errmsg(-1));
     if (!translate(reader, ELF_T_EHDR, 0, header, sizeof *header))
         return false;
-    memcpy(cubin->ident, header->e_ident, sizeof cubin->ident);
     cubin->type = header->e_type;
     cubin->flags = header->e_flags;
-    return check_identity(reader, header) && check_section_table(reader, header) &&
-           check_program_headers(reader, header);
+    if (!check_identity(reader, header))
+        return false;
+    if (header->e_ident[EI_OSABI] == CUBIN_OLD_OSABI)
+        take_old_header(cubin, header);
+    return check_section_table(reader, header) && check_program_headers(reader, header);
 }
 
 /* Mercury's twin of the driver's shared memory takes room in the file, unlike that (measured). */

@@ -13,6 +13,7 @@
 #define SECTION_TYPE_COMPAT 0x70000086u
 #define COMPAT_SUFFIX_A     9u
 #define ABI_VERSION_SM_HIGH 8u
+#define OLD_FLAGS_SUFFIX_A  0x800u /* with the earlier one */
 
 /* Records of .nv.compat: u8 format, u8 attribute, u16 value, or for format 4 the size of the
  * payload that follows. */
@@ -58,19 +59,19 @@ static bool find_suffix_a(struct bytes cubin, const Elf64_Ehdr *header)
 bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
 {
     Elf64_Ehdr header;
-    unsigned sm;
+    bool is_old, has_suffix;
 
     if (cubin.size < sizeof header)
         return false;
     memcpy(&header, cubin.data, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
         return false;
-    sm = header.e_ident[EI_ABIVERSION] >= ABI_VERSION_SM_HIGH ? header.e_flags >> 8 & 0xff
-                                                              : header.e_flags & 0xff;
-    if (sm < 10)
-        return false;
-    *arch = (struct arch){sm, find_suffix_a(cubin, &header) ? 'a' : '\0'};
-    return true;
+    is_old = header.e_ident[EI_ABIVERSION] < ABI_VERSION_SM_HIGH;
+    arch->sm = is_old ? header.e_flags & 0xff : header.e_flags >> 8 & 0xff;
+    has_suffix =
+        is_old ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0 : find_suffix_a(cubin, &header);
+    arch->suffix = has_suffix ? 'a' : '\0';
+    return arch->sm >= 10;
 }
 
 bool rawcode_is_linked(struct bytes head)

@@ -92,7 +92,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     if (count == 0 || !check_inputs(cubins, count))
         return false;
     warn_mercury(cubins, count);
-    memcpy(joined->ident, cubins[0]->ident, sizeof joined->ident);
+    joined->toolkit = cubins[0]->toolkit;
     joined->flags = cubins[0]->flags;
     context_defer(&cleanup, free_join, &join);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);

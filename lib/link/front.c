@@ -67,6 +67,40 @@ bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
+struct reading {
+    struct cubin *cubin;
+    const char *name;
+    struct bytes code;
+    bool ok;
+};
+
+static enum link_code run_reading(void *argument)
+{
+    struct reading *reading = argument;
+
+    reading->ok = cubin_read(reading->cubin, reading->name, reading->code);
+    return LINK_OK;
+}
+
+/* Reads one of libcudadevrt's cubins. nvcc names that library on every command line, so that what
+ * cannot be read of it is left out: where something calls it, the functions are missing then. */
+static bool read_system(struct link *link, struct member *member, struct reading *reading)
+{
+    struct diag_sink said = {0};
+    enum link_code code = diag_collect(run_reading, reading, context_get(), &said);
+
+    if (code == LINK_OK && !reading->ok) {
+        diag_info("Member '%s' is left out: it cannot be read", member->name);
+        cubin_free(reading->cubin);
+        member->role = MEMBER_UNUSED;
+        link->members.cubin_count--;
+    }
+    diag_sink_free(&said);
+    if (code != LINK_OK)
+        context_raise(code);
+    return reading->ok;
+}
+
 /* Reads the members that are cubins already. */
 bool read_members(struct link *link)
 {
@@ -76,22 +110,27 @@ bool read_members(struct link *link)
     link->member_cubins =
         arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
     for (size_t i = 0; i < link->members.count; i++) {
-        const struct member *member = &link->members.list[i];
-        struct cubin *cubin = &link->member_cubins[link->member_cubin_count];
-        struct bytes code;
+        struct member *member = &link->members.list[i];
+        struct reading reading = {&link->member_cubins[link->member_cubin_count], member->name,
+                                  .ok = true};
+        bool is_optional = member->is_system && !request->keep_system_libraries;
 
         if (member->role != MEMBER_CUBIN)
             continue;
-        if (!member_code(member, &link->cubin_inflation, &link->cubin_arena, &code)) {
+        if (!member_code(member, &link->cubin_inflation, &link->cubin_arena, &reading.code)) {
             ok = false;
             continue;
         }
+        if (is_optional && !read_system(link, member, &reading))
+            continue;
+        if (!is_optional)
+            run_reading(&reading);
+        ok &= reading.ok;
         link->member_cubin_count++;
-        ok &= cubin_read(cubin, member->name, code);
-        if (!member->is_system || request->keep_system_libraries)
+        if (!is_optional)
             continue;
         link->has_system = true;
-        system_add_names(&link->system_names, cubin);
+        system_add_names(&link->system_names, reading.cubin);
     }
     return ok;
 }

@@ -42,7 +42,6 @@ bool system_is_called_by_program(const struct table *names, const struct program
 size_t system_order_cubins(const struct cubin **cubins, const struct members *members,
                            const struct cubin *read, const struct cubin *program)
 {
-    bool has_lto = members->lto_count > 0;
     size_t count = 0;
 
     for (int pass = 0; pass < 2; pass++) {
@@ -57,7 +56,7 @@ size_t system_order_cubins(const struct cubin **cubins, const struct members *me
             }
             if (member->role != MEMBER_CUBIN)
                 continue;
-            if (pass == (has_lto && member->is_system))
+            if (pass == member->is_system)
                 cubins[count++] = &read[at];
             at++;
         }

@@ -77,6 +77,20 @@ static void gather_function_records(struct merged_function *function, size_t fil
     }
 }
 
+/* What code of CUDA 12 says of its barriers. */
+static void gather_flags(const struct merging *m, struct merged_function *functions, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t i = 1; cubin->toolkit && i < cubin->section_count; i++) {
+        uint32_t owner = merging_owner(m, file, i);
+
+        if (cubin_is_text(&cubin->sections[i]) && owner != MERGE_NONE && merging_keeps(m, file, i))
+            functions[owner].barriers = (uint32_t)(cubin->sections[i].flags & CUBIN_OLD_BARRIERS) >>
+                                        CUBIN_OLD_BARRIERS_SHIFT;
+    }
+}
+
 struct merged_function *attributes_gather(struct merging *m)
 {
     struct merged_function *functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *functions);
@@ -90,6 +104,7 @@ struct merged_function *attributes_gather(struct merging *m)
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
 
+        gather_flags(m, functions, file);
         for (size_t i = 1; i < cubin->section_count; i++) {
             uint32_t owner = merging_owner(m, file, i);
 
@@ -104,6 +119,13 @@ struct merged_function *attributes_gather(struct merging *m)
         }
     }
     return functions;
+}
+
+uint32_t attributes_barriers(const struct merging *m, uint32_t function)
+{
+    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
+
+    return is_summed ? m->reach[function].barriers : m->functions[function].barriers;
 }
 
 static void add_section(struct merging *m, size_t file, size_t input, uint32_t owner)
@@ -402,7 +424,7 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
         put_externs(encoder);
     } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
         put_word_record(encoder, record->attribute, UINT32_MAX);
-    } else {
+    } else if (record->attribute != EIATTR_NUM_BARRIERS || m->abi != CUBIN_OLD_ABI_VERSION) {
         if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
             record->value = (uint16_t)reach->barriers;
         else if (is_summed && record->attribute == EIATTR_SPARSE_MMA_MASK &&
@@ -424,8 +446,13 @@ static bool has_record(const struct encoder *encoder, uint8_t attribute)
 static void encode_added_records(struct encoder *encoder, uint32_t function)
 {
     const struct merging *m = encoder->m;
-    const struct reach *reach = &m->reach[function];
+    uint32_t barriers = attributes_barriers(m, function);
+    bool is_summed = merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
+    bool is_told = is_summed || m->cubins[m->symbols[function].file]->toolkit != 0;
 
+    if (barriers && is_told && m->abi != CUBIN_OLD_ABI_VERSION &&
+        !has_record(encoder, EIATTR_NUM_BARRIERS))
+        put_head(encoder, EIFMT_BVAL, EIATTR_NUM_BARRIERS, barriers);
     if (m->request->relocatable)
         return;
     if (!merged_is_kernel(&m->symbols[function])) {
@@ -433,8 +460,6 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
             put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }
-    if (reach->barriers && !has_record(encoder, EIATTR_NUM_BARRIERS))
-        put_head(encoder, EIFMT_BVAL, EIATTR_NUM_BARRIERS, reach->barriers);
     if (has_cycle(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
         put_word_record(encoder, EIATTR_CRS_STACK_SIZE, UINT32_MAX);
     put_externs(encoder);

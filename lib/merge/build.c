@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "merge/attributes.h"
 #include "merge/mercury_write.h"
 #include "merge/ordering.h"
 #include "merge/symtab.h"
@@ -53,7 +54,8 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
 }
 
 /* A section that belonged to one that is gone belongs to none, and only code is executable. */
-static uint64_t flags_of(const struct merged_section *section, uint32_t info)
+static uint64_t flags_of(const struct merging *m, const struct merged_section *section,
+                         uint32_t info)
 {
     uint64_t flags = section->flags;
 
@@ -61,7 +63,11 @@ static uint64_t flags_of(const struct merged_section *section, uint32_t info)
     if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
-        flags &= ~(uint64_t)SHF_EXECINSTR;
+        return flags & ~(uint64_t)SHF_EXECINSTR;
+    flags &= ~(uint64_t)CUBIN_OLD_BARRIERS;
+    if (m->abi == CUBIN_OLD_ABI_VERSION)
+        flags |= (uint64_t)attributes_barriers(m, section->function) << CUBIN_OLD_BARRIERS_SHIFT &
+                 CUBIN_OLD_BARRIERS;
     return flags;
 }
 
@@ -73,7 +79,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
                                     .type = section->type,
-                                    .flags = flags_of(section, info),
+                                    .flags = flags_of(m, section, info),
                                     .alignment = section->alignment,
                                     .entry_size = section->entry_size,
                                     .size = section->size,
@@ -103,13 +109,27 @@ static void add_tables(struct merging *m)
         image_add_section(m->image, &tables[i]);
 }
 
+static void set_header(struct merging *m)
+{
+    struct arch arch = m->request->arch;
+    uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
+
+    if (m->abi == CUBIN_OLD_ABI_VERSION) {
+        m->image->toolkit = m->toolkit;
+        m->image->flags = arch.sm | arch.sm << CUBIN_OLD_FLAGS_VIRTUAL_SHIFT |
+                          CUBIN_OLD_FLAGS_TEXMODE | CUBIN_OLD_FLAGS_64BIT |
+                          (arch.suffix == 'a' ? CUBIN_OLD_FLAGS_SUFFIX_A : 0);
+        return;
+    }
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
+                      arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
+}
+
 void build_image(struct merging *m)
 {
     struct image_section *strtab;
-    uint32_t note = find_index(m, TEXT(".note.nv.cuinfo"));
 
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
-                      m->request->arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
+    set_header(m);
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);

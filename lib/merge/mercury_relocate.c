@@ -202,6 +202,7 @@ static uint32_t kept_type(uint32_t type)
     case R_MERCURY_G32_LO:
     case R_MERCURY_G32_HI:
     case R_MERCURY_PROG_REL32:
+    case R_MERCURY_FUNC_DESC_64:
     case R_MERCURY_FUNC32_LO:
     case R_MERCURY_FUNC32_HI:
     case R_MERCURY_FUNC64:
@@ -332,6 +333,9 @@ static void relocate_list(struct mercury_list *list)
         if (ELF64_R_SYM(record.r_info) == 0 ||
             ELF64_R_SYM(record.r_info) >= list->m->cubins[list->file]->symbol_count)
             give_up(list, "a relocation is against no symbol");
+        else if (relocations_is_unknown_size(
+                     &list->m->cubins[list->file]->symbols[ELF64_R_SYM(record.r_info)]))
+            continue; /* as in the target's instructions */
         else if (list->m->request->relocatable)
             keep_one(list, &record);
         else

@@ -167,6 +167,29 @@ static bool encode(struct merging *m)
     return attributes_encode(m) && relocations_write(m);
 }
 
+/* Decides on the form of the output. */
+static bool choose_abi(struct merging *m)
+{
+    bool is_old = true;
+
+    for (size_t file = 0; file < m->count; file++) {
+        is_old = is_old && m->cubins[file]->toolkit != 0;
+        if (m->cubins[file]->toolkit > m->toolkit)
+            m->toolkit = m->cubins[file]->toolkit;
+    }
+    if (m->request->abi != MERGE_ABI_AUTO)
+        is_old = m->request->abi == MERGE_ABI_7;
+    m->abi = is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
+    if (m->toolkit == 0)
+        m->toolkit = CUBIN_OLD_DEFAULT;
+    if (is_old && merging_is_mercury(m)) {
+        diag_error("--output-abi=7 is for targets up to sm_90: no toolkit of that time knows '%s'",
+                   arch_name(m->request->arch, (char[ARCH_NAME_SIZE]){0}));
+        return false;
+    }
+    return true;
+}
+
 static void free_merging(void *argument)
 {
     struct merging *m = argument;
@@ -174,6 +197,7 @@ static void free_merging(void *argument)
     buffer_free(&m->scratch);
     free(m->sections);
     relocations_free(&m->relocations);
+    cubin_free(&m->notes);
     table_free(&m->section_names);
     image_strings_free(&m->strings);
     arena_free(&m->arena);
@@ -188,7 +212,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
 
     context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    ok = check_inputs(&m) &&
+    ok = check_inputs(&m) && choose_abi(&m) &&
          ((resolve_symbols(&m) && limits_check_parameters(&m) && graph_read(&m)) || give_up()) &&
          find_live(&m);
     /* From here on it is known what stays. */

@@ -21,6 +21,14 @@
 
 struct used_kernels; /* input/used.h */
 
+/* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
+ * their time know no other. */
+enum merge_abi {
+    MERGE_ABI_AUTO, /* that of the newest input */
+    MERGE_ABI_7,    /* of CUDA 12; up to sm_90 only */
+    MERGE_ABI_8,
+};
+
 struct merge_request {
     struct arch arch;
     bool debug;       /* -g: nothing is dead, all debug sections are kept */
@@ -31,6 +39,7 @@ struct merge_request {
     bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
     bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
+    enum merge_abi abi;
     const char *output_name; /* base name of the output, for the tool note under -g */
     const char *version;     /* minilink's version, for the tool note */
 };

@@ -206,6 +206,10 @@ struct merging {
     struct arena arena;  /* everything else */
     bool failed;         /* an error was reported in the step that runs */
 
+    unsigned abi;       /* of the output: CUBIN_ABI_VERSION, or CUBIN_OLD_ABI_VERSION */
+    uint32_t toolkit;   /* the newest one of inputs of CUDA 12 */
+    struct cubin notes; /* those that cubins of CUDA 12 lack */
+
     const size_t *symbol_base;
     const size_t *section_base;
 

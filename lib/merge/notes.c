@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "cubin/empty.h"
 
 #define TKINFO_TYPE    2000u
 #define TKINFO_VERSION 2u
@@ -15,14 +16,15 @@
 static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
                                         uint32_t type)
 {
-    uint32_t index = cubin_section_find(m->cubins[file], name);
-    const struct cubin_section *section = &m->cubins[file]->sections[index];
+    const struct cubin *cubin = m->cubins[file]->toolkit ? &m->notes : m->cubins[file];
+    uint32_t index = cubin_section_find(cubin, name);
+    const struct cubin_section *section = &cubin->sections[index];
 
     return index && section->type == type ? section : NULL;
 }
 
 static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
-                struct buffer *contents)
+                struct bytes contents)
 {
     struct merged_section section = {
         .class = class,
@@ -30,20 +32,16 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
         .type = like->type,
         .flags = like->flags,
         .alignment = like->alignment,
-        .size = like->data.size,
-        .data = like->data.data,
+        .size = contents.size,
+        .own = arena_alloc(&m->image->arena, contents.size, 1),
         .function = MERGE_NONE,
         .target = MERGE_NONE,
     };
 
-    if (contents) {
-        section.size = contents->size;
-        section.own = arena_alloc(&m->image->arena, contents->size, 1);
-        if (contents->size > 0)
-            memcpy(section.own, contents->data, contents->size);
-        section.data = section.own;
-        contents->size = 0;
-    }
+    if (contents.size > 0)
+        memcpy(section.own, contents.data, contents.size);
+    section.data = section.own;
+    m->scratch.size = 0;
     table_add(&m->section_names, like->name, (uint32_t)m->section_count);
     ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = section;
 }
@@ -95,10 +93,10 @@ static void add_tool_notes(struct merging *m)
             if (note)
                 buffer_append(records, note->data.data, note->data.size);
         }
-        add(m, CLASS_NOTE, first, records);
+        add(m, CLASS_NOTE, first, buffer_bytes(records));
     }
     if (target)
-        add(m, CLASS_NOTE, target, NULL);
+        add(m, CLASS_NOTE, target, target->data);
 }
 
 /* An attribute of .nv.compat that was seen already, or the end of the list. */
@@ -169,6 +167,9 @@ static void add_compat(struct merging *m)
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
                 is_zero(record.payload))
                 continue;
+            /* Measured: of the target, whatever the inputs were compiled for. */
+            if (record.attribute == COMPAT_SUFFIX_A)
+                record.value = m->request->arch.suffix == 'a';
             if (at == count)
                 records[count++] = record;
             else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
@@ -192,17 +193,21 @@ static void add_compat(struct merging *m)
             buffer_append(out, records[i].payload.data, records[i].payload.size);
     }
     if (first)
-        add(m, CLASS_COMPAT, first, out);
+        add(m, CLASS_COMPAT, first, buffer_bytes(out));
 }
 
 void notes_add(struct merging *m)
 {
     const struct cubin_section *own = NULL;
 
-    add_tool_notes(m);
+    /* Cubins of CUDA 12 have none: nvlink 13.0 makes them as for a link without code. */
+    empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)});
+    if (m->abi == CUBIN_ABI_VERSION) {
+        add_tool_notes(m);
+        add_compat(m);
+    }
     for (size_t file = 0; file < m->count && !own; file++)
         own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
     if (own)
-        add(m, CLASS_NOTE, own, NULL);
-    add_compat(m);
+        add(m, CLASS_NOTE, own, own->data);
 }

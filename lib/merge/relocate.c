@@ -256,13 +256,7 @@ static bool names_section(const struct cubin *cubin, uint32_t symbol)
            cubin->symbols[symbol].section < cubin->section_count;
 }
 
-/* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
- * that many kernels call. Measured: all bits are set, with -r too, and the symbol vanishes. */
-static bool is_unknown_size(const struct cubin_symbol *symbol)
-{
-    return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
-}
-
+/* Measured: all bits are set, with -r too, and the symbol vanishes. */
 static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
 {
     return relocation_rule(relocation->type)->uses & FIELD_OF_SHARED
@@ -282,7 +276,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
         return true;
     if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
         return relocate_section(list, relocation);
-    if (is_unknown_size(input))
+    if (relocations_is_unknown_size(input))
         return put_unknown_size(list, relocation);
     if (symbol == MERGE_NONE)
         return refuse(list, relocation, "Cannot resolve");

@@ -50,3 +50,8 @@ void relocations_free(struct merged_relocations *relocations)
 {
     free(relocations->items);
 }
+
+bool relocations_is_unknown_size(const struct cubin_symbol *symbol)
+{
+    return symbol->section == SHN_UNDEF && text_equal(symbol->name, TEXT(".nv.ptx.const0.size"));
+}

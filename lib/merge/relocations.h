@@ -19,4 +19,8 @@ bool relocations_forget_losers(struct text section);
 
 void relocations_free(struct merged_relocations *relocations);
 
+/* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
+ * that many kernels call. */
+bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
+
 #endif

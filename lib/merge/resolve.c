@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/driver.h"
 #include "base/memory.h"
 #include "merge/losers.h"
 
@@ -18,17 +19,6 @@
  * after the first cubin's functions, then everything else; each cubin's symbols are therefore
  * walked once per pass. */
 enum pass { PASS_CODE, PASS_PARAMETERS, PASS_RESERVED, PASS_OTHER, PASS_COUNT };
-
-/* Functions that the driver brings: no definition is looked for (measured). */
-static bool is_syscall(struct text name)
-{
-    static const char *const names[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_equal(name, text_of(names[i])))
-            return true;
-    return text_starts(name, TEXT("__cuda_syscall_"));
-}
 
 bool resolve_is_unified_table(struct text name)
 {
@@ -488,7 +478,7 @@ static bool is_missing(const struct merging *m, uint32_t index)
     if (symbol->file != MERGE_NONE || symbol->common_alignment)
         return false;
     if (symbol->type == STT_FUNC)
-        return m->is_live[index] && !is_syscall(symbol->name);
+        return m->is_live[index] && !driver_provides(symbol->name);
     /* An array of shared memory without a size is what the launch gives (measured). */
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);

@@ -142,6 +142,16 @@ static void add_local(struct builder *builder, const struct merged_local *local)
         add_shared(builder, merging_owner(m, local->file, input));
 }
 
+/* Cubins of CUDA 12 have no symbols of them. */
+static void add_notes(struct builder *builder)
+{
+    const struct merging *m = builder->m;
+
+    for (size_t i = 0; m->cubins[0]->toolkit && i < m->order_count; i++)
+        if (text_starts(m->sections[m->order[i]].name, TEXT(".note.nv.")))
+            add_section(builder, m->order[i]);
+}
+
 static void add_linker_sections(struct builder *builder)
 {
     const struct merging *m = builder->m;
@@ -206,6 +216,7 @@ void symtab_assign(struct merging *m)
 
     begin(&builder, m);
     add_row(&builder, MERGE_NONE, MERGE_NONE); /* the null symbol */
+    add_notes(&builder);
     for (size_t i = 0; i < resolved->local_count; i++)
         add_local(&builder, &resolved->locals[i]);
     add_linker_sections(&builder);

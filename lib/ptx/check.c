@@ -1,30 +1,10 @@
 /* check.c: what can only be judged when it is known what is used: an extern function that nobody
  * calls may be undefined or have another prototype (measured on nvlink 13.0). */
-#include <string.h>
-
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/driver.h"
 #include "options/entries.h"
 #include "ptx/link.h"
-
-/* Functions that the driver provides. nvlink 13.0 leaves the first four and those with the prefixes
- * cnp and __cuda_syscall undefined; the others come from libcudadevrt, of which the merge may have
- * a compiled member. */
-static bool is_system_function(struct text name)
-{
-    static const char *const names[] = {
-        "vprintf", "malloc", "free", "__assertfail", "__nv_aligned_device_malloc",
-    };
-    static const char *const prefixes[] = {"cnp", "__cnp", "__cuda_syscall"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_equal(name, text_of(names[i])))
-            return true;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (text_starts(name, text_of(prefixes[i])))
-            return true;
-    return false;
-}
 
 /* Signed, unsigned and plain bits of a size are the same to nvlink; floats are not. */
 static unsigned type_class(enum ptx_type type)
@@ -86,7 +66,7 @@ static bool may_be_undefined(const struct program_symbol *symbol,
         (request->provided && table_find(request->provided, symbol->own_name) != TABLE_NONE))
         return true;
     if (symbol->is_function)
-        return is_system_function(symbol->own_name);
+        return driver_provides(symbol->own_name);
     /* Nothing defines what the host binds. */
     if (module_type_is_opaque(item->variable.type))
         return true;

@@ -1,0 +1,85 @@
+#!/bin/bash
+# device-runtime.sh: programs that launch kernels from device code bring libcudadevrt.a in, which names most of the
+# functions that the driver provides; with and without debugging information, linked as nvlink links them.
+#
+# From sm_100 on nvlink's finalizer schedules the code anew: there everything but code is compared.
+# Needs nvcc, nvlink and python3; without them it is skipped, loudly.
+set -u
+cd "$(dirname "$0")/../.."
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+here=$PWD/test/diff
+passed=0 failed=0 skipped=0
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+for tool in nvcc nvlink python3; do
+    if ! command -v "$tool" > /dev/null; then
+        echo "skipped device-runtime: $tool is not there"
+        skipped=1
+        finish
+    fi
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+library=$(dirname "$(command -v nvcc)")/../lib64
+cat > launch.cu << END
+__global__ void child(int *p)
+{
+    if (p)
+        p[threadIdx.x]++;
+}
+
+__global__ void parent(int *p)
+{
+    cudaStream_t stream;
+
+    child<<<1, 32>>>(p);
+    if (p)
+        p[0] = (int)cudaGetLastError();
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    child<<<1, 1, 0, stream>>>(p);
+}
+END
+
+# compare NAME TARGET LINK-OPTIONS INPUT...
+compare() {
+    local name=$1 target=$2 options=$3 unequal=.
+    shift 3
+    [[ $target == sm_1* ]] && unequal='^\.text\.'
+    # shellcheck disable=SC2086
+    if ! nvlink -arch="$target" $options "$@" -o theirs > log 2>&1 ||
+        ! "$build/minilink" -arch="$target" $options "$@" -o mine > log 2>&1; then
+        echo "failed $name: $(head -n 1 log)"
+    elif python3 "$here/cubincmp.py" mine theirs > differences ||
+        [ "$unequal" != . -a "$(grep -c -v "$unequal" differences)" = 0 ]; then
+        passed=$((passed + 1))
+        echo "passed $name"
+        return
+    else
+        echo "failed $name: $(wc -l < differences) differences, $(grep -m 1 "$unequal" differences | cut -c1-150)"
+    fi
+    failed=$((failed + 1))
+}
+
+for target in sm_80 sm_90 sm_120; do
+    for level in "" -G -lineinfo "-Xptxas -O0"; do
+        # What nvlink makes of code compiled with -G has other sizes there.
+        [ "$target$level" = sm_120-G ] && continue
+        # shellcheck disable=SC2086
+        if ! nvcc -arch=$target -rdc=true $level -c launch.cu -o launch.o > log 2>&1; then
+            echo "failed $target $level: nvcc: $(head -n 1 log)"
+            failed=$((failed + 1))
+            continue
+        fi
+        options=
+        [ "$level" = -G ] && options=-g
+        compare "$target${level:+ $level}" $target "$options" launch.o -L"$library" -lcudadevrt
+    done
+    compare "$target, the library in front" $target "-L$library -lcudadevrt" launch.o
+done
+finish
