@@ -154,7 +154,7 @@ enum cubin_mercury_relocation_type {
     R_MERCURY_SURF_HEADER_INDEX = 0x1000d,
     R_MERCURY_UNUSED_CLEAR64 = 0x1000e,
     R_MERCURY_FUNC_DESC_64 = 0x1000f, /* R_CUDA_FUNC_DESC_64 */
-    R_MERCURY_FUNC32_LO = 0x10028, /* R_CUDA_ABS32_LO_32 of code */
+    R_MERCURY_FUNC32_LO = 0x10028,    /* R_CUDA_ABS32_LO_32 of code */
     R_MERCURY_FUNC32_HI = 0x10029,
     R_MERCURY_UNIFIED = 0x10032,
     R_MERCURY_FUNC64 = 0x1003d, /* R_CUDA_64 of code in debug data */
