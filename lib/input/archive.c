@@ -193,8 +193,8 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
     bool ok;
 
     if (data.size >= SARMAG && memcmp(data.data, "!<thin>\n", SARMAG) == 0) {
-        diag_error("Thin archive '%s' is not supported: it has only the names of its members; make "
-                   "it without ar's option T",
+        diag_error("Thin archive '%s' is not supported in an archive: it has only the names of its "
+                   "members; make it without ar's option T",
                    name);
         return false;
     }

@@ -11,7 +11,8 @@
 typedef bool archive_visit(void *argument, struct text name, struct bytes data);
 
 /* Visits every member of the archive `data` in order. False when a visit returned false, or with an
- * error that names the offset when the archive is damaged. Thin archives are refused with an error.
+ * error that names the offset when the archive is damaged. Thin archives (thin.h) are refused with
+ * an error.
  */
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument);
 

@@ -21,6 +21,7 @@
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "input/little.h"
+#include "input/thin.h"
 
 /* Pipes and devices may never end. */
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)
@@ -281,7 +282,8 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
     bool ok;
 
     context_defer(&cleanup, close_opening, &opening);
-    ok = load(inputs, &file, &opening);
+    ok = load(inputs, &file, &opening) &&
+         (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, path, file.data));
     if (ok) {
         file.kind = file_classify(file.data);
         ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;

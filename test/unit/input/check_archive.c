@@ -98,12 +98,12 @@ START_TEST(a_visit_can_stop_the_walk)
 }
 END_TEST
 
-START_TEST(thin_archives_are_refused)
+START_TEST(thin_archives_in_archives_are_refused)
 {
-    expect_walk(
-        (struct bytes){(const uint8_t *)"!<thin>\nxyz", 11}, false, "",
-        "minilink error   : Thin archive 'lib.a' is not supported: it has only the names of "
-        "its members; make it without ar's option T\n");
+    expect_walk((struct bytes){(const uint8_t *)"!<thin>\nxyz", 11}, false, "",
+                "minilink error   : Thin archive 'lib.a' is not supported in an archive: it has "
+                "only the names of "
+                "its members; make it without ar's option T\n");
 }
 END_TEST
 
@@ -328,7 +328,7 @@ static Suite *make_suite(void)
     tcase_add_test(archive, long_and_bsd_names_and_odd_sizes_are_read);
     tcase_add_test(archive, a_last_member_without_its_pad_byte_is_accepted);
     tcase_add_test(archive, a_visit_can_stop_the_walk);
-    tcase_add_test(archive, thin_archives_are_refused);
+    tcase_add_test(archive, thin_archives_in_archives_are_refused);
     tcase_add_loop_test(archive, damage_is_named_with_its_offset, 0,
                         sizeof damaged / sizeof *damaged);
     tcase_add_test(archive, a_long_name_beyond_the_table_is_damage);

@@ -1,0 +1,238 @@
+/* thin.c: members are looked for first and then copied into one piece of memory. */
+#include "input/thin.h"
+
+#include <ar.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+
+/* What a header's ten digits can say. */
+#define LARGEST_MEMBER 9999999999
+
+#define THIN_MAGIC "!<thin>\n"
+
+struct thin_member {
+    const char *path;
+    size_t size;
+    size_t name; /* offset of its name in the new table of long names */
+};
+
+struct thin {
+    const char *path; /* the archive's */
+    struct bytes data;
+    struct arena *arena;
+    struct text names;   /* the table of long names */
+    struct buffer table; /* the new one, of names without folders */
+    struct thin_member *members;
+    size_t count, capacity;
+    size_t size; /* of the new archive */
+    int fd;      /* of the member at hand */
+};
+
+bool thin_is(struct bytes data)
+{
+    return data.size >= SARMAG && memcmp(data.data, THIN_MAGIC, SARMAG) == 0;
+}
+
+static void free_thin(void *argument)
+{
+    struct thin *thin = argument;
+
+    if (thin->fd >= 0)
+        close(thin->fd);
+    buffer_free(&thin->table);
+    free(thin->members);
+}
+
+static bool damaged(const struct thin *thin, size_t offset, const char *what)
+{
+    diag_error("Damaged archive '%s': the member header at offset %zu %s", thin->path, offset,
+               what);
+    return false;
+}
+
+static bool member_failed(const struct thin *thin, const char *path, const char *why)
+{
+    diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s", path,
+               thin->path, why);
+    return false;
+}
+
+/* A decimal number at the start of a field that blanks end. */
+static bool read_number(const char *field, size_t width, size_t *number)
+{
+    size_t at = 0;
+
+    for (*number = 0; at < width && field[at] >= '0' && field[at] <= '9'; at++)
+        *number = *number * 10 + (size_t)(field[at] - '0');
+    return at > 0 && (at == width || field[at] == ' ');
+}
+
+/* A field without the blanks at its end. */
+static struct text trim(const char *field, size_t width)
+{
+    while (width > 0 && field[width - 1] == ' ')
+        width--;
+    return (struct text){field, width};
+}
+
+/* The member's name: in the table ("/123"), or in the header ("x.o/"). */
+static bool find_name(const struct thin *thin, size_t offset, struct text field, struct text *name)
+{
+    const char *end;
+    size_t at;
+
+    if (field.size > 1 && field.data[0] == '/') {
+        if (memchr(field.data, ':', field.size))
+            return damaged(thin, offset,
+                           "names a member of another archive, which is not supported");
+        if (!read_number(field.data + 1, field.size - 1, &at) || at >= thin->names.size)
+            return damaged(thin, offset, "has no valid name");
+        field = (struct text){thin->names.data + at, thin->names.size - at};
+        end = memmem(field.data, field.size, "/\n", 2);
+    } else {
+        end = field.size ? memchr(field.data, '/', field.size) : NULL;
+    }
+    if (!end || end == field.data || memchr(field.data, '\0', (size_t)(end - field.data)))
+        return damaged(thin, offset, "has no valid name");
+    *name = (struct text){field.data, (size_t)(end - field.data)};
+    return true;
+}
+
+static const char *place_name(const struct thin *thin, struct text name)
+{
+    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->path, '/');
+    int folder = slash ? (int)(slash - thin->path) + 1 : 0;
+
+    return arena_printf(thin->arena, "%.*s%.*s", folder, thin->path, TEXT_ARG(name));
+}
+
+static bool add_member(struct thin *thin, struct text name)
+{
+    const char *path = place_name(thin, name), *slash = strrchr(path, '/');
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return member_failed(thin, path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return member_failed(thin, path, "it is no regular file");
+    if (status.st_size > LARGEST_MEMBER)
+        return member_failed(thin, path, "it is too large for an archive");
+    ARRAY_PUSH(thin->members, thin->count, thin->capacity) =
+        (struct thin_member){path, (size_t)status.st_size, thin->table.size};
+    buffer_printf(&thin->table, "%s/\n", slash ? slash + 1 : path);
+    thin->size += sizeof(struct ar_hdr) + (size_t)status.st_size + 1;
+    return true;
+}
+
+static bool find_members(struct thin *thin)
+{
+    struct bytes part;
+
+    for (size_t at = SARMAG; at < thin->data.size; at += at % 2) {
+        size_t offset = at, size;
+        struct ar_hdr header;
+        struct text field, name;
+
+        if (!bytes_slice(thin->data, at, sizeof header, &part))
+            return damaged(thin, offset, "is cut off");
+        memcpy(&header, part.data, sizeof header);
+        at += sizeof header;
+        if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
+            return damaged(thin, offset, "does not end with its mark");
+        field = trim((const char *)part.data, sizeof header.ar_name);
+        if (!text_equal(field, TEXT("/")) && !text_equal(field, TEXT("//")) &&
+            !text_equal(field, TEXT("/SYM64/"))) {
+            if (!find_name(thin, offset, field, &name) || !add_member(thin, name))
+                return false;
+            continue;
+        }
+        if (!read_number(header.ar_size, sizeof header.ar_size, &size) ||
+            !bytes_slice(thin->data, at, size, &part))
+            return damaged(thin, offset, "has a size that is not there");
+        at += size;
+        if (text_equal(field, TEXT("//")))
+            thin->names = (struct text){(const char *)part.data, part.size};
+    }
+    return true;
+}
+
+/* Writes a header as ar does. */
+static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
+{
+    struct buffer line = {0};
+
+    buffer_printf(&line, "%-16.16s%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name, 0u, 0u, 0u, 0644u, size);
+    memcpy(to, line.data, sizeof(struct ar_hdr));
+    buffer_free(&line);
+    return to + sizeof(struct ar_hdr);
+}
+
+static bool read_member(struct thin *thin, const struct thin_member *member, uint8_t *to)
+{
+    size_t at = 0;
+
+    thin->fd = open(member->path, O_RDONLY | O_CLOEXEC);
+    if (thin->fd < 0)
+        return member_failed(thin, member->path, strerror(errno));
+    while (at < member->size) {
+        ssize_t got = read(thin->fd, to + at, member->size - at);
+
+        if (got < 0 && errno != EINTR)
+            return member_failed(thin, member->path, strerror(errno));
+        if (got == 0)
+            return member_failed(thin, member->path, "it became shorter while it was read");
+        at += got > 0 ? (size_t)got : 0;
+    }
+    close(thin->fd);
+    thin->fd = -1;
+    return true;
+}
+
+static bool copy_members(struct thin *thin, struct bytes *archive)
+{
+    uint8_t *start, *to;
+
+    thin->size += SARMAG + sizeof(struct ar_hdr) + thin->table.size + 1;
+    start = to = arena_alloc(thin->arena, thin->size, 1);
+    memcpy(to, ARMAG, SARMAG);
+    to = put_header(to + SARMAG, "//", thin->table.size);
+    if (thin->table.size)
+        memcpy(to, thin->table.data, thin->table.size);
+    to += thin->table.size;
+    for (size_t i = 0; i < thin->count; i++) {
+        const struct thin_member *member = &thin->members[i];
+        char name[24];
+
+        if ((to - start) % 2)
+            *to++ = '\n';
+        snprintf(name, sizeof name, "/%zu", member->name);
+        to = put_header(to, name, member->size);
+        if (!read_member(thin, member, to))
+            return false;
+        to += member->size;
+    }
+    *archive = (struct bytes){start, (size_t)(to - start)};
+    return true;
+}
+
+bool thin_gather(struct bytes *archive, struct arena *arena, const char *path, struct bytes data)
+{
+    struct thin thin = {.path = path, .data = data, .arena = arena, .fd = -1};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_thin, &thin);
+    ok = find_members(&thin) && copy_members(&thin, archive);
+    context_clean(&cleanup);
+    return ok;
+}
