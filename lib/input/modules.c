@@ -185,16 +185,21 @@ static size_t leave_out_registered(const struct modules *modules, struct id_list
     return list->count = kept;
 }
 
-static void print(struct modules *modules, struct buffer *list)
+static void print_ids(struct buffer *list, const struct id_list *ids, bool last_first)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n",
+                      TEXT_ARG(ids->items[last_first ? ids->count - 1 - i : i]));
+}
+
+static void print(struct modules *modules, struct buffer *list, bool last_first)
 {
     size_t count = leave_out_registered(modules, &modules->firsts);
 
     count += leave_out_registered(modules, &modules->others);
     buffer_printf(list, "#define NUM_PRELINKED_OBJECTS %zu\n", count);
-    for (size_t i = 0; i < modules->firsts.count; i++)
-        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->firsts.items[i]));
-    for (size_t i = modules->others.count; i-- > 0;)
-        buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->others.items[i]));
+    print_ids(list, &modules->firsts, last_first);
+    print_ids(list, &modules->others, true);
 }
 
 static void free_modules(void *argument)
@@ -207,7 +212,8 @@ static void free_modules(void *argument)
     arena_free(&modules->arena);
 }
 
-bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system)
+bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system,
+                  bool last_first)
 {
     struct modules modules = {.ok = true};
     struct context_cleanup cleanup;
@@ -217,7 +223,7 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, bool without
         if (!without_system || !members_is_system(inputs->files[i].path))
             add_file(&modules, &inputs->files[i]);
     if (modules.ok)
-        print(&modules, list);
+        print(&modules, list, last_first);
     context_clean(&cleanup);
     return modules.ok;
 }

@@ -19,7 +19,9 @@
 #include "input/file.h"
 
 /* Appends the list for all inputs to `list`; without those of the toolkit's libraries when
- * `without_system`. False, and an error for each, when an id is no C identifier. */
-bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system);
+ * `without_system`, and the last input first with `last_first`, as nvlink lists those of a program
+ * that comes from LTO-IR alone. False, and an error for each, when an id is no C identifier. */
+bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system,
+                  bool last_first);
 
 #endif

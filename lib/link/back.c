@@ -195,6 +195,14 @@ static bool write_image(const struct link *link)
                     : image_write(&link->image, path);
 }
 
+static bool list_modules(const struct link *link, struct buffer *list)
+{
+    bool is_lto = link->members.lto_count > 0 && link->members.cubin_count == 0 &&
+                  !link->request->relocatable;
+
+    return modules_list(list, &link->inputs, link->is_system_unused, is_lto);
+}
+
 /* Writes the list of module ids, if it is wanted, and then what `write` does, behind which alone it
  * appears. */
 static bool write_with_modules(struct link *link, bool (*write)(const struct link *link))
@@ -205,7 +213,7 @@ static bool write_with_modules(struct link *link, bool (*write)(const struct lin
     bool ok;
 
     context_defer(&cleanup, free_module_list, &list);
-    ok = !path || modules_list(&list.text, &link->inputs, link->is_system_unused);
+    ok = !path || list_modules(link, &list.text);
     if (ok)
         link->status = LINK_STATUS_ENVIRONMENT;
     ok = ok &&
