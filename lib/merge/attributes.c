@@ -341,20 +341,33 @@ static int compare_orders(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Measured: a program's only kernel has the externs of all functions in it, last read first. */
-static void collect_all_externs(struct encoder *encoder, struct merged_pairs *functions)
+static void start_externs(struct encoder *encoder)
+{
+    encoder->extern_count = 0;
+    encoder->kernel++;
+}
+
+/* Measured: a program's only kernel has the externs of all functions in it, last read first; but
+ * its own as they are when the others have nothing to add. */
+static void collect_all_externs(struct encoder *encoder, uint32_t kernel,
+                                struct merged_pairs *functions)
 {
     const struct merging *m = encoder->m;
+    size_t own = encoder->extern_count;
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->functions[i].externs.size > 0)
             lists_add(functions, m->functions[i].order, i);
     if (functions->count > 1)
         qsort(functions->items, functions->count, sizeof *functions->items, compare_orders);
-    encoder->extern_count = 0;
-    encoder->kernel++;
+    start_externs(encoder);
     for (size_t i = 0; i < functions->count; i++)
         add_externs(encoder, functions->items[i].to);
+    if (encoder->extern_count == own) {
+        start_externs(encoder);
+        add_externs(encoder, kernel);
+        return;
+    }
     for (size_t i = 0; i < encoder->extern_count / 2; i++) {
         uint32_t symbol = encoder->externs[i];
 
@@ -373,14 +386,13 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     const uint32_t *found;
     size_t count;
 
-    encoder->kernel++;
-    encoder->extern_count = 0;
+    start_externs(encoder);
     add_externs(encoder, function);
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
     context_defer(&cleanup, memory_cleanup, &reached.items);
     if (m->kernel_count == 1) {
-        collect_all_externs(encoder, &reached);
+        collect_all_externs(encoder, function, &reached);
         context_clean(&cleanup);
         return;
     }

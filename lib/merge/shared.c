@@ -141,19 +141,19 @@ static void find_users(struct shared_planner *planner)
     context_clean(&cleanup);
 }
 
-static bool names_extern(const struct merging *m)
+static bool declares_extern(const struct merging *m)
 {
     uint32_t i = 0;
 
-    while (i < m->symbol_count &&
-           !(m->shared_names->is_named[i] && m->symbols[i].file == MERGE_NONE))
+    while (i < m->symbol_count && !(m->symbols[i].file == MERGE_NONE &&
+                                    (m->symbols[i].other & STO_CUDA_SPACE) == STO_CUDA_SHARED))
         i++;
     return i < m->symbol_count;
 }
 
 /* Measured: as soon as one variable is common to several kernels, or named by dead code only, every
- * kernel's shared memory is aligned for the sections of all variables outside kernels. If code
- * names `.extern .shared` arrays, too, every kernel has shared memory. */
+ * kernel's shared memory is aligned for the sections of all variables outside kernels. If there
+ * are `.extern .shared` arrays, too, be they used or not, every kernel has shared memory. */
 static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
@@ -173,7 +173,7 @@ static void align_common(struct shared_planner *planner)
                 section->alignment > strictest)
                 strictest = section->alignment;
         }
-    needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && names_extern(m);
+    needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
     for (size_t k = 0; k < m->kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
         planner->windows[k].has_variables |= needs_memory;

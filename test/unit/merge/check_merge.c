@@ -152,6 +152,18 @@ START_TEST(indirect_calls_reach_all_functions_of_the_prototype)
 }
 END_TEST
 
+START_TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
+{
+    struct info_record record;
+
+    merge("driver-calls.o");
+    ck_assert(find_record(".nv.info.only", EIATTR_EXTERNS, NULL, &record));
+    ck_assert_uint_eq(record.payload.size, 8);
+    ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
+    ck_assert_uint_eq(info_word(record.payload, 1), symbol_index("malloc"));
+}
+END_TEST
+
 START_TEST(unified_addresses_become_plain)
 {
     merge("10_fptr-sm_90-a.o 10_fptr-sm_90-b.o");
@@ -180,6 +192,17 @@ START_TEST(shared_memory_has_nvlinks_layout)
     }
     ck_assert_uint_eq(section(".nv_debug.shared")->size, 0);
     ck_assert_uint_eq(symbol_index("gch"), 0);
+}
+END_TEST
+
+/* Also kernels that use none: one variable is named by dead code only, and the launch's are
+ * declared. */
+START_TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared)
+{
+    merge("idle-shared.o");
+    ck_assert_uint_eq(section(".nv.shared.first")->size, 0x400);
+    ck_assert_uint_eq(section(".nv.shared.second")->size, 0x400);
+    ck_assert_uint_eq(section(".nv.shared.second")->alignment, 16);
 }
 END_TEST
 
@@ -486,7 +509,9 @@ static Suite *suite(void)
     tcase_add_test(tests, local_functions_of_one_name_stay_apart);
     tcase_add_test(tests, indirect_calls_reach_all_functions_of_the_prototype);
     tcase_add_test(tests, unified_addresses_become_plain);
+    tcase_add_test(tests, externs_of_the_only_kernel_keep_their_order_when_it_has_them_all);
     tcase_add_test(tests, shared_memory_has_nvlinks_layout);
+    tcase_add_test(tests, every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared);
     tcase_add_test(tests, debug_names_shared_variables);
     tcase_add_test(tests, sort_orders_ties_as_nvlink);
     tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
