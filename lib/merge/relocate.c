@@ -202,20 +202,43 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
+/* Whether a function is defined here, but a later cubin's replaced it. */
+static bool is_replaced(const struct list *list, const struct cubin_relocation *relocation,
+                        const struct merged_symbol *merged)
+{
+    const struct cubin *cubin = list->m->cubins[list->file];
+    uint32_t section = cubin->symbols[relocation->symbol].section;
+
+    return section != SHN_UNDEF && section < cubin->section_count && merged->file != MERGE_NONE &&
+           merged->file > list->file;
+}
+
+/* Whether there are relocations in the code of a function that is defined here. */
+static bool is_relocated(const struct list *list, const struct cubin_relocation *relocation)
+{
+    const struct merging *m = list->m;
+    uint32_t section = m->cubins[list->file]->symbols[relocation->symbol].section;
+
+    return m->losses->is_relocated[m->section_base[list->file] + section];
+}
+
 /* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
  * relocations in its code; but up to sm_80, where the addresses of frames have no addends, never.
  */
 static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
                               const struct merged_symbol *merged)
 {
-    const struct merging *m = list->m;
-    const struct cubin *cubin = m->cubins[list->file];
-    uint32_t section = cubin->symbols[relocation->symbol].section;
+    return !list->m->request->relocatable && list->has_addends &&
+           is_replaced(list, relocation, merged) && is_relocated(list, relocation);
+}
 
-    return !m->request->relocatable && list->has_addends && section != SHN_UNDEF &&
-           section < cubin->section_count && merged->file != MERGE_NONE &&
-           merged->file > list->file &&
-           m->losses->is_relocated[m->section_base[list->file] + section];
+/* Whether the range of a function that goes is emptied: where it counted, or was replaced by a
+ * later cubin's and had no relocations in its code (measured). */
+static bool is_emptied(const struct list *list, const struct cubin_relocation *relocation,
+                       const struct merged_symbol *merged)
+{
+    return merged->file == list->file ||
+           (is_replaced(list, relocation, merged) && !is_relocated(list, relocation));
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
@@ -231,7 +254,7 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct relocation_rule *rule = relocation_rule(relocation->type);
 
     if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        if (is_dead && merged->file == list->file)
+        if (is_dead && is_emptied(list, relocation, merged))
             memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }
