@@ -1,7 +1,7 @@
-/* used.c: collecting names of kernels, and finding a kernel among them.
+/* used.c: collecting names of kernels and variables, and finding one among them.
  *
  * A name is looked up once for each length that the fixed beginnings of the patterns have, so that
- * the cost does not grow with kernels times patterns; the parts of -kernels-used likewise. */
+ * the cost does not grow with names times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #include "input/hostobj.h"
 #include "input/member.h"
 
-/* More patterns of one beginning than any compiler writes: the kernel is then taken to be used. */
+/* More patterns of one beginning than any compiler writes: the name is then taken to be used. */
 #define MOST_TRIED 4096u
 
-struct used_pattern {
-    struct text text;
-    uint32_t next; /* the one before it with the same beginning, or TABLE_NONE */
-};
+/* Order as in enum used_list. */
+static const char *const sections[USED_LISTS] = {".nvHRKE", ".nvHRKI", ".nvHRCE",
+                                                 ".nvHRCI", ".nvHRDE", ".nvHRDI"};
 
 struct collector {
-    struct used_kernels *used;
-    const char *name;   /* of the operand at hand, for messages */
-    bool has_lists;     /* the object at hand has */
-    bool all_have;      /* every object so far has */
-    bool lists_kernels; /* some object of the program itself lists a kernel */
+    struct used_names *used;
+    const char *name;    /* of the operand at hand, for messages */
+    bool has_lists;      /* the object at hand has */
+    bool all_have;       /* every host object so far has */
+    bool has_other_code; /* device code that is in no host object */
+    bool lists_kernels;  /* some object of the program itself lists a kernel */
     bool ok;
 };
 
@@ -37,21 +37,35 @@ static struct text beginning(struct text pattern)
     return (struct text){pattern.data, star ? (size_t)(star - pattern.data) : pattern.size};
 }
 
-static void add_pattern(struct used_kernels *used, struct text text)
+static bool is_kernels(enum used_list list)
 {
-    struct used_pattern *pattern = &ARRAY_PUSH(used->patterns, used->count, used->capacity);
+    return list == USED_EXTERNAL_KERNELS || list == USED_INTERNAL_KERNELS;
+}
 
-    *pattern = (struct used_pattern){text, table_find(&used->starts, beginning(text))};
-    table_set(&used->starts, beginning(text), (uint32_t)used->count - 1);
+static enum used_list find_list(const char *section)
+{
+    size_t list = 0;
+
+    while (list < USED_LISTS && strcmp(sections[list], section) != 0)
+        list++;
+    return (enum used_list)list;
+}
+
+static void add_pattern(struct used_set *set, struct text text, enum used_list list)
+{
+    struct used_pattern *pattern = &ARRAY_PUSH(set->patterns, set->count, set->capacity);
+
+    *pattern = (struct used_pattern){text, table_find(&set->starts, beginning(text)), list};
+    table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
 }
 
 static bool add_names(void *argument, const char *section, struct bytes data)
 {
     struct collector *collector = argument;
+    enum used_list list = find_list(section);
+    bool lists_kernels = is_kernels(list);
 
     collector->has_lists = true;
-    if (strncmp(section, ".nvHRK", 6) != 0)
-        return true;
     /* `ld -r` puts padding between the lists of two objects. */
     for (size_t at = 0, size; at < data.size; at += size + 1) {
         const char *string = (const char *)data.data + at;
@@ -59,22 +73,19 @@ static bool add_names(void *argument, const char *section, struct bytes data)
         size = strnlen(string, data.size - at);
         if (size == 0)
             continue;
-        add_pattern(collector->used, (struct text){string, size});
+        add_pattern(lists_kernels ? &collector->used->kernels : &collector->used->variables,
+                    (struct text){string, size}, list);
         /* libcudadevrt lists kernels of its own in every link. Measured: where the program's lists
          * count they do, but they make no lists count. */
-        collector->lists_kernels |= !members_is_system(collector->name);
+        collector->lists_kernels |= lists_kernels && !members_is_system(collector->name);
     }
     return true;
 }
 
 static void add_object(struct collector *collector, struct bytes data)
 {
-    static const char *const sections[] = {".nvHRKE", ".nvHRKI", ".nvHRDE",
-                                           ".nvHRDI", ".nvHRCE", ".nvHRCI"};
-
     collector->has_lists = false;
-    if (!hostobj_walk_names(collector->name, data, sections, sizeof sections / sizeof *sections,
-                            add_names, collector))
+    if (!hostobj_walk_names(collector->name, data, sections, USED_LISTS, add_names, collector))
         collector->ok = false;
     collector->all_have &= collector->has_lists;
 }
@@ -88,7 +99,7 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
     if (kind == FILE_HOST_OBJECT)
         add_object(collector, data);
     else if (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR)
-        collector->all_have = false;
+        collector->has_other_code = true;
     return true;
 }
 
@@ -106,7 +117,7 @@ static void add_file(struct collector *collector, const struct input_file *file)
     case FILE_FATBIN:
     case FILE_PTX:
     case FILE_LTOIR:
-        collector->all_have = false;
+        collector->has_other_code = true;
         break;
     default:
         break;
@@ -133,32 +144,32 @@ static size_t make_distinct(size_t *lengths, size_t count)
     return kept;
 }
 
-static void list_lengths(struct used_kernels *used)
+static void list_lengths(struct used_set *set, struct arena *arena)
 {
-    used->lengths = arena_alloc(&used->arena, used->count, sizeof *used->lengths);
-    for (size_t i = 0; i < used->count; i++)
-        used->lengths[i] = beginning(used->patterns[i].text).size;
-    used->length_count = make_distinct(used->lengths, used->count);
+    set->lengths = arena_alloc(arena, set->count, sizeof *set->lengths);
+    for (size_t i = 0; i < set->count; i++)
+        set->lengths[i] = beginning(set->patterns[i].text).size;
+    set->length_count = make_distinct(set->lengths, set->count);
 }
 
-static void take_parts(struct used_kernels *used, const char *list)
+static void take_parts(struct used_set *set, struct arena *arena, const char *list)
 {
     struct text rest = text_of(list), part;
     size_t most = 1;
 
     for (const char *c = list ? list : ""; *c; c++)
         most += *c == ',';
-    used->parts = arena_alloc(&used->arena, most, sizeof *used->parts);
-    used->lengths = arena_alloc(&used->arena, most, sizeof *used->lengths);
+    set->parts = arena_alloc(arena, most, sizeof *set->parts);
+    set->lengths = arena_alloc(arena, most, sizeof *set->lengths);
     while (text_take_part(&rest, &part)) {
-        used->lengths[used->part_count] = part.size;
-        used->parts[used->part_count++] = part;
-        table_set(&used->part_names, part, 0);
+        set->lengths[set->part_count] = part.size;
+        set->parts[set->part_count++] = part;
+        table_set(&set->part_names, part, 0);
     }
-    used->length_count = make_distinct(used->lengths, used->part_count);
+    set->length_count = make_distinct(set->lengths, set->part_count);
 }
 
-bool used_collect(struct used_kernels *used, const struct inputs *inputs,
+bool used_collect(struct used_names *used, const struct inputs *inputs,
                   const struct used_request *request)
 {
     struct collector collector = {.used = used, .all_have = true, .ok = true};
@@ -167,16 +178,21 @@ bool used_collect(struct used_kernels *used, const struct inputs *inputs,
     for (size_t i = 0; i < request->entry_count; i++)
         table_set(&used->selected, request->entries[i], 0);
     if (request->kernels || request->variables) {
-        take_parts(used, request->kernels);
-        used->is_filter = true;
+        take_parts(&used->kernels, &used->arena, request->kernels);
+        take_parts(&used->variables, &used->arena, request->variables);
+        used->has_parts = used->is_filter = true;
+        used->keeps_kernels = request->is_lto && !request->kernels;
         return true;
     }
-    if (request->ignore_host_info)
+    used->is_ignored = request->ignore_host_info;
+    if (used->is_ignored)
         return true;
     for (size_t i = 0; i < inputs->count && collector.all_have; i++)
         add_file(&collector, &inputs->files[i]);
-    list_lengths(used);
-    used->is_filter = collector.all_have && collector.lists_kernels;
+    list_lengths(&used->kernels, &used->arena);
+    list_lengths(&used->variables, &used->arena);
+    used->has_lists = collector.all_have && collector.lists_kernels;
+    used->is_filter = used->has_lists && !collector.has_other_code;
     return collector.ok;
 }
 
@@ -209,59 +225,73 @@ static bool matches(struct text pattern, size_t start, struct text name)
                         (struct text){name.data + start, name.size - start});
 }
 
-static bool is_listed(const struct used_kernels *used, struct text kernel)
+static bool is_listed(const struct used_set *set, struct text name)
 {
-    for (size_t i = 0; i < used->length_count && used->lengths[i] <= kernel.size; i++) {
-        size_t start = used->lengths[i], tried = 0;
-        uint32_t at = table_find(&used->starts, (struct text){kernel.data, start});
+    for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++) {
+        size_t start = set->lengths[i], tried = 0;
+        uint32_t at = table_find(&set->starts, (struct text){name.data, start});
 
-        for (; at != TABLE_NONE; at = used->patterns[at].next)
-            if (++tried > MOST_TRIED || matches(used->patterns[at].text, start, kernel))
+        for (; at != TABLE_NONE; at = set->patterns[at].next)
+            if (++tried > MOST_TRIED || matches(set->patterns[at].text, start, name))
                 return true;
     }
     return false;
 }
 
 /* One look for every piece of the name that is as long as a part. */
-static bool has_piece(const struct used_kernels *used, struct text kernel)
+static bool has_piece(const struct used_set *set, struct text name)
 {
-    for (size_t i = 0; i < used->length_count && used->lengths[i] <= kernel.size; i++)
-        for (size_t start = 0; start + used->lengths[i] <= kernel.size; start++)
-            if (table_find(&used->part_names,
-                           (struct text){kernel.data + start, used->lengths[i]}) != TABLE_NONE)
+    for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++)
+        for (size_t start = 0; start + set->lengths[i] <= name.size; start++)
+            if (table_find(&set->part_names, (struct text){name.data + start, set->lengths[i]}) !=
+                TABLE_NONE)
                 return true;
     return false;
 }
 
-/* The kernel's name contains a part: asked of each part, or of each piece of the name, whichever
- * is less work. */
-static bool has_part(const struct used_kernels *used, struct text kernel)
+/* The name contains a part: asked of each part, or of each piece of the name, whichever is less
+ * work. */
+static bool has_part(const struct used_set *set, struct text name)
 {
-    if (used->part_count > used->length_count * kernel.size)
-        return has_piece(used, kernel);
-    for (size_t i = 0; i < used->part_count; i++)
-        if (memmem(kernel.data, kernel.size, used->parts[i].data, used->parts[i].size))
+    if (set->part_count > set->length_count * name.size)
+        return has_piece(set, name);
+    for (size_t i = 0; i < set->part_count; i++)
+        if (memmem(name.data, name.size, set->parts[i].data, set->parts[i].size))
             return true;
     return false;
 }
 
-bool used_has(const struct used_kernels *used, struct text kernel)
+static bool has(const struct used_names *used, const struct used_set *set, struct text name)
+{
+    if (!used->is_filter)
+        return true;
+    return used->has_parts ? has_part(set, name) : is_listed(set, name);
+}
+
+bool used_has_kernel(const struct used_names *used, struct text kernel)
 {
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
         return false;
-    if (!used->is_filter)
-        return true;
-    if (used->count)
-        return is_listed(used, kernel);
-    return has_part(used, kernel);
+    return used->keeps_kernels || has(used, &used->kernels, kernel);
 }
 
-void used_free(struct used_kernels *used)
+bool used_has_variable(const struct used_names *used, struct text variable)
+{
+    return has(used, &used->variables, variable);
+}
+
+static void free_set(struct used_set *set)
+{
+    table_free(&set->starts);
+    table_free(&set->part_names);
+    free(set->patterns);
+}
+
+void used_free(struct used_names *used)
 {
     table_free(&used->selected);
-    table_free(&used->starts);
-    table_free(&used->part_names);
-    free(used->patterns);
+    free_set(&used->kernels);
+    free_set(&used->variables);
     arena_free(&used->arena);
-    *used = (struct used_kernels){0};
+    *used = (struct used_names){0};
 }

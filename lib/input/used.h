@@ -1,13 +1,15 @@
-/* used.h: which kernels the link keeps.
+/* used.h: which kernels and variables host code uses.
  *
  * The compiler lists in each host object what its host code names on the device: NUL-terminated
  * names, in which `*` stands for any characters, in sections .nvHRKE and .nvHRKI (kernels with
- * external and internal linkage), .nvHRDE and .nvHRDI (variables), .nvHRCE and .nvHRCI (constants).
- * Measured on nvlink 13.0: when every host object of the link, those in archives included, has such
- * sections, nothing has its device code in another form (fatbin, cubin, PTX), and some kernel is
- * listed outside libcudadevrt, then a kernel that is not listed is dead. Variables always stay.
+ * external and internal linkage), .nvHRCE and .nvHRCI (constants), .nvHRDE and .nvHRDI (other
+ * variables). Measured on nvlink 13.0: the lists count when every host object of the link, those in
+ * archives included, has such sections, and some kernel is listed outside libcudadevrt. Then a
+ * kernel that is not listed is dead, if no device code comes in another form (fatbin, cubin, PTX);
+ * for LTO-IR that form does not matter. A merge of cubins never drops a variable, LTO does.
  * -kernels-used and -variables-used come instead of the lists: then a kernel stays when its name
- * contains one of the strings. What -Xptxas -e selects is a choice among those that stay then. */
+ * contains one of the strings. -variables-used alone drops all kernels in a merge, and none under
+ * LTO. What -Xptxas -e selects is a choice among those that stay then. */
 #ifndef MINILINK_INPUT_USED_H
 #define MINILINK_INPUT_USED_H
 
@@ -17,18 +19,29 @@
 #include "base/table.h"
 #include "input/file.h"
 
-struct used_pattern;
+/* The lists, in the order in which libnvvm's options name them. */
+enum used_list {
+    USED_EXTERNAL_KERNELS,
+    USED_INTERNAL_KERNELS,
+    USED_EXTERNAL_CONSTANTS,
+    USED_INTERNAL_CONSTANTS,
+    USED_EXTERNAL_GLOBALS,
+    USED_INTERNAL_GLOBALS,
+    USED_LISTS
+};
 
-/* Start with {0}. */
-struct used_kernels {
-    struct arena arena;
-    bool is_filter;        /* else every kernel stays */
-    bool is_selection;     /* only those in `selected` stay at most */
-    struct table selected; /* of used_request.entries */
-    struct text *parts;    /* of -kernels-used */
-    size_t part_count;     /* with parts, or without patterns, the lists do not count */
+struct used_pattern {
+    struct text text;
+    uint32_t next;       /* the one before it with the same beginning, or TABLE_NONE */
+    enum used_list list; /* that it stands in */
+};
+
+/* Names of kernels, or of variables. */
+struct used_set {
+    struct text *parts; /* of -kernels-used or -variables-used */
+    size_t part_count;
     struct table part_names;
-    struct used_pattern *patterns; /* malloc'ed */
+    struct used_pattern *patterns; /* malloc'ed; those of the lists, in the order of the inputs */
     size_t count;
     size_t capacity;
     struct table
@@ -37,21 +50,39 @@ struct used_kernels {
     size_t length_count;
 };
 
+/* Start with {0}. */
+struct used_names {
+    struct arena arena;
+    bool is_ignored;       /* -ignore-host-info, and no option names kernels or variables */
+    bool has_parts;        /* an option does: the parts count, and not the lists */
+    bool has_lists;        /* the lists count, at least for LTO-IR */
+    bool is_filter;        /* else every kernel and variable stays */
+    bool keeps_kernels;    /* every kernel stays anyway */
+    bool is_selection;     /* only the kernels in `selected` stay at most */
+    struct table selected; /* of used_request.entries */
+    struct used_set kernels;
+    struct used_set variables;
+};
+
 struct used_request {
     const char *kernels;        /* comma lists, or NULL */
     const char *variables;      /* the same */
     const struct text *entries; /* names: other kernels are dropped, whatever else keeps them */
     size_t entry_count;         /* 0: no such choice */
     bool ignore_host_info;      /* -ignore-host-info */
+    bool is_lto;                /* the link makes a whole program under -lto */
 };
 
 /* Reads the lists of `inputs`. False, and an error, when an object is damaged. */
-bool used_collect(struct used_kernels *used, const struct inputs *inputs,
+bool used_collect(struct used_names *used, const struct inputs *inputs,
                   const struct used_request *request);
 
 /* True when the link keeps the kernel of that name. */
-bool used_has(const struct used_kernels *used, struct text kernel);
+bool used_has_kernel(const struct used_names *used, struct text kernel);
 
-void used_free(struct used_kernels *used);
+/* True when host code may name the variable. */
+bool used_has_variable(const struct used_names *used, struct text variable);
+
+void used_free(struct used_names *used);
 
 #endif

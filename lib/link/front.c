@@ -58,6 +58,7 @@ bool select_members(struct link *link)
         return true;
     if (options->lto)
         lto_warn_useless(&link->members);
+    used.is_lto = is_program(link);
     if (selects_entries(link)) {
         used.entries = link->entries.names;
         used.entry_count = link->entries.count;
@@ -143,8 +144,7 @@ bool compile_lto(struct link *link)
         .agreement = &link->agreement,
         .options = &link->request->options,
         .nvvm_options = link->request->nvvm_options,
-        .kernels_used = link->request->kernels_used,
-        .variables_used = link->request->variables_used,
+        .used = &link->used,
         .thread_limit = link->request->thread_limit,
         .relocatable = link->request->relocatable,
     };
@@ -161,6 +161,7 @@ bool link_program(struct link *link)
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable,
+        .drop_variables = is_program(link) && link->members.lto_count == 0,
         .allow_undefined = has_user_cubins(link) || link->request->relocatable,
         .used = &link->used,
         .entries = &link->entries,

@@ -25,7 +25,7 @@ struct link {
     struct members members;
     struct entry_selection entries;
     struct arena entries_arena;
-    struct used_kernels used;
+    struct used_names used;
     struct agreement agreement;
     char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
     struct inflation ptx_inflation; /* what the members give when they are decompressed */

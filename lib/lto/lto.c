@@ -1,9 +1,7 @@
-/* lto.c: members to inputs, options to options, and what the library says to diagnostics.
+/* lto.c: members to inputs, and what the library says to diagnostics.
  *
  * A fatbin entry goes to the library in a container of its own, byte for byte with its header,
- * which the library needs to read it. Options are those of nvJitLink (measured on 13.0): under
- * `-ptx` it has no -split-compile-extended and takes -split-compile for the number of libnvvm's
- * threads, which does not change what comes out. */
+ * which the library needs to read it. */
 #include "lto/lto.h"
 
 #include <errno.h>
@@ -18,18 +16,13 @@
 #include "base/exec.h"
 #include "base/memory.h"
 #include "lto/nvjitlink.h"
+#include "lto/options.h"
 
 /* Names for the loader, where no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                            "libnvJitLink.so"};
 
-/* Options that are made here, at most. */
-#define OWN_OPTIONS 20
-
 #define OUTPUT_LIMIT 65536u
-
-/* Largest value that -split-compile may have. */
-#define MOST_SPLIT 999L
 
 struct run {
     struct arena arena;  /* for what the library is given */
@@ -205,114 +198,6 @@ void lto_warn_useless(const struct members *members)
         diag_warning("Ignoring -dlto option because no LTO objects found");
 }
 
-struct option_list {
-    struct arena *arena;
-    const char **list;
-    uint32_t count;
-};
-
-static void add(struct option_list *options, const char *option)
-{
-    options->list[options->count++] = option;
-}
-
-static void add_number(struct option_list *options, const char *name, int32_t value)
-{
-    add(options, arena_printf(options->arena, "%s=%d", name, (int)value));
-}
-
-static void add_value(struct option_list *options, const char *name, const char *value)
-{
-    if (value && *value)
-        add(options, arena_printf(options->arena, "%s=%s", name, value));
-}
-
-/* Measured: nvlink leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything.
- */
-static void add_arithmetic(struct option_list *options, const struct agreement *agreement)
-{
-    static const struct {
-        enum embedded_option option;
-        const char *name;
-    } arithmetic[] = {
-        {EMBEDDED_FTZ, "-ftz"},
-        {EMBEDDED_PREC_DIV, "-prec-div"},
-        {EMBEDDED_PREC_SQRT, "-prec-sqrt"},
-        {EMBEDDED_FMAD, "-fma"},
-    };
-
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        const struct consensus *consensus = &agreement->embedded[arithmetic[i].option];
-
-        if (consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED)
-            add_number(options, arithmetic[i].name, consensus->value);
-    }
-}
-
-/* The value of -split-compile for libnvvm: that in force, or the extended one, which wins. Measured
- * on 13.0: 1 gives other PTX than all that is more. So that the output depends neither on the
- * machine nor on --threads, 0, the number of CPUs, and limits become at least 2. */
-static int32_t split_value(const struct lto_request *request)
-{
-    const struct agreement *agreement = request->agreement;
-    int32_t value = agreement->split_compile_extended != 1 ? agreement->split_compile_extended
-                                                           : agreement->split_compile;
-    long most = request->thread_limit ? (long)request->thread_limit : MOST_SPLIT;
-
-    if (value == 1)
-        return 1;
-    if (value <= 0)
-        value = (int32_t)MOST_SPLIT;
-    if (most > sysconf(_SC_NPROCESSORS_ONLN))
-        most = sysconf(_SC_NPROCESSORS_ONLN);
-    if (value > most)
-        value = (int32_t)most;
-    return value < 2 ? 2 : value;
-}
-
-static void add_options(struct run *run, const struct lto_request *request)
-{
-    const struct agreement *agreement = request->agreement;
-    const char *const *nvvm = request->nvvm_options;
-    struct option_list options = {.arena = &run->arena};
-    char arch[ARCH_NAME_SIZE];
-    size_t count = 0;
-    const char *ofast = request->options->ofast_compile;
-
-    while (nvvm && nvvm[count])
-        count++;
-    options.list = arena_alloc(&run->arena, OWN_OPTIONS + count, sizeof *options.list);
-    add_value(&options, "-arch", arch_name(request->members->arch, arch));
-    add(&options, "-lto");
-    add(&options, "-ptx");
-    if (split_value(request) != 1)
-        add_number(&options, "-split-compile", split_value(request));
-    if (agreement->debug)
-        add(&options, "-g");
-    if (agreement->line_info)
-        add(&options, "-lineinfo");
-    if (agreement->maxrregcount > 0)
-        add_number(&options, "-maxrregcount", agreement->maxrregcount);
-    if (ofast && strcmp(ofast, "0") != 0)
-        add_value(&options, "-Ofc", ofast);
-    add_value(&options, "-kernels-used", request->kernels_used);
-    add_value(&options, "-variables-used", request->variables_used);
-    /* Measured: nvlink drops variables as well then; those named are the library's own business. */
-    if (request->kernels_used && !request->variables_used)
-        add(&options, "-optimize-unused-variables");
-    if (count)
-        add_arithmetic(&options, agreement);
-    for (size_t i = 0; i < count; i++)
-        add_value(&options, "-Xnvvm", nvvm[i]);
-    /* As nvlink does it: what LTO cannot see may refer to all that is visible. */
-    if (is_partial(request->members) || request->relocatable)
-        add(&options, "-Xnvvm=--force-device-c");
-    run->job.options = options.list;
-    run->job.option_count = options.count;
-    for (size_t i = 0; i < options.count; i++)
-        diag_verbose("libnvJitLink is given %s", options.list[i]);
-}
-
 static bool starts_with(struct text line, const char *word)
 {
     return text_starts(line, text_of(word));
@@ -417,11 +302,12 @@ bool lto_compile(struct text *ptx, struct arena *arena, const struct lto_request
 {
     struct run run = {.texts = arena, .job = {.library = request->library, .answer = -1}};
     struct context_cleanup cleanup;
-    bool ok;
+    bool partial, ok;
 
     context_defer(&cleanup, free_run, &run);
     add_inputs(&run, request->members);
-    add_options(&run, request);
+    partial = is_partial(request->members);
+    lto_options(&run.job, &run.arena, request, partial || request->relocatable);
     if (!run_job(&run)) {
         ok = run.result.end != EXEC_CANCELLED && report_death(&run);
     } else if (run.answer.step != NVJITLINK_DONE) {

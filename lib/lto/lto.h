@@ -16,6 +16,8 @@
 #include "lto/toolkit.h"
 #include "options/consensus.h"
 
+struct used_names; /* input/used.h */
+
 /* What code of members with LTO-IR is linked under -lto. */
 enum lto_source {
     LTO_SOURCE_AUTO,  /* their LTO-IR when libnvJitLink is found, else the PTX beside it */
@@ -42,8 +44,7 @@ struct lto_request {
     const struct agreement *agreement;
     const struct option_request *options;
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
-    const char *kernels_used;        /* -kernels-used, comma list; may be NULL */
-    const char *variables_used;      /* -variables-used, comma list; may be NULL */
+    const struct used_names *used;   /* what host code uses, where that is known */
     uint32_t thread_limit;           /* --threads; 0 = none */
     bool relocatable;                /* -r: everything stays visible */
 };

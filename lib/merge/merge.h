@@ -19,7 +19,7 @@
 #include "cubin/image.h"
 #include "merge/callgraph.h"
 
-struct used_kernels; /* input/used.h */
+struct used_names; /* input/used.h */
 
 /* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
  * their time know no other. */
@@ -31,13 +31,12 @@ enum merge_abi {
 
 struct merge_request {
     struct arch arch;
-    bool debug;       /* -g: nothing is dead, all debug sections are kept */
-    bool relocatable; /* -r */
-    const struct used_kernels
-        *used;                   /* which kernels live, unless debug or relocatable; NULL = all */
-    bool suppress_stack_warning; /* -suppress-stack-size-warning */
-    bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
-    bool has_index;              /* -uidx: an index of unified symbols was given */
+    bool debug;                    /* -g: nothing is dead, all debug sections are kept */
+    bool relocatable;              /* -r */
+    const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
+    bool suppress_stack_warning;   /* -suppress-stack-size-warning */
+    bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
+    bool has_index;                /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
     const char *output_name; /* base name of the output, for the tool note under -g */

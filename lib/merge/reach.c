@@ -65,7 +65,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
 
     if (m->request->relocatable || (merging_keeps_all(m) && function->file != MERGE_NONE) ||
         (merged_is_kernel(function) && function->file != MERGE_NONE &&
-         (!m->request->used || used_has(m->request->used, function->name))))
+         (!m->request->used || used_has_kernel(m->request->used, function->name))))
         reach(marking, symbol);
     else if (lists_count(&m->graph->taken, symbol) > 0)
         keep(marking, symbol);

@@ -1,8 +1,9 @@
 /* live.c: from the kernels that are used along calls, addresses and initial values.
  *
  * Variables are never dropped (measured on ptxas and nvlink 13.0: not even internal ones that
- * nothing names), so what their initial values name lives too. A function is only scanned once it
- * lives. */
+ * nothing names), so what their initial values name lives too; but under -lto, where libnvvm drops
+ * those that host code does not name, they live as functions do. What is not alive is not scanned.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,14 +78,26 @@ static void scan_marked(struct marker *marker)
         scan_symbol(marker, marker->work[--marker->work_count]);
 }
 
+/* Shared variables take no place where no kernel reaches them, and the host binds references. */
+static bool is_data(const struct program_symbol *symbol)
+{
+    const struct ptx_variable *variable = &symbol->item->variable;
+
+    return (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST) &&
+           !module_type_is_opaque((enum ptx_type)variable->type);
+}
+
 static bool is_root(const struct program_symbol *symbol, const struct program_request *request)
 {
     if (!symbol->is_defined)
         return false;
-    if (!symbol->is_function || request->keep_dead)
+    if (request->keep_dead)
         return true;
+    if (!symbol->is_function)
+        return !request->drop_variables || !is_data(symbol) || !request->used ||
+               used_has_variable(request->used, symbol->own_name);
     if (symbol->is_entry)
-        return !request->used || used_has(request->used, symbol->own_name);
+        return !request->used || used_has_kernel(request->used, symbol->own_name);
     /* A cubin that is merged later may call it. */
     return request->allow_undefined && symbol->linkage != PTX_INTERNAL;
 }
@@ -138,18 +151,22 @@ static void scan_module(struct marker *marker, uint32_t index)
     context_clean(&cleanup);
 }
 
+static const char *kind_name(const struct program_symbol *symbol)
+{
+    return !symbol->is_function ? "Variable" : symbol->is_entry ? "Kernel" : "Function";
+}
+
 static void report_dropped(struct program *program)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
-        if (!symbol->is_function || symbol->is_live || !symbol->is_defined)
+        if (symbol->is_live || !symbol->is_defined)
             continue;
-        program->dropped_functions++;
-        diag_verbose("%s '%.*s' of '%s' is not %s: dropped",
-                     symbol->is_entry ? "Kernel" : "Function", TEXT_ARG(symbol->own_name),
-                     program->modules[symbol->module]->file,
-                     symbol->is_entry ? "used" : "reachable");
+        program->dropped_functions += symbol->is_function;
+        diag_verbose("%s '%.*s' of '%s' is not %s: dropped", kind_name(symbol),
+                     TEXT_ARG(symbol->own_name), program->modules[symbol->module]->file,
+                     symbol->is_function && !symbol->is_entry ? "reachable" : "used");
     }
 }
 

@@ -18,7 +18,7 @@
 struct ptx_module;      /* ptx/module.h */
 struct table;           /* base/table.h */
 struct entry_selection; /* options/entries.h */
-struct used_kernels;    /* input/used.h */
+struct used_names;      /* input/used.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
 struct program_source {
@@ -29,9 +29,10 @@ struct program_source {
 struct program_request {
     struct arch arch;     /* the target of the link */
     bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
+    bool drop_variables;  /* -lto: also variables that neither live code nor host code names */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
-    const struct used_kernels *used;       /* which kernels live, unless keep_dead; NULL = all */
+    const struct used_names *used;         /* what lives, unless keep_dead; NULL = all kernels */
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
