@@ -140,6 +140,8 @@ static void collect_host_object(struct collector *collector, struct bytes data)
         collector->ok = false;
     else if (found == 0)
         diag_verbose("'%s' has no device code", collector->object);
+    else
+        collector->members->has_host_code |= !collector->is_system;
 }
 
 /* A cubin, PTX text or LTO-IR file: one member, whose entry is made up from what the code says. */

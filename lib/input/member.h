@@ -48,6 +48,7 @@ struct members {
     struct arch arch;   /* the target: given, or found by members_select */
     bool is_virtual;    /* it is compute_NN */
     bool has_lto;       /* some group has LTO-IR for the target */
+    bool has_host_code; /* some host object that is no part of the toolkit brings device code */
     bool has_lto_only;  /* ... and no PTX or SASS beside it that could be linked instead */
     size_t cubin_count; /* members whose role is MEMBER_CUBIN */
     size_t ptx_count;   /* members whose role is MEMBER_PTX */

@@ -79,6 +79,22 @@ bool assemble(struct link *link)
            (keep_cubins(request->keep, &link->cubins) || environment_failed(link));
 }
 
+/* What libnvJitLink made went to the assembler as it was, and nothing had to be cut: measured,
+ * nvlink merges that cubin as it is, its frames and data in the assembler's order, and its code for
+ * other targets with it. */
+static bool is_lto_cubin(const struct link *link)
+{
+    return link->lto_ptx.size > 0 && !is_split(link) && link->cubins.count == 1 &&
+           link->chunks.list[0].is_unchanged;
+}
+
+static bool read_lto_cubin(struct link *link)
+{
+    const struct chunk_cubin *from = link->cubins.list;
+
+    return cubin_read(&link->joined, "lto.cubin", (struct bytes){from->data, from->size});
+}
+
 /* Reads the chunks' cubins and joins them. */
 static bool read_chunks(struct link *link)
 {
@@ -109,7 +125,7 @@ static void warn_of_mixture(const struct link *link)
     struct text note = TEXT(".note.minilink");
     const char *own = NULL, *system = NULL;
 
-    if (link->chunk_cubin_count == 0 || !cubin_section_find(&link->joined, note))
+    if (link->cubins.count == 0 || !cubin_section_find(&link->joined, note))
         return;
     for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
         const char *name = link->member_cubins[i].name;
@@ -159,7 +175,7 @@ bool merge(struct link *link)
 
     if (is_finished(link))
         return take_finished(link);
-    if (!read_chunks(link))
+    if (is_lto_cubin(link) ? !read_lto_cubin(link) : !read_chunks(link))
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);

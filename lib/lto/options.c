@@ -126,6 +126,18 @@ static void add_names(struct option_list *options, const struct used_names *used
     }
 }
 
+/* Measured: kernels and functions stay visible where libcudadevrt may come to be linked. nvlink
+ * looks for it when host objects take part, and finds it where it has code for the target. */
+static bool may_have_system(const struct members *members)
+{
+    if (!members->has_host_code)
+        return false;
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].is_system && members->list[i].role == MEMBER_CUBIN)
+            return true;
+    return false;
+}
+
 /* The order is nvlink's: measured by a library in libnvvm's place. */
 void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lto_request *request,
                  bool is_open)
@@ -146,6 +158,8 @@ void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lt
     add(&options, "-ptx");
     if (split_value(request) != 1)
         add_number(&options, "-split-compile", split_value(request));
+    if (is_open || may_have_system(request->members))
+        add(&options, "-Xnvvm=--device-c");
     if (is_open)
         add(&options, "-Xnvvm=--force-device-c");
     if (agreement->debug)

@@ -385,6 +385,7 @@ static void write_unchanged(struct chunk_context *context, struct chunk_origins 
     const struct ptx_module *module = context->plan->program->modules[0];
     struct text text = module->whole;
 
+    context->chunk->is_unchanged = true;
     collect(context, members, count);
     explain_chunk(context->plan, context->chunk, &context->needed);
     while (text.size > 0 && text.data[text.size - 1] == '\0')

@@ -24,6 +24,7 @@ struct chunk {
                                    (test/bench/cost.sh) */
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of those, copies that other chunks have too */
+    bool is_unchanged;          /* the text is all of the program, as its one source had it */
     const char *first_function; /* name of its costliest function, for messages and -v */
 };
 
