@@ -149,23 +149,15 @@ bool compile_lto(struct link *link)
         .relocatable = link->request->relocatable,
     };
 
-    if (link->members.lto_count == 0)
-        return true;
-    if (!lto_compile(&link->lto_ptx, &link->sources_arena, &wanted))
-        return false;
-    /* Measured: the names have done their work then. Kernels that libnvvm left because others
-     * launch them stay, with all that they call. */
-    if (is_program(link))
-        link->used.is_filter = false;
-    return true;
+    return link->members.lto_count == 0 ||
+           lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
 }
 
-/* LTO-IR whose code is merged with other cubins: measured, nvlink assembles all that libnvvm left
- * and drops the dead when it merges, which shows in .debug_frame. */
-static bool is_left_to_merge(const struct link *link)
+/* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
+ * other cubins, which shows in .debug_frame. */
+static bool is_left_as_is(const struct link *link)
 {
-    return link->members.lto_count > 0 && link->members.ptx_count == 0 && !is_program(link) &&
-           !is_split(link);
+    return link->members.lto_count > 0 && link->members.ptx_count == 0 && !is_split(link);
 }
 
 bool link_program(struct link *link)
@@ -175,7 +167,7 @@ bool link_program(struct link *link)
         arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
-        .keep_dead = link->agreement.debug || link->request->relocatable || is_left_to_merge(link),
+        .keep_dead = link->agreement.debug || link->request->relocatable || is_left_as_is(link),
         .drop_variables = is_program(link) && link->members.lto_count == 0,
         .allow_undefined = has_user_cubins(link) || link->request->relocatable,
         .used = &link->used,

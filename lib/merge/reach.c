@@ -17,7 +17,7 @@
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
  * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
- * no call leads to it. */
+ * no call leads to it. Kernels need none. */
 struct marking {
     const struct merging *m;
     bool *is_live;    /* by symbol: the result */
@@ -57,7 +57,16 @@ static void reach_list(struct marking *marking, const struct merged_lists *lists
         reach(marking, lists->items[i]);
 }
 
-/* Measured: a function whose address is taken anywhere stays, even if only dead code takes it. */
+/* Measured: a function whose address is taken anywhere stays, even if only dead code takes it. A
+ * kernel may be launched by its address, and stays with all that it calls. */
+static void mark_address(struct marking *marking, uint32_t symbol)
+{
+    if (merged_is_kernel(&marking->m->symbols[symbol]))
+        reach(marking, symbol);
+    else
+        keep(marking, symbol);
+}
+
 static void mark_root(struct marking *marking, uint32_t symbol)
 {
     const struct merging *m = marking->m;
@@ -68,7 +77,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
          (!m->request->used || used_has_kernel(m->request->used, function->name))))
         reach(marking, symbol);
     else if (lists_count(&m->graph->taken, symbol) > 0)
-        keep(marking, symbol);
+        mark_address(marking, symbol);
 }
 
 /* Functions whose address stands in data that is never removed. */
@@ -81,7 +90,7 @@ static void mark_data(struct marking *marking)
             uint32_t symbol = merging_symbol(m, file, i);
 
             if (symbol != MERGE_NONE && losers_points_at(m, file, i))
-                keep(marking, symbol);
+                mark_address(marking, symbol);
         }
 }
 

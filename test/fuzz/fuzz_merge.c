@@ -14,7 +14,7 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
     static const enum callgraph_form forms[] = {CALLGRAPH_NONE, CALLGRAPH_TEXT, CALLGRAPH_DOT,
                                                 CALLGRAPH_MANGLED};
     struct text kept = TEXT("k1");
-    struct used_kernels used = {0};
+    struct used_names used = {0};
     struct merge_request request = {
         .arch = {.sm = CUBIN_FLAGS_SM(cubins[0]->flags)},
         .relocatable = flags & 1,

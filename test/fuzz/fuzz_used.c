@@ -64,14 +64,15 @@ static struct input_file file_of(struct bytes part, bool is_list)
     return file;
 }
 
-static void ask(const struct used_kernels *used, struct bytes names, const struct bytes *lists,
+static void ask(const struct used_names *used, struct bytes names, const struct bytes *lists,
                 size_t list_count)
 {
     struct text name;
 
     for (size_t i = 0; i < MOST_NAMES && fuzz_line(&names, &name); i++) {
-        bool found = used_has(used, name);
+        bool found = used_has_kernel(used, name);
 
+        used_has_variable(used, name);
         if (lists && used->is_filter && !used->is_selection &&
             found != is_listed(lists, list_count, name))
             abort();
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .ignore_host_info = choice & 8};
     struct input_file files[MOST_FILES];
     struct inputs inputs = {.files = files};
-    struct used_kernels used = {0};
+    struct used_names used = {0};
     struct diag_sink sink;
     bool is_list = choice & 1;
 

@@ -15,7 +15,7 @@ struct list {
         section, names, sizeof names                                                               \
     }
 
-static struct used_kernels used;
+static struct used_names used;
 static struct inputs inputs;
 static struct input_file files[4];
 
@@ -45,7 +45,7 @@ static void collect(const struct used_request *request)
 
 static bool has(const char *kernel)
 {
-    return used_has(&used, text_of(kernel));
+    return used_has_kernel(&used, text_of(kernel));
 }
 
 static void tear_down(void)

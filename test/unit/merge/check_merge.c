@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "input/used.h"
 #include "merge/sort.h"
 
 START_TEST(header_and_constant_sections_are_nvlinks)
@@ -100,6 +101,25 @@ START_TEST(dead_functions_vanish_but_data_stays)
     ck_assert_uint_ne(symbol_index("deadglob"), 0);
     ck_assert_uint_eq(merged->report.dead_functions, 3);
     ck_assert_str_eq(merged->report.dead_names[0], "unused1");
+}
+END_TEST
+
+/* Host code names `other` alone. `parent` goes, but where its address is taken a kernel may be
+ * launched. */
+START_TEST(launched_kernel_stays_with_what_it_calls)
+{
+    struct text part = TEXT("other");
+    struct used_names used = {
+        .is_filter = true, .has_parts = true, .kernels = {.parts = &part, .part_count = 1}};
+
+    merge_with((struct merge_request){.arch = {.sm = 90}, .used = &used}, "launched.o");
+    ck_assert(merged->ok);
+    ck_assert_uint_eq(symbol_index("parent"), 0);
+    ck_assert_uint_ne(symbol_index("child"), 0);
+    ck_assert_uint_ne(symbol_index("__cuda_sm20_sqrt_rn_f32_slowpath"), 0);
+    ck_assert_uint_eq(count_relocations(".rela.text.child", R_CUDA_ABS55_16_34,
+                                        "__cuda_sm20_sqrt_rn_f32_slowpath"),
+                      1);
 }
 END_TEST
 
@@ -518,6 +538,7 @@ static Suite *suite(void)
     tcase_add_test(tests, strong_function_stays_when_a_weak_one_follows);
     tcase_add_test(tests, common_takes_largest_size_and_first_alignment);
     tcase_add_test(tests, dead_functions_vanish_but_data_stays);
+    tcase_add_test(tests, launched_kernel_stays_with_what_it_calls);
     tcase_add_test(tests, debug_keeps_dead_functions);
     tcase_add_test(tests, recursion_is_warned_of_and_marked);
     tcase_add_test(tests, recursion_warning_can_be_suppressed);
