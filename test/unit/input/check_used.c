@@ -1,5 +1,5 @@
-/* check_used.c: which kernels live: by the lists in host objects, by -kernels-used, by -Xptxas -e.
- */
+/* check_used.c: which kernels and variables live: by the lists in host objects, by -kernels-used
+ * and -variables-used, by -Xptxas -e. */
 #include "input/used.h"
 #include "input_fixture.h"
 #include "host_object.h"
@@ -46,6 +46,11 @@ static void collect(const struct used_request *request)
 static bool has(const char *kernel)
 {
     return used_has_kernel(&used, text_of(kernel));
+}
+
+static bool has_variable(const char *variable)
+{
+    return used_has_variable(&used, text_of(variable));
 }
 
 static void tear_down(void)
@@ -103,6 +108,42 @@ START_TEST(lists_of_variables_keep_no_kernels_but_are_lists)
 }
 END_TEST
 
+START_TEST(variables_have_lists_of_their_own)
+{
+    static const char *const sections[] = {".nvHRCE", ".nvHRCI", ".nvHRDE", ".nvHRDI"};
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+        add_object("b.o", (struct list){sections[i], "v1\0s*x", 7});
+        collect(&(struct used_request){0});
+        ck_assert(has_variable("v1"));
+        ck_assert(has_variable("s_x"));
+        ck_assert(!has_variable("v2"));
+        ck_assert(!has_variable("k1"));
+        ck_assert(!has("v1"));
+        tear_down();
+    }
+}
+END_TEST
+
+/* libnvvm is told the names that host objects list, whatever other files bring. */
+START_TEST(names_for_lto_need_the_lists_of_host_objects_only)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    add_file("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    collect(&(struct used_request){.is_lto = true});
+    ck_assert(used.has_lists);
+    ck_assert(!used.is_filter);
+    ck_assert(has_variable("v"));
+    tear_down();
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    add_object("b.o", (struct list)LIST(".text", "k2"));
+    collect(&(struct used_request){.is_lto = true});
+    ck_assert(!used.has_lists);
+    ck_assert(!used.is_ignored);
+}
+END_TEST
+
 START_TEST(one_object_without_lists_keeps_everything)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
@@ -156,6 +197,21 @@ START_TEST(kernels_used_come_in_place_of_the_lists)
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){.variables = "v"});
     ck_assert(!has("k1"));
+    ck_assert(has_variable("kv1"));
+    ck_assert(!has_variable("k1"));
+}
+END_TEST
+
+START_TEST(variables_used_alone_keep_all_kernels_under_lto)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    collect(&(struct used_request){.variables = "v", .is_lto = true});
+    ck_assert(has("k2"));
+    ck_assert(!has_variable("k1"));
+    tear_down();
+    collect(&(struct used_request){.variables = "v", .kernels = "k", .is_lto = true});
+    ck_assert(has("k2"));
+    ck_assert(!has("other"));
 }
 END_TEST
 
@@ -164,6 +220,8 @@ START_TEST(host_info_can_be_ignored)
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
     collect(&(struct used_request){.ignore_host_info = true});
     ck_assert(has("k2"));
+    ck_assert(has_variable("v"));
+    ck_assert(used.is_ignored);
 }
 END_TEST
 
@@ -202,10 +260,13 @@ int main(void)
     tcase_add_test(cases, a_star_stands_for_any_characters);
     tcase_add_test(cases, the_lists_of_all_objects_count_whatever_stands_between_names);
     tcase_add_test(cases, lists_of_variables_keep_no_kernels_but_are_lists);
+    tcase_add_test(cases, variables_have_lists_of_their_own);
+    tcase_add_test(cases, names_for_lto_need_the_lists_of_host_objects_only);
     tcase_add_test(cases, one_object_without_lists_keeps_everything);
     tcase_add_test(cases, device_code_in_another_form_keeps_everything);
     tcase_add_test(cases, the_lists_of_libcudadevrt_alone_drop_nothing);
     tcase_add_test(cases, kernels_used_come_in_place_of_the_lists);
+    tcase_add_test(cases, variables_used_alone_keep_all_kernels_under_lto);
     tcase_add_test(cases, host_info_can_be_ignored);
     tcase_add_test(cases, chosen_entries_are_a_choice_among_those_that_stay);
     tcase_add_test(cases, a_damaged_object_is_an_error);
