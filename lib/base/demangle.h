@@ -1,13 +1,15 @@
-/* demangle.h: names of C++ functions as a person writes them. */
+/* demangle.h: names of the C++ ABI as a programmer writes them. */
 #ifndef MINILINK_BASE_DEMANGLE_H
 #define MINILINK_BASE_DEMANGLE_H
 
-#include "base/buffer.h"
+#include "base/arena.h"
 #include "base/text.h"
 
-/* Appends the name, demangled where it is that of a C++ function and the C++ runtime library is
- * there, else as it is. As nvlink prints it: "k1(int *)"; of the names that nvcc makes for static
- * functions (__nv_static_..._Z2k3Pi) only what the user wrote. */
-void demangle(struct text name, struct buffer *out);
+/* Replaces each of `names` that is mangled by what it stands for: "_Z6kernelPfi" becomes
+ * "kernel(float *, int)", with nvlink's spacing, in `arena`. Names of static symbols in whole
+ * programs, __nv_static_..._<mangled>, become their last part. What is no such name, is longer than
+ * 64 KiB, mangled or not, or takes more than 0.3 seconds is left alone, as is everything where the
+ * system has no demangler. Starts a child; see exec.h for who may. */
+void demangle_all(struct text *names, size_t count, struct arena *arena);
 
 #endif

@@ -11,7 +11,8 @@
 struct printer {
     const struct merging *m;
     struct buffer *out;
-    uint32_t *number; /* by symbol: in the list, from 1; 0 = not in it */
+    uint32_t *number;   /* by symbol: in the list, from 1; 0 = not in it */
+    struct text *names; /* by number, less 1: as they are shown */
     bool is_dot;
 };
 
@@ -20,34 +21,26 @@ static bool is_shown(const struct merging *m, uint32_t symbol)
     return m->symbols[symbol].type == STT_FUNC && m->rows->of_symbol[symbol] != 0;
 }
 
-/* What is shown of a name: nothing in it ends a line or is obeyed by a terminal. */
-static void show(struct text name, bool is_mangled, struct buffer *out)
+static struct text name_of(const struct printer *printer, uint32_t symbol)
 {
-    struct buffer plain = {0};
-    struct context_cleanup cleanup;
-
-    context_defer(&cleanup, buffer_cleanup, &plain);
-    if (is_mangled)
-        buffer_text(&plain, name);
-    else
-        demangle(name, &plain);
-    escape_text(buffer_view(&plain), out);
-    context_clean(&cleanup);
+    return printer->number[symbol] ? printer->names[printer->number[symbol] - 1]
+                                   : printer->m->symbols[symbol].name;
 }
 
-static void put_name(const struct printer *printer, struct text name)
+/* Nothing in a name ends a line or is obeyed by a terminal. */
+static void put_name(const struct printer *printer, uint32_t symbol)
 {
-    show(name, printer->m->request->callgraph == CALLGRAPH_MANGLED, printer->out);
+    escape_text(name_of(printer, symbol), printer->out);
 }
 
 /* In a quoted string of Graphviz only the quote and the backslash are special. */
-static void put_quoted(const struct printer *printer, struct text name)
+static void put_quoted(const struct printer *printer, uint32_t symbol)
 {
     struct buffer shown = {0};
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, buffer_cleanup, &shown);
-    show(name, false, &shown);
+    escape_text(name_of(printer, symbol), &shown);
     for (size_t i = 0; i < shown.size; i++) {
         if (shown.data[i] == '"' || shown.data[i] == '\\')
             buffer_char(printer->out, '\\');
@@ -104,7 +97,7 @@ static void put_line(const struct printer *printer, uint32_t symbol)
     buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
                   merged_is_kernel(function) ? "^" : "",
                   lists_count(&m->graph->taken, symbol) > 0 ? "&" : "");
-    put_name(printer, function->name);
+    put_name(printer, symbol);
     if (registers)
         buffer_printf(printer->out, " [%u]", registers);
     buffer_string(printer->out, " ->");
@@ -119,7 +112,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
     uint32_t registers = registers_of(m, symbol);
 
     buffer_printf(printer->out, "    f%u [label=\"", printer->number[symbol]);
-    put_quoted(printer, m->symbols[symbol].name);
+    put_quoted(printer, symbol);
     if (registers)
         buffer_printf(printer->out, "\\n%u registers", registers);
     buffer_printf(printer->out, "\"%s%s];\n",
@@ -138,20 +131,35 @@ static void put_propagated(const struct printer *printer, uint32_t symbol)
         reach->registers <= m->functions[symbol].registers)
         return;
     buffer_printf(printer->out, "regcount %u for ", reach->registers);
-    put_name(printer, m->symbols[reach->dearest].name);
+    put_name(printer, reach->dearest);
     buffer_string(printer->out, " propagated to entry ");
-    put_name(printer, m->symbols[symbol].name);
+    put_name(printer, symbol);
     buffer_char(printer->out, '\n');
+}
+
+static void number_functions(struct printer *printer)
+{
+    const struct merging *m = printer->m;
+    struct arena *arena = &m->image->arena;
+    uint32_t count = 0;
+
+    printer->number = arena_zalloc(arena, m->symbol_count, sizeof *printer->number);
+    printer->names = arena_alloc(arena, m->rows->count, sizeof *printer->names);
+    for (size_t row = 0; row < m->rows->count; row++) {
+        uint32_t symbol = m->rows->symbols[row];
+
+        if (symbol == MERGE_NONE || !is_shown(m, symbol))
+            continue;
+        printer->names[count] = m->symbols[symbol].name;
+        printer->number[symbol] = ++count;
+    }
+    if (m->request->callgraph != CALLGRAPH_MANGLED)
+        demangle_all(printer->names, count, arena);
 }
 
 void callgraph_print(const struct merging *m, struct buffer *out)
 {
-    struct printer printer = {
-        .m = m,
-        .out = out,
-        .number = arena_zalloc(&m->image->arena, m->symbol_count, sizeof *printer.number),
-        .is_dot = m->request->callgraph == CALLGRAPH_DOT};
-    uint32_t count = 0;
+    struct printer printer = {.m = m, .out = out, .is_dot = m->request->callgraph == CALLGRAPH_DOT};
 
     if (printer.is_dot)
         buffer_printf(out, "digraph callgraph {\n    label=\"sm_%u\";\n", m->request->arch.sm);
@@ -163,9 +171,7 @@ void callgraph_print(const struct merging *m, struct buffer *out)
                       "# ^s        // s is entry point\n"
                       "# &s        // s has address taken\n",
                       m->request->arch.sm);
-    for (size_t row = 0; row < m->rows->count; row++)
-        if (m->rows->symbols[row] != MERGE_NONE && is_shown(m, m->rows->symbols[row]))
-            printer.number[m->rows->symbols[row]] = ++count;
+    number_functions(&printer);
     for (size_t row = 0; row < m->rows->count; row++) {
         uint32_t symbol = m->rows->symbols[row];
 

@@ -15,6 +15,7 @@
 #include "merge/layout.h"
 #include "merge/reach.h"
 #include "merge/shared_place.h"
+#include "merge/shared_users.h"
 
 #define SHARED_BYTES 0xc000u /* static shared memory that a kernel may use */
 
@@ -94,51 +95,6 @@ void shared_gather(struct merging *m, struct merged_function *functions)
     lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
     context_clean(&cleanup);
     m->shared_names = names;
-}
-
-static void add_variable(struct merging *m, struct shared_window *window, uint32_t variable)
-{
-    const struct merged_symbol *symbol = &m->symbols[variable];
-
-    if (symbol->file == MERGE_NONE) {
-        window->has_extern = true;
-        return;
-    }
-    window->has_variables = true;
-    shared_align(window, symbol->value);
-}
-
-/* Finds what each kernel reaches, as (variable, kernel) pairs. */
-static void find_users(struct shared_planner *planner)
-{
-    struct merging *m = planner->m;
-    struct merged_pairs users = {0};
-    struct reach_walker walker;
-    struct context_cleanup cleanup;
-
-    context_defer(&cleanup, memory_cleanup, &users.items);
-    reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
-        struct shared_window *window = &planner->windows[k];
-        const uint32_t *found;
-        size_t count = reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found);
-
-        window->alignment = 1;
-        for (size_t i = 0; i < count; i++) {
-            if (found[i] >= m->symbol_count)
-                continue;
-            for (uint32_t u = m->shared_names->uses.first[found[i]];
-                 u < m->shared_names->uses.first[found[i] + 1]; u++) {
-                uint32_t variable = m->shared_names->uses.items[u];
-
-                add_variable(m, window, variable);
-                lists_add(&users, variable, k);
-            }
-        }
-    }
-    planner->kernels_of = lists_make(&m->arena, &users, m->symbol_count);
-    lists_distinct(&m->arena, &planner->kernels_of, m->symbol_count, m->kernel_count);
-    context_clean(&cleanup);
 }
 
 static bool declares_extern(const struct merging *m)
@@ -276,9 +232,10 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     struct merging *m = planner->m;
     const struct merged_symbol *symbol = &m->symbols[variable];
     struct placed_symbol *placed = &m->placed[variable];
-    const struct merged_lists *users = &planner->kernels_of;
     uint64_t reserve = reserved_bytes(m);
     uint64_t alignment = symbol->value;
+    size_t count;
+    const uint32_t *kernels = shared_users(planner, variable, &count);
 
     placed->value = planner->address[variable];
     if (!m->request->debug)
@@ -294,12 +251,12 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
         grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
                           reserve + (symbol->size ? placed->value + symbol->size : 0));
         placed->value += planner->has_common || merging_is_mercury(m) ? reserve : 0;
-    } else if (lists_count(users, variable) != 1) {
+    } else if (count != 1) {
         grow_debug_shared(planner, alignment, reserve + placed->value + symbol->size);
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = planner->section_of[m->kernels[users->items[users->first[variable]]]];
+        placed->section = planner->section_of[m->kernels[kernels[0]]];
         return;
     }
     placed->section = planner->result->debug_section;
@@ -309,19 +266,18 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
 static void finish_variables(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    const struct merged_lists *users = &planner->kernels_of;
 
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        bool is_used;
+        const uint32_t *kernels;
+        size_t count;
 
         if (!merged_is_data(&m->symbols[i], STO_CUDA_SHARED))
             continue;
-        is_used = lists_count(users, i) > 0;
-        if (!is_used && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
+        kernels = shared_users(planner, i, &count);
+        if (count == 0 && m->symbols[i].file != MERGE_NONE && !shared_is_common(planner, i))
             continue;
-        if (m->symbols[i].file == MERGE_NONE && is_used)
-            planner->address[i] =
-                planner->windows[users->items[users->first[i + 1] - 1]].extern_address;
+        if (m->symbols[i].file == MERGE_NONE && count > 0)
+            planner->address[i] = planner->windows[kernels[count - 1]].extern_address;
         if (merging_keeps_all(m))
             name_variable(planner, i);
     }
@@ -374,7 +330,7 @@ bool shared_layout(struct merging *m)
     begin(&planner, m);
     if (m->request->relocatable)
         return true;
-    find_users(&planner);
+    shared_users_find(&planner);
     align_common(&planner);
     shared_place(&planner);
     tell_functions(&planner);

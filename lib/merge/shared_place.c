@@ -16,6 +16,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "merge/reach.h"
+#include "merge/shared_users.h"
 #include "merge/shared.h"
 #include "merge/sort.h"
 
@@ -36,7 +37,8 @@ struct slots {
     struct shared_planner *planner;
     struct slot *items;
     size_t count;
-    struct taken *taken; /* by kernel */
+    struct taken *taken; /* by set of kernels */
+    size_t *next;        /* by group of variables: its kernels have taken all slots before */
 };
 
 static bool is_defined(const struct merging *m, uint32_t variable)
@@ -61,7 +63,7 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
     const struct merging *m = planner->m;
 
     return m->shared_names->is_named[variable] && is_defined(m, variable) &&
-           !belongs_to_kernel(m, variable) && lists_count(&planner->kernels_of, variable) != 1;
+           !belongs_to_kernel(m, variable) && shared_user_count(planner, variable) != 1;
 }
 
 /* All shared variables, each where a cubin that defines it, or else the first that mentions it, has
@@ -85,23 +87,23 @@ static size_t list_variables(struct merging *m, uint32_t *variables)
     return count;
 }
 
-/* The first slot that none of the variable's kernels has taken. */
-static size_t find_slot(const struct slots *slots, const uint32_t *kernels, size_t count)
+/* The first slot that none of the sets of kernels has taken; all in front of `first` are. */
+static size_t find_slot(const struct slots *slots, const uint32_t *sets, size_t count, size_t first)
 {
-    for (size_t word = 0;; word++) {
+    for (size_t word = first / 64;; word++) {
         uint64_t all = 0;
 
         for (size_t i = 0; i < count && ~all; i++)
-            if (word < slots->taken[kernels[i]].count)
-                all |= slots->taken[kernels[i]].words[word];
+            if (word < slots->taken[sets[i]].count)
+                all |= slots->taken[sets[i]].words[word];
         if (~all)
             return word * 64 + (size_t)__builtin_ctzll(~all);
     }
 }
 
-static void take_slot(struct slots *slots, uint32_t kernel, size_t slot)
+static void take_slot(struct slots *slots, uint32_t set, size_t slot)
 {
-    struct taken *taken = &slots->taken[kernel];
+    struct taken *taken = &slots->taken[set];
 
     if (slot / 64 >= taken->count) {
         size_t count = slot / 64 * 2 + 1;
@@ -116,11 +118,12 @@ static void take_slot(struct slots *slots, uint32_t kernel, size_t slot)
 
 static size_t place_in_slot(struct slots *slots, uint32_t variable)
 {
-    const struct merged_lists *users = &slots->planner->kernels_of;
     const struct merged_symbol *symbol = &slots->planner->m->symbols[variable];
-    const uint32_t *kernels = users->items + users->first[variable];
-    size_t count = lists_count(users, variable);
-    size_t found = find_slot(slots, kernels, count);
+    const struct merged_lists *sets_of = &slots->planner->sets_of;
+    uint32_t group = slots->planner->group_of[variable];
+    size_t count = group == MERGE_NONE ? 0 : lists_count(sets_of, group);
+    const uint32_t *sets = count ? sets_of->items + sets_of->first[group] : NULL;
+    size_t found = find_slot(slots, sets, count, count ? slots->next[group] : 0);
     struct slot *slot = &slots->items[found];
 
     if (found == slots->count) {
@@ -132,20 +135,42 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
     if (symbol->value > slot->alignment)
         slot->alignment = symbol->value;
     for (size_t i = 0; i < count; i++)
-        take_slot(slots, kernels[i], found);
+        take_slot(slots, sets[i], found);
+    if (count)
+        slots->next[group] = found + 1;
     slots->planner->has_common = true;
     return found;
 }
 
-static void grow_windows(struct shared_planner *planner, uint32_t variable)
+/* The windows of a group's kernels reach to the end of its variables. */
+static void grow_windows(struct shared_planner *planner, const uint64_t *ends)
 {
-    const struct merging *m = planner->m;
     const struct merged_lists *users = &planner->kernels_of;
-    uint64_t end = planner->address[variable] + m->symbols[variable].size;
 
-    for (uint32_t i = users->first[variable]; i < users->first[variable + 1]; i++)
-        if (planner->windows[users->items[i]].end < end)
-            planner->windows[users->items[i]].end = end;
+    for (uint32_t group = 0; group < planner->group_count; group++)
+        for (uint32_t i = users->first[group]; i < users->first[group + 1]; i++)
+            if (planner->windows[users->items[i]].end < ends[group])
+                planner->windows[users->items[i]].end = ends[group];
+}
+
+/* Common variables stand at their slots' offsets. */
+static void take_offsets(struct shared_planner *planner, const uint32_t *variables, size_t count,
+                         const struct slots *slots, const size_t *slot_of)
+{
+    struct merging *m = planner->m;
+    uint64_t *ends = arena_zalloc(&m->arena, planner->group_count, sizeof *ends);
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t group = planner->group_of[variables[i]];
+        uint64_t offset;
+
+        if (!shared_is_common(planner, variables[i]))
+            continue;
+        offset = planner->address[variables[i]] = slots->items[slot_of[i]].offset;
+        if (group != MERGE_NONE && offset + m->symbols[variables[i]].size > ends[group])
+            ends[group] = offset + m->symbols[variables[i]].size;
+    }
+    grow_windows(planner, ends);
 }
 
 /* Places the common ones of sorted variables. */
@@ -155,7 +180,8 @@ static void place_common(struct shared_planner *planner, const uint32_t *variabl
     struct slots slots = {
         .planner = planner,
         .items = arena_alloc(&m->arena, count, sizeof *slots.items),
-        .taken = arena_zalloc(&m->arena, m->kernel_count, sizeof *slots.taken),
+        .taken = arena_zalloc(&m->arena, planner->set_count, sizeof *slots.taken),
+        .next = arena_zalloc(&m->arena, planner->group_count, sizeof *slots.next),
     };
     size_t *slot_of = arena_alloc(&m->arena, count, sizeof *slot_of);
     uint64_t end = 0;
@@ -167,12 +193,7 @@ static void place_common(struct shared_planner *planner, const uint32_t *variabl
         slots.items[i].offset = merging_align(end, slots.items[i].alignment);
         end = slots.items[i].offset + slots.items[i].size;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!shared_is_common(planner, variables[i]))
-            continue;
-        planner->address[variables[i]] = slots.items[slot_of[i]].offset;
-        grow_windows(planner, variables[i]);
-    }
+    take_offsets(planner, variables, count, &slots, slot_of);
 }
 
 static bool is_larger(const void *context, uint32_t a, uint32_t b)
@@ -196,12 +217,15 @@ static void add_single(const struct shared_planner *planner, struct merged_pairs
                        const uint32_t *variables, size_t count, bool is_own)
 {
     const struct merging *m = planner->m;
-    const struct merged_lists *users = &planner->kernels_of;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        size_t user_count;
+        const uint32_t *kernels = shared_users(planner, variables[i], &user_count);
+
         if (is_defined(m, variables[i]) && belongs_to_kernel(m, variables[i]) == is_own &&
-            lists_count(users, variables[i]) == 1)
-            lists_add(single, users->items[users->first[variables[i]]], variables[i]);
+            user_count == 1)
+            lists_add(single, kernels[0], variables[i]);
+    }
 }
 
 /* Places what one kernel alone has: its own variables, then the others as sorted so far. */
@@ -310,8 +334,8 @@ static void agree_on_extern(struct shared_planner *planner)
         sets[k] = k;
     unite_users(planner, sets);
     for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
-        if (m->symbols[i].file == MERGE_NONE)
-            unite(sets, &planner->kernels_of, i);
+        if (m->symbols[i].file == MERGE_NONE && planner->group_of[i] != MERGE_NONE)
+            unite(sets, &planner->kernels_of, planner->group_of[i]);
     for (uint32_t k = 0; k < m->kernel_count; k++) {
         uint32_t set = set_of(sets, k);
 

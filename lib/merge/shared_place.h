@@ -23,9 +23,15 @@ struct shared_planner {
     uint64_t *address;
     uint64_t *extern_address;
     bool *is_given;
-    struct shared_window *windows;  /* by kernel */
-    struct merged_lists kernels_of; /* by symbol: kernels that reach the variable */
-    bool has_common;                /* some variable is (shared_is_common) */
+    struct shared_window *windows; /* by kernel */
+    uint32_t *group_of; /* by symbol: the group of variables that the same functions name,
+                         * or MERGE_NONE for what none names */
+    uint32_t group_count;
+    struct merged_lists kernels_of; /* by group: kernels that reach its variables */
+    struct merged_lists
+        sets_of; /* by group: sets of kernels that reach the same groups, as numbers */
+    uint32_t set_count;
+    bool has_common; /* some variable is (shared_is_common) */
 };
 
 /* Makes a window's section at least as strictly aligned. */

@@ -1,0 +1,186 @@
+/* shared_users.c: variables that the same functions name are reached by the same kernels, so these
+ * are found and kept once for all of them: a table of every kernel and every variable would fill
+ * any memory. */
+#include "merge/shared_users.h"
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "merge/reach.h"
+
+/* What a kernel's window takes over from the variables of a group. */
+struct group {
+    uint64_t alignment; /* the strictest */
+    bool has_variables; /* some that are defined */
+    bool has_extern;    /* some that are not */
+};
+
+struct grouping {
+    struct shared_planner *planner;
+    struct merged_lists functions_of; /* by symbol: functions that name the variable */
+    struct merged_lists groups_of;    /* by symbol: groups of which the function names all */
+    struct group *groups;
+    uint32_t count;
+    struct merged_pairs pairs;
+    struct table table; /* groups by their functions' numbers, then sets by their groups' */
+};
+
+static void free_grouping(void *argument)
+{
+    struct grouping *grouping = argument;
+
+    table_free(&grouping->table);
+    memory_cleanup(&grouping->pairs.items);
+}
+
+/* Turns the functions' lists of variables round. */
+static void find_functions(struct grouping *grouping)
+{
+    struct merging *m = grouping->planner->m;
+    const struct merged_lists *uses = &m->shared_names->uses;
+
+    for (uint32_t function = 0; function < m->symbol_count; function++)
+        for (uint32_t i = uses->first[function]; i < uses->first[function + 1]; i++)
+            lists_add(&grouping->pairs, uses->items[i], function);
+    grouping->functions_of = lists_make(&m->arena, &grouping->pairs, m->symbol_count);
+    grouping->pairs.count = 0;
+}
+
+static void join_group(struct group *group, const struct merged_symbol *variable)
+{
+    if (variable->file == MERGE_NONE) {
+        group->has_extern = true;
+        return;
+    }
+    group->has_variables = true;
+    if (variable->value > group->alignment)
+        group->alignment = variable->value;
+}
+
+/* The number under which a list of numbers is known: `next` when it is new. */
+static uint32_t number_of(struct grouping *grouping, const uint32_t *list, size_t count,
+                          uint32_t next)
+{
+    struct text key = {(const char *)list, count * sizeof *list};
+
+    return table_add(&grouping->table, key, next);
+}
+
+static void find_groups(struct grouping *grouping)
+{
+    struct merging *m = grouping->planner->m;
+    const struct merged_lists *functions = &grouping->functions_of;
+    uint32_t *group_of = merging_none(m, m->symbol_count);
+
+    grouping->groups = arena_zalloc(&m->arena, m->symbol_count, sizeof *grouping->groups);
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const uint32_t *list = functions->items + functions->first[i];
+        size_t count = lists_count(functions, i);
+
+        if (count == 0)
+            continue;
+        group_of[i] = number_of(grouping, list, count, grouping->count);
+        if (group_of[i] == grouping->count) {
+            grouping->count++;
+            for (size_t k = 0; k < count; k++)
+                lists_add(&grouping->pairs, list[k], group_of[i]);
+        }
+        join_group(&grouping->groups[group_of[i]], &m->symbols[i]);
+    }
+    grouping->groups_of = lists_make(&m->arena, &grouping->pairs, m->symbol_count);
+    grouping->pairs.count = 0;
+    grouping->planner->group_of = group_of;
+    grouping->planner->group_count = grouping->count;
+}
+
+static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel)
+{
+    const struct group *added = &grouping->groups[group];
+    struct shared_window *window = &grouping->planner->windows[kernel];
+
+    window->has_extern |= added->has_extern;
+    window->has_variables |= added->has_variables;
+    shared_align(window, added->alignment);
+    lists_add(&grouping->pairs, group, kernel);
+}
+
+static void find_kernels(struct grouping *grouping)
+{
+    struct shared_planner *planner = grouping->planner;
+    struct merging *m = planner->m;
+    const struct merged_lists *groups_of = &grouping->groups_of;
+    uint32_t *last =
+        merging_none(m, grouping->count); /* by group: the kernel that was last to reach it */
+    struct reach_walker walker;
+
+    reach_walker_begin(&walker, m);
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        const uint32_t *found;
+        size_t count = reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found);
+
+        planner->windows[k].alignment = 1;
+        for (size_t i = 0; i < count; i++) {
+            if (found[i] >= m->symbol_count)
+                continue;
+            for (uint32_t g = groups_of->first[found[i]]; g < groups_of->first[found[i] + 1]; g++) {
+                uint32_t group = groups_of->items[g];
+
+                if (last[group] == k)
+                    continue;
+                last[group] = k;
+                add_group(grouping, group, k);
+            }
+        }
+    }
+    planner->kernels_of = lists_make(&m->arena, &grouping->pairs, grouping->count);
+}
+
+/* Kernels that reach the same groups have taken the same slots, whatever is placed. */
+static void find_sets(struct grouping *grouping)
+{
+    struct shared_planner *planner = grouping->planner;
+    struct merging *m = planner->m;
+    const struct merged_lists *kernels_of = &planner->kernels_of;
+    struct merged_lists groups_of;
+
+    grouping->pairs.count = 0;
+    table_free(&grouping->table);
+    for (uint32_t group = 0; group < grouping->count; group++)
+        for (uint32_t i = kernels_of->first[group]; i < kernels_of->first[group + 1]; i++)
+            lists_add(&grouping->pairs, kernels_of->items[i], group);
+    groups_of = lists_make(&m->arena, &grouping->pairs, m->kernel_count);
+    grouping->pairs.count = 0;
+    for (uint32_t k = 0; k < m->kernel_count; k++) {
+        const uint32_t *list = groups_of.items + groups_of.first[k];
+        size_t count = lists_count(&groups_of, k);
+
+        if (count == 0 ||
+            number_of(grouping, list, count, planner->set_count) != planner->set_count)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            lists_add(&grouping->pairs, list[i], planner->set_count);
+        planner->set_count++;
+    }
+    planner->sets_of = lists_make(&m->arena, &grouping->pairs, grouping->count);
+}
+
+void shared_users_find(struct shared_planner *planner)
+{
+    struct grouping grouping = {.planner = planner};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_grouping, &grouping);
+    find_functions(&grouping);
+    find_groups(&grouping);
+    find_kernels(&grouping);
+    find_sets(&grouping);
+    context_clean(&cleanup);
+}
+
+const uint32_t *shared_users(const struct shared_planner *planner, uint32_t variable, size_t *count)
+{
+    uint32_t group = planner->group_of[variable];
+
+    *count = group == MERGE_NONE ? 0 : lists_count(&planner->kernels_of, group);
+    return *count ? planner->kernels_of.items + planner->kernels_of.first[group] : NULL;
+}
