@@ -101,6 +101,29 @@ for ((length = 0; length < size; length += 97)); do
 done
 check "every cut of a fatbin is refused" [ "$crashed" = 0 ]
 
+# Small inputs that ask for a product of two numbers in memory. (A sanitizer needs address space itself.)
+counts() { awk -v n="$1" -v line="$2" 'BEGIN {for (i = 0; i < n; i++) {one = line; gsub("@", i, one); print one}}'; }
+bounded() { (ulimit -v "$1"; shift; exec minilink -arch=sm_90 "$@" -o out/x.cubin) 2> messages; status=$?; }
+head=".version 8.4 .target sm_90 .address_size 64"
+{
+    echo "$head"
+    counts 12000 ".shared .b8 s@;"
+    echo ".visible .func f() {"; counts 12000 "st.shared.u8 [s@], 1;"; echo "ret; }"
+    counts 12000 ".visible .entry k@() { call f, (); ret; }"
+} > shared.ptx
+{
+    echo "$head .visible .entry k() { .reg .b32 %r; T: .branchtargets"; counts 3000 "L@,"; echo "L0;"
+    counts 3000 "L@: brx.idx %r, T;"
+    echo "ret; }"
+} > tables.ptx
+if [ -z "${SANITIZE:-}" ]; then
+    bounded 1000000 shared.ptx
+    check "12,000 kernels with 12,000 shared variables each" [ "$status" = 0 ]
+    bounded 400000 tables.ptx
+    check "3,000 branches through a table of 3,000 targets" [ "$status" = 0 ]
+fi
+rm -f out/x.cubin
+
 # Interrupted while an assembler that would take ten minutes is at work: the signal's own status, nothing left.
 export SAMPLE_SLEEP_MS=600000 SAMPLE_LOG=$work/started
 for name in INT TERM; do

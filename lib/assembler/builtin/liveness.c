@@ -201,9 +201,9 @@ static void extend_slice(struct liveness *liveness, const uint32_t *registers)
                        &ended[w], 2 * flow->blocks[block].end - 1);
 }
 
-static void solve_slice(struct liveness *liveness, uint32_t slice)
+/* Marks what blocks do with the slice's registers. */
+static void start_slice(struct liveness *liveness, uint32_t slice)
 {
-    const uint32_t *registers = liveness->registers + (size_t)slice * SLICE;
     memset(liveness->bits, 0, liveness->flow.node_count * sizeof *liveness->bits);
     for (uint32_t i = liveness->slice_start[slice]; i < liveness->slice_start[slice + 1]; i++) {
         const struct event *event = &liveness->sorted[i];
@@ -215,9 +215,18 @@ static void solve_slice(struct liveness *liveness, uint32_t slice)
         else
             liveness->bits[event->block].read[word] |= bit;
     }
-    if (solve(liveness)) {
-        extend_slice(liveness, registers);
-        return;
+}
+
+static void solve_slice(struct liveness *liveness, uint32_t slice)
+{
+    const uint32_t *registers = liveness->registers + (size_t)slice * SLICE;
+
+    if (liveness->work <= WORK_LIMIT) {
+        start_slice(liveness, slice);
+        if (solve(liveness)) {
+            extend_slice(liveness, registers);
+            return;
+        }
     }
     for (uint32_t i = 0; i < SLICE && slice * SLICE + i < liveness->crossing_count; i++) {
         interval_extend(&liveness->intervals[registers[i]], 0);
