@@ -41,6 +41,9 @@ static void print_header(const struct dump *dump, const struct cubin *cubin, con
                name, cubin->type == ET_REL ? "relocatable" : "executable",
                CUBIN_FLAGS_SM(cubin->flags), cubin->flags & CUBIN_FLAGS_MERGEABLE,
                cubin->section_count - 1, cubin->symbol_count ? cubin->symbol_count - 1 : 0);
+    if (cubin->toolkit)
+        fprintf(dump->out, "form: ABI version 7, CUDA %" PRIu32 ".%" PRIu32 "\n",
+                cubin->toolkit / 10, cubin->toolkit % 10);
 }
 
 static void print_sections(const struct dump *dump, const struct cubin *cubin)

@@ -137,6 +137,7 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
 {
     struct bytes elf = file->data;
     struct bytes compat = {NULL, 0};
+    uint32_t flags;
 
     if (elf.size < sizeof(Elf64_Ehdr) || memcmp(elf.data, ELFMAG, SELFMAG) != 0 ||
         elf.data[EI_CLASS] != ELFCLASS64 || elf.data[EI_DATA] != ELFDATA2LSB ||
@@ -152,8 +153,12 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
         diag_error("the section table of '%s' is damaged", file->path);
         return false;
     }
-    image->arch.sm = (unsigned)CUBIN_FLAGS_SM(little(elf, offsetof(Elf64_Ehdr, e_flags), 4));
-    image->arch.suffix = compat_suffix(compat);
+    flags = (uint32_t)little(elf, offsetof(Elf64_Ehdr, e_flags), 4);
+    if (elf.data[EI_OSABI] == CUBIN_OLD_OSABI)
+        image->arch =
+            (struct arch){CUBIN_OLD_FLAGS_SM(flags), flags & CUBIN_OLD_FLAGS_SUFFIX_A ? 'a' : '\0'};
+    else
+        image->arch = (struct arch){CUBIN_FLAGS_SM(flags), compat_suffix(compat)};
     if (image->arch.sm >= 100)
         image->compat = compat;
     image->major = elf.data[EI_VERSION];

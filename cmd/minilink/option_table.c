@@ -84,6 +84,8 @@ const struct option_row option_table[] = {
      "Kill a ptxas that takes longer for one chunk; 0, the default, is no limit"},
     {"lto-source", NULL, "auto|ptx|ltoir", OPTION_LTO_SOURCE, GROUP_MINILINK,
      "What -lto links of members with LTO-IR: it, by a toolkit's libnvJitLink, or the PTX beside it"},
+    {"output-abi", NULL, "auto|7|8", OPTION_OUTPUT_ABI, GROUP_MINILINK,
+     "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
     {"nvjitlink", NULL, "FILE", OPTION_NVJITLINK, GROUP_MINILINK, "The libnvJitLink to use"},
     {"chunks", NULL, "N", OPTION_CHUNKS, GROUP_MINILINK,
      "Most chunks to split into; by default decided by the program's size alone"},

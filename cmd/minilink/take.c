@@ -136,6 +136,8 @@ static bool take_tool(struct options *options, const struct option_row *row, con
 {
     static const char *const source_words[] = {"auto", "ptx", "ltoir", NULL};
     static const enum lto_source sources[] = {LTO_SOURCE_AUTO, LTO_SOURCE_PTX, LTO_SOURCE_LTOIR};
+    static const char *const abi_words[] = {"auto", "7", "8", NULL};
+    static const enum merge_abi abis[] = {MERGE_ABI_AUTO, MERGE_ABI_7, MERGE_ABI_8};
     struct assembler_request *assembler = &options->link.assembler;
     int32_t number = 0;
     int choice = 0;
@@ -163,6 +165,11 @@ static bool take_tool(struct options *options, const struct option_row *row, con
         if (!read_choice(row, value, source_words, &choice))
             return false;
         options->link.lto_source = sources[choice];
+        return true;
+    case OPTION_OUTPUT_ABI:
+        if (!read_choice(row, value, abi_words, &choice))
+            return false;
+        options->link.output_abi = abis[choice];
         return true;
     default:
         options->link.nvjitlink = value;
@@ -223,6 +230,7 @@ static bool take_own(struct options *options, const struct option_row *row, cons
     case OPTION_LAUNCHER:
     case OPTION_TIMEOUT:
     case OPTION_LTO_SOURCE:
+    case OPTION_OUTPUT_ABI:
     case OPTION_NVJITLINK:
         return take_tool(options, row, value);
     case OPTION_CHUNKS:

@@ -12,8 +12,8 @@
 
 #define SECTION_TYPE_COMPAT 0x70000086u
 #define COMPAT_SUFFIX_A     9u
-#define ABI_VERSION_SM_HIGH 8u
-#define OLD_FLAGS_SUFFIX_A  0x800u /* with the earlier one */
+#define OLD_OSABI           0x33u /* of CUDA 12 and earlier */
+#define OLD_FLAGS_SUFFIX_A  0x800u
 
 /* Records of .nv.compat: u8 format, u8 attribute, u16 value, or for format 4 the size of the
  * payload that follows. */
@@ -66,7 +66,7 @@ bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
     memcpy(&header, cubin.data, sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
         return false;
-    is_old = header.e_ident[EI_ABIVERSION] < ABI_VERSION_SM_HIGH;
+    is_old = header.e_ident[EI_OSABI] == OLD_OSABI;
     arch->sm = is_old ? header.e_flags & 0xff : header.e_flags >> 8 & 0xff;
     has_suffix =
         is_old ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0 : find_suffix_a(cubin, &header);

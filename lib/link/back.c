@@ -31,8 +31,8 @@ bool emit_ptx(struct link *link)
 
 static bool is_whole(const struct link *link)
 {
-    return is_program(link) && link->members.cubin_count == 0 && !is_split(link) &&
-           link->chunks.count == 1;
+    return is_program(link) && !link->is_in_parts && link->members.cubin_count == 0 &&
+           !is_split(link) && link->chunks.count == 1;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
@@ -45,6 +45,22 @@ static const char *const *assembler_options(struct link *link)
     return link->assembler.ptxas.path
                ? forward_to_ptxas(&link->agreement, &request->options, given, is_whole(link))
                : given;
+}
+
+static bool is_finished(const struct link *link)
+{
+    return link->cubins.count == 1 && is_whole(link) &&
+           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
+}
+
+/* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
+ */
+static bool is_of_other_form(const struct link *link)
+{
+    const struct chunk_cubin *cubin = link->cubins.list;
+
+    return is_finished(link) &&
+           !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
 }
 
 /* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
@@ -73,6 +89,11 @@ bool assemble(struct link *link)
     code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
+    if (code == LINK_OK && is_of_other_form(link)) {
+        cubins_free(&link->cubins);
+        link->is_in_parts = true;
+        return assemble(link);
+    }
     if (code == LINK_ENVIRONMENT)
         environment_failed(link);
     return code == LINK_OK &&
@@ -149,12 +170,6 @@ static bool take_finished(struct link *link)
     return finished_take(cubin->data, cubin->size, "chunk 0", &link->chunks, &link->report);
 }
 
-static bool is_finished(const struct link *link)
-{
-    return link->cubins.count == 1 && is_whole(link) &&
-           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
-}
-
 bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -166,6 +181,7 @@ bool merge(struct link *link)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .abi = request->output_abi,
         .has_index = request->index_file != NULL,
         .output_name = request->output,
         .version = MINILINK_VERSION,

@@ -19,6 +19,13 @@ bool finished_is(struct bytes data)
     return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_EXEC;
 }
 
+bool finished_has_abi(struct bytes data, enum merge_abi wanted)
+{
+    bool is_old = data.size > EI_OSABI && data.data[EI_OSABI] == CUBIN_OLD_OSABI;
+
+    return wanted == MERGE_ABI_AUTO || is_old == (wanted == MERGE_ABI_7);
+}
+
 /* Index of the changed name that `name` ends with: it may be a copy's name, "$<kernel>$<function>",
  * with further `$` in both. TABLE_NONE = it ends with none. */
 static uint32_t find_changed(const struct table *changed, struct text name)

@@ -16,6 +16,9 @@
 /* True for an executable cubin, by its ELF header. */
 bool finished_is(struct bytes data);
 
+/* Whether it has the form that is wanted. */
+bool finished_has_abi(struct bytes data, enum merge_abi wanted);
+
 /* Takes over the executable in data[0..size), of the chunk that is called `name`: checks it, gives
  * its symbols the names of chunks->symbols back, in place, and fills in `report` (NULL = not
  * wanted). False when reported. */

@@ -11,6 +11,7 @@
 #include "input/file.h"
 #include "lto/lto.h"
 #include "merge/callgraph.h"
+#include "merge/merge.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
@@ -57,6 +58,7 @@ struct link_request {
     bool suppress_arch_warning;
     bool suppress_stack_warning;
     bool preserve_relocations; /* -preserve-relocs */
+    enum merge_abi output_abi; /* --output-abi */
     const char *index_file;    /* -uidx: path, or NULL */
 };
 

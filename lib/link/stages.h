@@ -27,6 +27,7 @@ struct link {
     struct arena entries_arena;
     struct used_names used;
     struct agreement agreement;
+    bool is_in_parts;               /* a whole program's cubin would have the wrong form */
     char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;

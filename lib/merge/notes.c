@@ -16,10 +16,15 @@
 static const struct cubin_section *find(const struct merging *m, size_t file, struct text name,
                                         uint32_t type)
 {
-    const struct cubin *cubin = m->cubins[file]->toolkit ? &m->notes : m->cubins[file];
+    const struct cubin *cubin = m->cubins[file];
     uint32_t index = cubin_section_find(cubin, name);
-    const struct cubin_section *section = &cubin->sections[index];
+    const struct cubin_section *section;
 
+    if (!index && cubin->toolkit) {
+        cubin = &m->notes;
+        index = cubin_section_find(cubin, name);
+    }
+    section = &cubin->sections[index];
     return index && section->type == type ? section : NULL;
 }
 
