@@ -11,7 +11,7 @@
 #include "input/file.h"
 #include "lto/lto.h"
 #include "merge/callgraph.h"
-#include "merge/merge.h"
+#include "merge/output_abi.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 #include "split/split.h"

@@ -18,16 +18,9 @@
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "merge/callgraph.h"
+#include "merge/output_abi.h"
 
 struct used_names; /* input/used.h */
-
-/* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
- * their time know no other. */
-enum merge_abi {
-    MERGE_ABI_AUTO, /* that of the newest input */
-    MERGE_ABI_7,    /* of CUDA 12; up to sm_90 only */
-    MERGE_ABI_8,
-};
 
 struct merge_request {
     struct arch arch;

@@ -1,0 +1,13 @@
+/* output_abi.h: which form of a cubin is written. */
+#ifndef MINILINK_MERGE_OUTPUT_ABI_H
+#define MINILINK_MERGE_OUTPUT_ABI_H
+
+/* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
+ * their time know no other. */
+enum merge_abi {
+    MERGE_ABI_AUTO, /* that of the newest input */
+    MERGE_ABI_7,    /* of CUDA 12; up to sm_90 only */
+    MERGE_ABI_8,
+};
+
+#endif
