@@ -273,6 +273,25 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
     return read_stream(inputs, file, opening);
 }
 
+/* Whether an archive was opened before, by whatever path; then it is known from now on. nvcc and
+ * CMake both name libcudadevrt.a, for example. */
+static bool is_repeated(struct inputs *inputs, const struct input_file *file)
+{
+    const uint64_t numbers[] = {file->place.device, file->place.inode};
+    char *copy;
+    struct text key;
+
+    if (file->kind != FILE_ARCHIVE || !file->place.is_known)
+        return false;
+    copy = arena_alloc(&inputs->arena, sizeof numbers, 1);
+    memcpy(copy, numbers, sizeof numbers);
+    key = (struct text){copy, sizeof numbers};
+    if (table_find(&inputs->archives, key) != TABLE_NONE)
+        return true;
+    table_add(&inputs->archives, key, 0);
+    return false;
+}
+
 /* Opens `path` and adds it to the list. */
 static bool add_file(struct inputs *inputs, const char *path, const char *library)
 {
@@ -284,8 +303,9 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
     context_defer(&cleanup, close_opening, &opening);
     ok = load(inputs, &file, &opening) &&
          (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, path, file.data));
-    if (ok) {
+    if (ok)
         file.kind = file_classify(file.data);
+    if (ok && !is_repeated(inputs, &file)) {
         ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
         opening.file = NULL;
     }
@@ -330,6 +350,7 @@ void inputs_close(struct inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         unmap_file(&inputs->files[i]);
     free(inputs->files);
+    table_free(&inputs->archives);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/mapping.h"
 #include "base/place.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "input/library.h"
 
@@ -50,12 +51,14 @@ struct inputs {
     size_t count;
     size_t capacity;
     size_t mapping_count;
-    bool from_compiler; /* see struct library_search */
+    struct table archives; /* by place: those among the files */
+    bool from_compiler;    /* see struct library_search */
 };
 
 /* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot
  * be opened are reported ("Could not open input file 'X'"; for a library with the paths tried);
- * false when there was one. Opening the same path twice gives two files, as nvlink has it. */
+ * false when there was one. An archive that is named again, by whatever path, is left out, as
+ * nvlink leaves it out; another file that is opened twice gives two. */
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
                  const struct library_search *search);
 

@@ -1,5 +1,6 @@
 /* modules.c: module ids, and their order as nvlink 13.0 was measured to write it: the first id of
  * each input, in order; then what else the inputs have (`ld -r` puts several into one), last first.
+ * The toolkit's libraries stand behind all others wherever they are named.
  */
 #include "input/modules.h"
 
@@ -219,9 +220,10 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, bool without
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, free_modules, &modules);
-    for (size_t i = 0; i < inputs->count; i++)
-        if (!without_system || !members_is_system(inputs->files[i].path))
-            add_file(&modules, &inputs->files[i]);
+    for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
+        for (size_t i = 0; i < inputs->count; i++)
+            if (members_is_system(inputs->files[i].path) == (pass == 1))
+                add_file(&modules, &inputs->files[i]);
     if (modules.ok)
         print(&modules, list, last_first);
     context_clean(&cleanup);
