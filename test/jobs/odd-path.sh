@@ -1,6 +1,6 @@
 #!/bin/bash
 # odd-path.sh: the tests run in a checkout whose path has quotes, spaces and what else a shell reads: test/run finds what
-# passes and what fails, golden cases see plain names, and the Makefile's own commands work.
+# passes and what fails, and golden cases, the demo and preloaded libraries work.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
