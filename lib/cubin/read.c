@@ -235,6 +235,22 @@ static bool name_sections(struct reader *reader, const uint32_t *names, size_t s
     return true;
 }
 
+/* Contents that are put one behind the other have no records of a size. ptxas writes 0; 1 is that
+ * of strings. */
+static bool check_entry_size(const struct reader *reader, size_t index)
+{
+    const struct cubin_section *section = &reader->cubin->sections[index];
+    bool is_joined =
+        section->type == SHT_PROGBITS || section->type == SHT_NOTE ||
+        section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
+        section->type == SHT_CUDA_GLOBAL_INIT || section->has_no_bytes ||
+        (section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST);
+
+    return !is_joined || section->entry_size <= 1 ||
+           read_damaged(reader, READ_SECTION " has records of %" PRIu64 " bytes, expected none",
+                        READ_SECTION_ARG(reader, index), section->entry_size);
+}
+
 /* Links between sections, and that sections do not share their bytes, so that decoding them costs
  * no more than the file is long. Mercury's twin of a data section does share its bytes: hence twice
  * the file's size. */
@@ -247,6 +263,8 @@ static bool check_sections(const struct reader *reader)
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 
+        if (!check_entry_size(reader, i))
+            return false;
         total += section->data.size;
         if (total / 2 > reader->file.size)
             return read_damaged(reader, READ_SECTION " overlaps others",

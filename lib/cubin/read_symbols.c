@@ -59,6 +59,10 @@ static bool check_definition(const struct reader *reader, size_t index)
 
     if (symbol->type == STT_SECTION)
         return true;
+    /* The link writes the frames of functions anew, without those that are gone. */
+    if (text_equal(section->name, TEXT(".debug_frame")))
+        return read_damaged(reader, SYMBOL " stands in " READ_SECTION ", where none can", index,
+                            TEXT_ARG(symbol->name), READ_SECTION_ARG(reader, symbol->section));
     if (section->type == SHT_CUDA_SHARED || section->type == SHT_CUDA_RESERVED_SHARED) {
         /* Before the link a shared object has an alignment and no place (measured). */
         if (!is_alignment(symbol->value))

@@ -231,6 +231,21 @@ static void symbol_beyond_section(struct buffer *f)
 {
     symbol_of(f, "buffer")->st_value = 1u << 20;
 }
+static void symbol_of_frames(struct buffer *f)
+{
+    const Elf64_Shdr *headers = (const Elf64_Shdr *)(const void *)(f->data + elf_of(f)->e_shoff);
+
+    symbol_of(f, "buffer")->st_shndx = (uint16_t)(header_of(f, ".debug_frame") - headers);
+    symbol_of(f, "buffer")->st_value = 0;
+}
+static void data_records(struct buffer *f)
+{
+    header_of(f, ".debug_frame")->sh_entsize = 7;
+}
+static void parameter_records(struct buffer *f)
+{
+    header_of(f, ".nv.constant0.k1")->sh_entsize = 3;
+}
 static void symbol_wraps(struct buffer *f)
 {
     symbol_of(f, "buffer")->st_value = UINT64_MAX - 4;
@@ -313,6 +328,9 @@ static const struct {
 } damages[] = {
     {wrong_machine, "'a.o' is not a cubin: its ELF machine is 62, expected 190"},
     {wrong_abi, "version 7, expected 0x41 version 8"},
+    {symbol_of_frames, "stands in section 4 (.debug_frame), where none can"},
+    {data_records, "(.debug_frame) has records of 7 bytes, expected none"},
+    {parameter_records, "(.nv.constant0.k1) has records of 3 bytes, expected none"},
     {wrong_type, "'a.o' is a damaged cubin: its ELF type is 3"},
     {table_outside, "section headers"},
     {table_too_long, "its 9999 section headers"},
