@@ -159,19 +159,18 @@ static bool has_program_records(const struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].type == STT_FUNC && m->is_live[i])
             return true;
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *section = &m->cubins[file]->sections[i];
-            struct bytes rest = section->data;
-            struct info_record record;
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct cubin_section *section = at.section;
+        struct bytes rest = section->data;
+        struct info_record record;
 
-            if (section->type != SHT_CUDA_INFO || merging_owner(m, file, i) != MERGE_NONE)
-                continue;
-            while (info_next(&rest, &record))
-                if (is_about_program(&record) &&
-                    (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
-                    return true;
-        }
+        if (section->type != SHT_CUDA_INFO || merging_owner(m, at.file, at.index) != MERGE_NONE)
+            continue;
+        while (info_next(&rest, &record))
+            if (is_about_program(&record) &&
+                (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
+                return true;
+    }
     return false;
 }
 
@@ -294,11 +293,9 @@ static void encode_program(struct encoder *encoder, uint32_t type)
 {
     struct merging *m = encoder->m;
 
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            if (m->cubins[file]->sections[i].type == type &&
-                merging_owner(m, file, i) == MERGE_NONE)
-                read_records(encoder, file, m->cubins[file]->sections[i].data);
+    for (struct merging_walk at = {0}; merging_next(m, &at);)
+        if (at.section->type == type && merging_owner(m, at.file, at.index) == MERGE_NONE)
+            read_records(encoder, at.file, at.section->data);
     for (size_t i = encoder->count; i-- > 0;)
         encode_program_record(encoder, &encoder->records[i]);
     for (size_t i = 0; i < m->kernel_count && !m->request->relocatable; i++) {

@@ -37,14 +37,13 @@ static bool is_block(const struct merged_section *section)
 
 void constants_gather(struct merging *m, struct merged_function *functions)
 {
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            uint32_t owner = merging_owner(m, file, i);
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
 
-            if (owner != MERGE_NONE && merging_keeps(m, file, i) &&
-                m->cubins[file]->sections[i].type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
-                functions[owner].has_constants = true;
-        }
+        if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index) &&
+            at.section->type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
+            functions[owner].has_constants = true;
+    }
 }
 
 /* Tells the kernels' sections from those that must move. */
@@ -189,16 +188,14 @@ static void give_up_blocks(struct planner *planner)
         section->own = arena_zalloc(&m->arena, section->size, 1);
         section->data = section->own;
     }
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *input = &m->cubins[file]->sections[i];
-            const struct merged_place *where = &m->places[m->section_base[file] + i];
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct cubin_section *input = at.section;
+        const struct merged_place *where = &m->places[m->section_base[at.file] + at.index];
 
-            if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
-                input->size > 0)
-                memcpy(m->sections[where->section].own + where->offset, input->data.data,
-                       input->size);
-        }
+        if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
+            input->size > 0)
+            memcpy(m->sections[where->section].own + where->offset, input->data.data, input->size);
+    }
 }
 
 static void move_symbols(struct planner *planner)

@@ -253,16 +253,15 @@ bool layout_sections(struct merging *m)
     memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
     m->text_of = merging_none(m, m->symbol_count);
     m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
-    for (size_t file = 0; file < m->count; file++)
-        for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *section = &m->cubins[file]->sections[i];
-            enum merged_class class = class_of(m, section, merging_owner(m, file, i));
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct cubin_section *section = at.section;
+        enum merged_class class = class_of(m, section, merging_owner(m, at.file, at.index));
 
-            if (class == CLASS_COUNT)
-                check_unknown(m, file, section);
-            else if (is_placed(m, file, i, class))
-                place(m, file, i, class);
-        }
+        if (class == CLASS_COUNT)
+            check_unknown(m, at.file, section);
+        else if (is_placed(m, at.file, at.index, class))
+            place(m, at.file, at.index, class);
+    }
     begin_symbols(m);
     place_commons(m);
     place_symbols(m);
@@ -303,11 +302,10 @@ static void fill(struct merging *m, const struct cubin_section *input,
 
 void layout_fill(struct merging *m)
 {
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct merged_place *where = &m->places[m->section_base[file] + i];
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct merged_place *where = &m->places[m->section_base[at.file] + at.index];
 
-            if (where->section != MERGE_NONE)
-                fill(m, &m->cubins[file]->sections[i], where);
-        }
+        if (where->section != MERGE_NONE)
+            fill(m, at.section, where);
+    }
 }

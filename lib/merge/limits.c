@@ -38,9 +38,8 @@ bool limits_check_parameters(struct merging *m)
 {
     uint64_t *sizes = arena_zalloc(&m->arena, m->symbol_count, sizeof *sizes);
 
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            check_parameters(m, sizes, file, i);
+    for (struct merging_walk at = {0}; merging_next(m, &at);)
+        check_parameters(m, sizes, at.file, at.index);
     return !m->failed;
 }
 

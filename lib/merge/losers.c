@@ -130,9 +130,8 @@ void losers_find(struct merging *m)
     keep_ranges(&finding);
     context_clean(&cleanup);
     m->losses = finding.result;
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            note_addresses(&finding, file, &m->cubins[file]->sections[i]);
+    for (struct merging_walk at = {0}; merging_next(m, &at);)
+        note_addresses(&finding, at.file, at.section);
 }
 
 bool losers_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)

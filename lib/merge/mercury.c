@@ -94,16 +94,15 @@ static bool find_tables(struct merging *m)
 
     m->twin_tables = arena_zalloc(&m->arena, m->count, sizeof *m->twin_tables);
     m->twin_indices = arena_zalloc(&m->arena, m->count, sizeof *m->twin_indices);
-    for (size_t file = 0; file < m->count; file++)
-        for (uint32_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *section = &m->cubins[file]->sections[i];
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct cubin_section *section = at.section;
 
-            found = found || cubin_is_mercury(section);
-            if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
-                m->twin_tables[file] = i;
-            if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
-                m->twin_indices[file] = i;
-        }
+        found = found || cubin_is_mercury(section);
+        if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
+            m->twin_tables[at.file] = at.index;
+        if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
+            m->twin_indices[at.file] = at.index;
+    }
     return found;
 }
 

@@ -39,16 +39,15 @@ static void add_infos(struct merging *m)
     size_t count = m->section_count;
     bool has_infos = false;
 
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            uint32_t owner = merging_owner(m, file, i);
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
 
-            if (m->cubins[file]->sections[i].type != SHT_CUDA_MERC_INFO)
-                continue;
-            has_infos = true;
-            if (owner != MERGE_NONE && merging_keeps(m, file, i))
-                found[owner] = (struct merged_place){.section = (uint32_t)file, .offset = i};
-        }
+        if (at.section->type != SHT_CUDA_MERC_INFO)
+            continue;
+        has_infos = true;
+        if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index))
+            found[owner] = (struct merged_place){.section = (uint32_t)at.file, .offset = at.index};
+    }
     if (has_infos)
         add_info(m, TEXT(".nv.merc.nv.info"), MERGE_NONE);
     for (size_t i = 0; i < count; i++) {

@@ -277,6 +277,24 @@ static inline uint32_t *merging_none(struct merging *m, size_t count)
     return indices;
 }
 
+/* A walk over all sections of all cubins, in order. Start with {0}. */
+struct merging_walk {
+    size_t file;
+    uint32_t index; /* of the section in its cubin */
+    const struct cubin_section *section;
+};
+
+/* Goes on to the next section; false behind the last. */
+static inline bool merging_next(const struct merging *m, struct merging_walk *at)
+{
+    for (at->index++; at->file < m->count; at->file++, at->index = 1)
+        if (at->index < m->cubins[at->file]->section_count) {
+            at->section = &m->cubins[at->file]->sections[at->index];
+            return true;
+        }
+    return false;
+}
+
 /* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
  */
 static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)

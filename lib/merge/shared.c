@@ -86,9 +86,8 @@ void shared_gather(struct merging *m, struct merged_function *functions)
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, memory_cleanup, &gathering.uses.items);
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            gather_code(&gathering, file, &m->cubins[file]->sections[i]);
+    for (struct merging_walk at = {0}; merging_next(m, &at);)
+        gather_code(&gathering, at.file, at.section);
     gather_own(&gathering);
     names->is_named = gathering.is_named;
     names->uses = lists_make(&m->arena, &gathering.uses, m->symbol_count);
@@ -121,14 +120,13 @@ static void align_common(struct shared_planner *planner)
         variable++;
     if (variable == m->symbol_count)
         return;
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            const struct cubin_section *section = &m->cubins[file]->sections[i];
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        const struct cubin_section *section = at.section;
 
-            if (section->type == SHT_CUDA_SHARED && merging_owner(m, file, i) == MERGE_NONE &&
-                section->alignment > strictest)
-                strictest = section->alignment;
-        }
+        if (section->type == SHT_CUDA_SHARED && merging_owner(m, at.file, at.index) == MERGE_NONE &&
+            section->alignment > strictest)
+            strictest = section->alignment;
+    }
     needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
     for (size_t k = 0; k < m->kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
@@ -291,15 +289,14 @@ static void mark_given_sections(struct shared_planner *planner)
 
     for (uint32_t k = 0; k < m->kernel_count; k++)
         number[m->kernels[k]] = k;
-    for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-            uint32_t owner = merging_owner(m, file, i);
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
 
-            if (m->cubins[file]->sections[i].type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
-                !merging_keeps(m, file, i) || !merged_is_kernel(&m->symbols[owner]))
-                continue;
-            planner->windows[number[owner]].has_variables = planner->is_given[owner] = true;
-        }
+        if (at.section->type != SHT_CUDA_SHARED || owner == MERGE_NONE ||
+            !merging_keeps(m, at.file, at.index) || !merged_is_kernel(&m->symbols[owner]))
+            continue;
+        planner->windows[number[owner]].has_variables = planner->is_given[owner] = true;
+    }
 }
 
 static void begin(struct shared_planner *planner, struct merging *m)

@@ -91,9 +91,8 @@ void texture_gather(struct merging *m, struct merged_function *functions)
     struct texture_names *names = arena_zalloc(&m->arena, 1, sizeof *names);
 
     find_references(m, names);
-    for (size_t file = 0; names->count > 0 && file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            gather_list(m, names, functions, file, &m->cubins[file]->sections[i]);
+    for (struct merging_walk at = {0}; names->count > 0 && merging_next(m, &at);)
+        gather_list(m, names, functions, at.file, at.section);
     m->texture_names = names;
 }
 
