@@ -19,7 +19,7 @@ static uint32_t find_index(const struct merging *m, struct text name)
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
-    if (merging_is_twin(section->class))
+    if (merged_is_twin(section->class))
         return mercury_write_link(m, section);
     switch (section->class) {
     case CLASS_TEXT:
@@ -40,7 +40,7 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
-    if (merging_is_twin(section->class))
+    if (merged_is_twin(section->class))
         return mercury_write_info(m, section);
     if (section->class == CLASS_TEXT)
         return m->rows->of_symbol[section->function] | section->info_high << 24;

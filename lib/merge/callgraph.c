@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "merge/graph.h"
 #include "merge/merging.h"
+#include "merge/reach.h"
 #include "merge/symtab.h"
 
 struct printer {

@@ -98,7 +98,7 @@ static uint64_t place_block(struct planner *planner, size_t block)
     for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++)
         if (planner->end[users->items[i]] > offset)
             offset = planner->end[users->items[i]];
-    offset = merging_align(offset, section->alignment);
+    offset = merged_align(offset, section->alignment);
     for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++) {
         uint32_t kernel = users->items[i];
 

@@ -49,7 +49,7 @@ static enum merged_class class_of(const struct merging *m, const struct cubin_se
 /* The type that a section has in the output: an executable knows only ELF's own. */
 static uint32_t type_of(const struct merging *m, enum merged_class class, uint32_t type)
 {
-    if (m->request->relocatable || merging_is_twin(class))
+    if (m->request->relocatable || merged_is_twin(class))
         return type;
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
@@ -90,7 +90,7 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
 /* Puts `size` bytes behind what the section holds; MERGE_NONE: it grows beyond all bounds. */
 static uint64_t append(struct merged_section *section, uint64_t alignment, uint64_t size)
 {
-    uint64_t offset = merging_align(section->size, alignment);
+    uint64_t offset = merged_align(section->size, alignment);
 
     if (alignment > section->alignment)
         section->alignment = alignment;

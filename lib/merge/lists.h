@@ -10,6 +10,8 @@
 
 #include "base/arena.h"
 
+#define MERGE_NONE UINT32_MAX /* no symbol, section, file ... */
+
 struct merged_pair {
     uint32_t from;
     uint32_t to;

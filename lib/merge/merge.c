@@ -194,7 +194,6 @@ static void free_merging(void *argument)
 {
     struct merging *m = argument;
 
-    buffer_free(&m->scratch);
     free(m->sections);
     relocations_free(&m->relocations);
     cubin_free(&m->notes);

@@ -46,7 +46,6 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
     if (contents.size > 0)
         memcpy(section.own, contents.data, contents.size);
     section.data = section.own;
-    m->scratch.size = 0;
     table_add(&m->section_names, like->name, (uint32_t)m->section_count);
     ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = section;
 }
@@ -84,11 +83,10 @@ static void put_own_record(struct merging *m, struct buffer *out)
     context_clean(&cleanups[0]);
 }
 
-static void add_tool_notes(struct merging *m)
+static void add_tool_notes(struct merging *m, struct buffer *records)
 {
     const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
     const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
-    struct buffer *records = &m->scratch;
 
     if (first) {
         put_own_record(m, records);
@@ -99,6 +97,7 @@ static void add_tool_notes(struct merging *m)
                 buffer_append(records, note->data.data, note->data.size);
         }
         add(m, CLASS_NOTE, first, buffer_bytes(records));
+        records->size = 0;
     }
     if (target)
         add(m, CLASS_NOTE, target, target->data);
@@ -148,14 +147,13 @@ static bool *find_live_cubins(struct merging *m)
 
 /* CAN_FASTPATH_FINALIZE is 0 in a cubin without code, which does not count, and nor does one whose
  * functions all go (measured). */
-static void add_compat(struct merging *m)
+static void add_compat(struct merging *m, struct buffer *out)
 {
     static const uint8_t nothing[8];
     struct info_record records[256]; /* one per attribute at most */
     const bool *live = find_live_cubins(m);
     size_t count = 0;
     const struct cubin_section *first = find(m, 0, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
-    struct buffer *out = &m->scratch;
 
     for (size_t file = 0; first && file < m->count; file++) {
         const struct cubin_section *section = find(m, file, TEXT(".nv.compat"), SHT_CUDA_COMPAT);
@@ -204,13 +202,17 @@ static void add_compat(struct merging *m)
 void notes_add(struct merging *m)
 {
     const struct cubin_section *own = NULL;
+    struct buffer contents = {0};
+    struct context_cleanup cleanup;
 
     /* Cubins of CUDA 12 have none: nvlink 13.0 makes them as for a link without code. */
     empty_cubin(&m->notes, (struct arch){.sm = CUBIN_FLAGS_SM(m->cubins[0]->flags)});
+    context_defer(&cleanup, buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
-        add_tool_notes(m);
-        add_compat(m);
+        add_tool_notes(m, &contents);
+        add_compat(m, &contents);
     }
+    context_clean(&cleanup);
     for (size_t file = 0; file < m->count && !own; file++)
         own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
     if (own)

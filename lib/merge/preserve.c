@@ -32,7 +32,7 @@ void preserve_begin(struct merging *m)
 static uint32_t add_list(struct merging *m, uint32_t target)
 {
     const struct merged_section *section = &m->sections[target];
-    bool is_twin = merging_is_twin(section->class);
+    bool is_twin = merged_is_twin(section->class);
     struct text plain = is_twin ? mercury_plain_name(section->name) : section->name;
     char *name = arena_printf(&m->image->arena, "%s.nv.resolvedrela%.*s", is_twin ? ".nv.merc" : "",
                               TEXT_ARG(plain));

@@ -4,6 +4,25 @@
 
 #include "merge/merging.h"
 
+/* Flags of everything that a node can reach, itself among it. */
+enum reach_flag {
+    REACHES_CYCLE = 1,      /* recursion: no bound for the stack */
+    REACHES_ALIAS = 2,      /* a function with an alias */
+    REACHES_SHARED = 4,     /* code that names a shared variable */
+    REACHES_EXTERNS = 8,    /* a function that needs functions outside the program */
+    REACHES_TEXTURE = 16,   /* code that names a texture, sampler or surface reference */
+    REACHES_CONSTANTS = 32, /* a function with constants of the compiler's */
+    REACHES_ANYTHING = 64,  /* always */
+};
+
+struct reach {
+    uint64_t stack; /* bytes of the deepest path; without meaning under REACHES_CYCLE */
+    uint32_t registers;
+    uint32_t dearest; /* the function that uses them */
+    uint32_t barriers;
+    uint32_t flags;
+};
+
 /* Fills m->is_live with the functions that stay: kernels, functions whose address is taken or
  * stands in data, and all that they need; under -g and -r, every function. */
 void reach_mark_live(struct merging *m);

@@ -58,7 +58,7 @@ bool reserved_layout(struct merging *m)
     sort_unstably(variables, count, scratch, is_before, m->symbols);
     for (size_t i = 0; i < count; i++) {
         const struct merged_symbol *symbol = &m->symbols[variables[i]];
-        uint64_t place = merging_align(end, symbol->value);
+        uint64_t place = merged_align(end, symbol->value);
 
         if (symbol->value > alignment)
             alignment = symbol->value;

@@ -190,7 +190,7 @@ static void place_common(struct shared_planner *planner, const uint32_t *variabl
         if (shared_is_common(planner, variables[i]))
             slot_of[i] = place_in_slot(&slots, variables[i]);
     for (size_t i = 0; i < slots.count; i++) {
-        slots.items[i].offset = merging_align(end, slots.items[i].alignment);
+        slots.items[i].offset = merged_align(end, slots.items[i].alignment);
         end = slots.items[i].offset + slots.items[i].size;
     }
     take_offsets(planner, variables, count, &slots, slot_of);
@@ -239,7 +239,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
 
     sort_unstably(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
-        window->end = merging_align(window->end, m->symbols[items[i]].value);
+        window->end = merged_align(window->end, m->symbols[items[i]].value);
         planner->address[items[i]] = window->end;
         window->end += m->symbols[items[i]].size;
     }
@@ -357,7 +357,7 @@ static void place_extern(struct shared_planner *planner)
 
         if (!window->has_extern)
             continue;
-        window->end = window->extern_address = merging_align(window->end, SHARED_EXTERN_ALIGNMENT);
+        window->end = window->extern_address = merged_align(window->end, SHARED_EXTERN_ALIGNMENT);
         shared_align(window, SHARED_EXTERN_ALIGNMENT);
     }
     agree_on_extern(planner);

@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/reach.h"
 #include "merge/relocations.h"
 #include "merge/sort.h"
 
@@ -195,7 +196,7 @@ static uint32_t *find_banks(struct merging *m, struct texture_words *words)
         if (section->size > words->base)
             words->base = section->size;
     }
-    words->base = merging_align(words->base, WORD_SIZE);
+    words->base = merged_align(words->base, WORD_SIZE);
     return bank_of;
 }
 
