@@ -1,5 +1,6 @@
 /* fuzz_modules.c: any bytes as objects whose modules are listed for -register-link-binaries. With
  * an odd first byte each part is the section of ids of an object, else each is a whole file. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "fuzz.h"
@@ -25,8 +26,8 @@ static void check(struct text list)
             line.data[line.size - 1] != ')')
             abort();
         for (size_t i = sizeof before - 1; i < line.size - 1; i++)
-            if (!memchr("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                        line.data[i], 63))
+            if ((unsigned char)line.data[i] < 0x80 && !isalnum((unsigned char)line.data[i]) &&
+                line.data[i] != '_' && line.data[i] != '$')
                 abort();
     }
     snprintf(said, sizeof said, "%zu", count);

@@ -134,6 +134,13 @@ START_TEST(archives_are_walked)
 }
 END_TEST
 
+START_TEST(an_id_may_be_any_c_identifier)
+{
+    ADD("a.o", "_1_$a_\xc3\xa9");
+    expect(false, "#define NUM_PRELINKED_OBJECTS 1\nDEFINE_REGISTER_FUNC(_1_$a_\xc3\xa9)\n");
+}
+END_TEST
+
 START_TEST(an_id_that_is_no_identifier_is_an_error)
 {
     ADD("a.o", "x) system(\"ls\"");
@@ -167,6 +174,7 @@ int main(void)
     tcase_add_test(cases, a_file_of_device_code_has_its_path_as_id);
     tcase_add_test(cases, the_toolkits_library_is_listed_only_when_asked);
     tcase_add_test(cases, archives_are_walked);
+    tcase_add_test(cases, an_id_may_be_any_c_identifier);
     tcase_add_test(cases, an_id_that_is_no_identifier_is_an_error);
     tcase_add_test(cases, a_damaged_object_is_an_error);
     suite_add_tcase(suite, cases);
