@@ -1,0 +1,106 @@
+#!/bin/bash
+# cuda12.sh: cubins of CUDA 12 as nvlink 13.0 links them: those of fixtures/cubin/old-*, alone and beside a new one, and
+# cubins of programs of fixtures/programs that get the ELF header of CUDA 12, with what nvlink says of headers that it
+# refuses. With the folder of a toolkit 12's programs in $CUDA12_BIN, ptxas of that makes the cubins, and the form of
+# CUDA 12 is compared, too, with that nvlink's output.
+# Needs ptxas, nvlink and python3; without them it is skipped, loudly.
+set -u
+cd "$(dirname "$0")/../.."
+root=$PWD
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+passed=0 failed=0 skipped=0
+old_bin=${CUDA12_BIN:-}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+for tool in ptxas nvlink python3; do
+    if ! command -v "$tool" > /dev/null; then
+        echo "skipped cuda12: $tool is not there"
+        skipped=1
+        finish
+    fi
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# dress FILE OSABI ABI VERSION FLAGS: gives a cubin another ELF header.
+dress() {
+    python3 - "$@" << 'END'
+import sys
+path, osabi, abi, version, flags = sys.argv[1], *(int(word, 0) for word in sys.argv[2:])
+with open(path, "r+b") as file:
+    data = bytearray(file.read())
+    data[7:9] = bytes((osabi, abi))
+    data[20:24] = version.to_bytes(4, "little")
+    data[48:52] = flags.to_bytes(4, "little")
+    file.seek(0)
+    file.write(data)
+END
+}
+
+verdict() {
+    if [ -z "$2" ]; then
+        passed=$((passed + 1))
+        echo "passed $1"
+    else
+        failed=$((failed + 1))
+        echo "failed $1: $2"
+    fi
+}
+
+# compare NAME NVLINK OPTIONS INPUT...
+compare() {
+    local name=$1 nvlink=$2 options=$3 why=
+    shift 3
+    # shellcheck disable=SC2086
+    if ! "$nvlink" -arch=sm_90 "$@" -o theirs > log 2>&1 ||
+        ! "$build/minilink" -arch=sm_90 $options "$@" -o mine > log 2>&1; then
+        why=$(head -n 1 log)
+    elif ! python3 "$root/test/diff/cubincmp.py" mine theirs > differences; then
+        why="$(wc -l < differences) differences, $(head -n 1 differences | cut -c1-150)"
+    fi
+    verdict "$name" "$why"
+}
+
+# refused NAME INPUT: both refuse it in the same words.
+refused() {
+    nvlink -arch=sm_90 "$2" -o theirs > theirs.log 2>&1 && verdict "$1" "nvlink takes it" && return
+    "$build/minilink" -arch=sm_90 "$2" -o mine > mine.log 2>&1 && verdict "$1" "minilink takes it" && return
+    words=$(sed -n '1s/^nvlink //p' theirs.log)
+    grep -q -F "$words" mine.log && words= || words="expected '$words', not $(head -n 1 mine.log)"
+    verdict "$1" "$words"
+}
+
+fixtures=$root/fixtures/cubin
+compare "fixtures" nvlink --output-abi=8 "$fixtures/old-a.sm_90.cubin" "$fixtures/old-b.sm_90.cubin"
+compare "fixtures and a new cubin" nvlink "" "$fixtures/old-a.sm_90.cubin" "$root/fixtures/merge/entry.o" \
+    "$fixtures/old-b.sm_90.cubin"
+compare "a new cubin and fixtures" nvlink "" "$root/fixtures/merge/entry.o" "$fixtures/old-b.sm_90.cubin" \
+    "$fixtures/old-a.sm_90.cubin"
+for program in "$root"/fixtures/programs/{01_one,03_global,05_shared,07_call,10_fptr,13_printf,18_bar,24_devshared}; do
+    name=$(basename "$program")
+    rm -f ./*.cubin
+    for source in "$program"/*.ptx; do
+        cubin=$(basename "${source%.ptx}").cubin
+        if [ -n "$old_bin" ]; then
+            sed -E 's/^\.version (9.*|8\.[5-9])/.version 8.4/' "$source" > in.ptx
+            "$old_bin/ptxas" -c -arch=sm_90 in.ptx -o "$cubin"
+        else
+            ptxas -c -arch=sm_90 "$source" -o "$cubin" && dress "$cubin" 0x33 7 124 0x5a055a
+        fi
+    done
+    compare "$name" nvlink --output-abi=8 ./*.cubin
+    [ -z "$old_bin" ] || compare "$name, of CUDA 12" "$old_bin/nvlink" --output-abi=7 ./*.cubin
+done
+for header in "0x33 7 119 0x5a055a" "0x33 7 131 0x5a055a" "0x33 8 124 0x5a055a" "0x41 7 1 0x6005a04" "0x33 7 124 0x590559"; do
+    cp "$fixtures/old-a.sm_90.cubin" bad.cubin
+    # shellcheck disable=SC2086
+    dress bad.cubin $header
+    refused "header $header" bad.cubin
+done
+finish
