@@ -29,10 +29,18 @@ bool emit_ptx(struct link *link)
                              (struct bytes){(const uint8_t *)text.data, text.size}, false);
 }
 
+/* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
+ * lists have dropped all that there was, the program is a whole one. */
+static bool is_void(const struct link *link)
+{
+    return link->lto_ptx.size > 0 && link->chunks.symbol_count == 0 && !link->used.has_lists &&
+           !link->used.has_parts;
+}
+
 static bool is_whole(const struct link *link)
 {
-    return is_program(link) && !link->is_in_parts && link->members.cubin_count == 0 &&
-           !is_split(link) && link->chunks.count == 1;
+    return is_program(link) && !is_void(link) && !link->is_in_parts &&
+           link->members.cubin_count == 0 && !is_split(link) && link->chunks.count == 1;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */

@@ -12,7 +12,7 @@ BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 skip() {
     echo "lto: $1: SKIPPED"
-    echo "0 passed, 0 failed, 78 skipped"
+    echo "0 passed, 0 failed, 79 skipped"
     exit 0
 }
 for tool in nvcc nvlink ptxas; do
@@ -138,7 +138,8 @@ extern __device__ int elsewhere;
 __global__ void other(int *);
 void host3() { int v; cudaMemcpyFromSymbol(&v, elsewhere, 4), other<<<1, 1>>>(0); }
 END
-for unit in a b launch async t1 t2 quiet names; do
+echo 'int nothing() { return 0; }' > void.cu
+for unit in a b launch async t1 t2 quiet names void; do
     nvcc -w -dc -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.o || exit 1
 done
 nvcc -w -dc -dlto -ltoir -arch=sm_90 t2.cu -o t2.ltoir && nvcc -w -fatbin -rdc=true -dlto -arch=sm_90 t2.cu -o t2.fatbin &&
@@ -187,6 +188,7 @@ check "tables and others" equal t1.o a.o t2.o b.o
 check "nothing is launched" equal quiet.o
 check "kernels that are elsewhere are named" equal quiet.o names.o
 check "... by an object for another target" equal quiet.o names.80.o
+check "no device code but the containers" similar void.o
 check "no lists" equal bare.o
 check "a plain object has no lists" equal t1.o plain.o
 check "... nor in an archive" equal t1.o libplain.a
