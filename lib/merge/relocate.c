@@ -233,12 +233,13 @@ static bool is_replaced_frame(const struct list *list, const struct cubin_reloca
 }
 
 /* Whether the range of a function that goes is emptied: where it counted, or was replaced by a
- * later cubin's and had no relocations in its code (measured). */
+ * later cubin's and had no relocations in its code; not where it lost before (measured). */
 static bool is_emptied(const struct list *list, const struct cubin_relocation *relocation,
                        const struct merged_symbol *merged)
 {
     return merged->file == list->file ||
-           (is_replaced(list, relocation, merged) && !is_relocated(list, relocation));
+           (is_replaced(list, relocation, merged) && !is_relocated(list, relocation) &&
+            !losers_has(list->m, list->file, relocation->symbol));
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy

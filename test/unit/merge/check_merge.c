@@ -71,6 +71,20 @@ START_TEST(frames_of_a_replaced_function_that_goes_are_emptied)
 }
 END_TEST
 
+START_TEST(frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range)
+{
+    static const uint8_t nothing[16];
+    struct bytes frames;
+
+    merge("replaced-a.o replaced-a.o replaced-b.o");
+    frames = section(".debug_frame")->data;
+    ck_assert_uint_eq(frames.size, 0x120);
+    ck_assert_mem_eq(frames.data + 0x50, nothing, sizeof nothing);
+    ck_assert_mem_ne(frames.data + 0xb0, nothing, sizeof nothing);
+    ck_assert_mem_eq(frames.data + 0x110, nothing, sizeof nothing);
+}
+END_TEST
+
 START_TEST(strong_function_stays_when_a_weak_one_follows)
 {
     merge("32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o");
@@ -535,6 +549,8 @@ static Suite *suite(void)
     tcase_add_test(tests, relocations_rise_with_their_offsets);
     tcase_add_test(tests, strong_function_replaces_an_earlier_weak_one);
     tcase_add_test(tests, frames_of_a_replaced_function_that_goes_are_emptied);
+    tcase_add_test(tests,
+                   frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range);
     tcase_add_test(tests, strong_function_stays_when_a_weak_one_follows);
     tcase_add_test(tests, common_takes_largest_size_and_first_alignment);
     tcase_add_test(tests, dead_functions_vanish_but_data_stays);
