@@ -194,8 +194,10 @@ static bool is_partial(const struct members *members)
 
 void lto_warn_useless(const struct members *members)
 {
-    if (!members->has_lto && members->ptx_count == 0 && is_partial(members))
-        diag_warning("Ignoring -dlto option because no LTO objects found");
+    if (members->has_lto || members->ptx_count > 0)
+        return;
+    is_partial(members);
+    diag_warning("Ignoring -dlto option because no LTO objects found");
 }
 
 static bool starts_with(struct text line, const char *word)

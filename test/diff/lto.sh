@@ -12,7 +12,7 @@ BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 skip() {
     echo "lto: $1: SKIPPED"
-    echo "0 passed, 0 failed, 79 skipped"
+    echo "0 passed, 0 failed, 81 skipped"
     exit 0
 }
 for tool in nvcc nvlink ptxas; do
@@ -237,6 +237,9 @@ check "functions are the kernels' own" [ "$("$BUILD/minidump" --symbols whole.cu
 check "machine code alone" both a.sass.o b.sass.o
 sed -n 's/^nvlink //p' log > one; sed -n 's/^minilink //p' log > two
 check "the same is said of it" diff one two
+check "no device code" both plain.o
+sed -n 's/^nvlink //p' log > one; sed -n 's/^minilink //p' log > two
+check "the same is said of that" diff one two
 
 # Split, for any number of threads.
 # shellcheck disable=SC2086
