@@ -34,8 +34,8 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
  * that has not, which says how to rebuild it. */
 bool lto_refuse_alone(const struct members *members);
 
-/* Warns, in nvlink's words, when -lto was asked for but there is neither LTO-IR nor PTX, which takes
- * its place here. */
+/* Warns, in nvlink's words, when -lto was asked for but there is neither LTO-IR nor PTX, which
+ * takes its place here. */
 void lto_warn_useless(const struct members *members);
 
 struct lto_request {
