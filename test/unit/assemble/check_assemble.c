@@ -89,14 +89,17 @@ static int fake_assemble(void *state, const struct minilink_job *job,
                          struct minilink_result *result)
 {
     size_t i = index_of(job);
-    int now = atomic_fetch_add(&running, 1) + 1, most = atomic_load(&most_running), code;
+    int now, most, code;
 
+    /* Before it counts as running: who meets the others knows that all of them stand here. */
+    atomic_store(&started_order[atomic_fetch_add(&started, 1)], (int)i);
+    now = atomic_fetch_add(&running, 1) + 1;
+    most = atomic_load(&most_running);
     ck_assert_ptr_eq(state, &running);
     ck_assert_str_eq(job->arch, "sm_90a");
     ck_assert_uint_eq(job->sm, 90);
     while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))
         ;
-    atomic_store(&started_order[atomic_fetch_add(&started, 1)], (int)i);
     if (pause_microseconds)
         usleep(pause_microseconds);
     while (atomic_load(&most_running) < meeting)
