@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/ending.h"
 
 /* One call of the assembler; it stands outside the recovery point, so that what the assembler had
@@ -49,14 +49,6 @@ static void mark_failed(struct assemble_options *options, size_t index)
             __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
         return;
     }
-}
-
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /* A plug-in is foreign code: a success without a cubin is a fault of its own. */
@@ -104,10 +96,10 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
         .parent = options->parent,
         .sink = &output->sink,
     };
-    uint64_t start = now();
+    uint64_t start = clock_now();
 
     ending_guard(collect, &call);
-    output->nanoseconds = now() - start;
+    output->nanoseconds = clock_now() - start;
     return take_result(output, &call.result, call.code);
 }
 

@@ -1,7 +1,8 @@
 /* context.c: thread-specific contexts, kept in a list of live ones and recycled on thread exit.
- * spec: ptxas-threading, TLS System. */
+ */
 #include "base/context.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +25,17 @@ static _Noreturn void die(const char *why)
 static void destroy(void *argument)
 {
     struct context *context = argument;
-    sem_t *exit_semaphore = context->exit_semaphore;
 
     pthread_mutex_lock(&list_mutex);
-    if (!context->destroyed) {
-        if (context->previous)
-            context->previous->next = context->next;
-        else
-            live = context->next;
-        if (context->next)
-            context->next->previous = context->previous;
-        pthread_cond_destroy(&context->condition);
-        pthread_mutex_destroy(&context->mutex);
-        sem_destroy(&context->semaphore);
-        context->destroyed = true;
-        context->next = recycled;
-        recycled = context;
-    }
+    if (context->previous)
+        context->previous->next = context->next;
+    else
+        live = context->next;
+    if (context->next)
+        context->next->previous = context->previous;
+    context->next = recycled;
+    recycled = context;
     pthread_mutex_unlock(&list_mutex);
-    if (exit_semaphore)
-        sem_post(exit_semaphore);
 }
 
 static void make_key(void)
@@ -85,10 +77,6 @@ struct context *context_open(void)
     context = new_context();
     if (!context)
         return NULL;
-    pthread_cond_init(&context->condition, NULL);
-    pthread_mutex_init(&context->mutex, NULL);
-    sem_init(&context->semaphore, 0, 0);
-
     pthread_mutex_lock(&list_mutex);
     context->next = live;
     if (live)

@@ -1,8 +1,9 @@
-/* context.h: what belongs to one thread: its diagnostics' state, its recovery point, its arena.
+/* context.h: what belongs to one thread: its diagnostics' state and its recovery point.
  *
  * Properties. Every thread that reports or allocates has one context, made on first use and found
- * through a thread-specific key. Its 280 bytes have the layout of ptxas's own context (spec:
- * ptxas-threading, TLS Context Layout), so that each field of that description has its place here.
+ * through a thread-specific key. It has what minilink uses of the 280 bytes that ptxas's own
+ * context was described to have (minilink-internals(7), Assembler threading); the condition, the
+ * mutex and the semaphores there serve its pool, which here is woken otherwise (pool.h).
  *
  * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
  * to the innermost one. Workers copy the link thread's flags with context_inherit().
@@ -11,14 +12,11 @@
 #ifndef MINILINK_BASE_CONTEXT_H
 #define MINILINK_BASE_CONTEXT_H
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
 struct diag_sink;
 
 /* Result codes. 0 to 13 are the elfLink codes (spec: nvlink-split-compilation, Return codes); those
@@ -44,46 +42,23 @@ struct context_cleanup {
 struct context {
     bool has_warning_or_error; /* a message of severity > 2 was reported */
     bool has_fatal_error;      /* a message of severity > 4 was reported */
-    uint8_t pad0[6];
-    jmp_buf *recovery;            /* innermost recovery point, or NULL */
-    const char *error_descriptor; /* what was raised, for the recovery point */
-    struct arena *arena;          /* per-thread arena, or NULL */
-    const char *program;          /* name in front of messages; NULL = "minilink" */
-    const char *suffix;           /* text behind messages, or NULL */
     bool suppress_infos;
     bool suppress_warnings;
     bool warnings_are_errors;
-    bool annotate;     /* put @E@, @W@, @I@ in front of messages */
-    bool continuation; /* next line continues a message: no prefix */
-    bool verbose;      /* -v; the description leaves bytes 53 to 127 unassigned */
-    bool gnu_format;   /* --diagnostics-format=gnu */
-    uint8_t pad1;
-    struct diag_sink *sink;           /* where messages are collected; NULL = print them */
+    bool annotate;                    /* put @E@, @W@, @I@ in front of messages */
+    bool continuation;                /* the last message was not shown: nor are its notes */
+    bool verbose;                     /* -v */
+    bool gnu_format;                  /* --diagnostics-format=gnu */
+    const char *program;              /* name in front of messages; NULL = "minilink" */
+    const char *suffix;               /* text behind messages, or NULL */
     const char *report_arch;          /* " (target: sm_90)" for -report-arch, or NULL */
+    struct diag_sink *sink;           /* where messages are collected; NULL = print them */
     uint64_t error_count;             /* errors and fatal errors reported by this thread */
+    jmp_buf *recovery;                /* innermost recovery point, or NULL */
     struct context_cleanup *cleanups; /* innermost since the recovery point, or NULL */
-    uint8_t pad2[40];
-    pthread_cond_t condition;
-    pthread_mutex_t mutex;
-    sem_t semaphore;
-    sem_t *exit_semaphore;    /* posted when the thread's context is destroyed, or NULL */
-    struct context *previous; /* in the list of live contexts, or of recycled ones */
+    struct context *previous;         /* in the list of live contexts, or of recycled ones */
     struct context *next;
-    bool destroyed;
-    uint8_t pad3[7];
 };
-
-#if defined(__x86_64__) && defined(__linux__) && defined(__LP64__)
-_Static_assert(sizeof(struct context) == 280, "spec: ptxas-threading, 280-byte context");
-_Static_assert(offsetof(struct context, recovery) == 8, "recovery target");
-_Static_assert(offsetof(struct context, arena) == 24, "per-thread allocator");
-_Static_assert(offsetof(struct context, suppress_infos) == 48, "info suppression flag");
-_Static_assert(offsetof(struct context, condition) == 128, "condition variable");
-_Static_assert(offsetof(struct context, mutex) == 176, "mutex");
-_Static_assert(offsetof(struct context, semaphore) == 216, "semaphore");
-_Static_assert(offsetof(struct context, previous) == 256, "list of live contexts");
-_Static_assert(offsetof(struct context, destroyed) == 272, "destroyed flag");
-#endif
 
 /* The calling thread's context, made on first use, or NULL when there is no memory for it. The
  * first thread always gets one. Other threads call this before anything that may report or

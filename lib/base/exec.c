@@ -3,6 +3,7 @@
  * posix_spawn (vfork inside) costs the same however large the linker has become, and is safe in a
  * program with threads; fork is neither. A child's end is seen through a pidfd in the same poll as
  * its output, since a grandchild may hold the pipe open for longer than the child lives. */
+#include "base/clock.h"
 #include "base/exec.h"
 
 #include <errno.h>
@@ -260,28 +261,20 @@ static bool is_cancelled(const struct exec_request *request)
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Follows the child to its end, which is not yet reaped when this returns. EXEC_EXITED unless its
  * result is not wanted any more, or came too late. */
 static enum exec_end follow(pid_t pid, int output, const struct exec_request *request,
                             struct capture *capture)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, ticks do */
-    double end = now() + (double)request->timeout;
+    uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u;
     bool is_open = true, killed = false, is_late = false;
 
     while (!has_ended(pid)) {
         struct pollfd fds[] = {{.fd = is_open ? output : -1, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
-        is_late |= !killed && request->timeout && now() >= end;
+        is_late |= !killed && request->timeout && clock_now() >= end;
         if (!killed && (is_late || is_cancelled(request))) {
             kill(-pid, SIGKILL);
             killed = true;

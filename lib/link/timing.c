@@ -6,30 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/destination.h"
 #include "base/diag.h"
 
-static uint64_t now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 void timing_start(struct timing *timing)
 {
-    timing->started = now();
+    timing->started = clock_now();
 }
 
 void timing_end(struct timing *timing, const char *stage)
 {
-    uint64_t ended = now();
+    uint64_t ended = clock_now();
 
     if (timing->count < TIMING_STAGES) {
         timing->rows[timing->count].stage = stage;

@@ -21,40 +21,15 @@
 
 #include "base/diag.h"
 
-/* Layout of the description. Its reader thread, its mutexes and its internal pipe are not needed
- * where one thread does everything; their places are left empty. */
 struct jobserver {
-    int32_t state; /* enum jobserver_state */
-    int32_t saved_errno;
+    enum jobserver_state state;
+    int saved_errno;
     bool implicit_available;
-    uint8_t padding0[7];
-    int64_t waiting; /* 1 while acquire blocks */
-    int64_t active;  /* tokens held, the implicit one among them */
-    unsigned char *token_base;
+    size_t active;               /* tokens held, the implicit one among them */
     unsigned char *token_cursor; /* behind the last byte held */
-    unsigned char *token_end;
-    uint8_t unused_locks[128];
-    bool token_ready; /* unused */
-    unsigned char last_byte;
-    uint8_t padding1[2];
-    int32_t read_fd; /* our own; the same as write_fd for a fifo; -1 = none */
-    int32_t write_fd;
-    int32_t unused_pipe[2];
-    bool opened_fds;
-    bool shutdown; /* unused */
-    uint8_t padding2[2];
-    void *unused_reader;
-    uint8_t unused_outer_locks[80];
+    int read_fd;                 /* our own; the same as write_fd for a fifo; -1 = none */
+    int write_fd;
 };
-
-#if defined(__x86_64__) && defined(__LP64__)
-_Static_assert(sizeof(struct jobserver) == 296, "spec: ptxas-threading, Jobserver Object");
-_Static_assert(offsetof(struct jobserver, implicit_available) == 8, "implicit token");
-_Static_assert(offsetof(struct jobserver, token_base) == 32, "token buffer");
-_Static_assert(offsetof(struct jobserver, read_fd) == 188, "read fd");
-_Static_assert(offsetof(struct jobserver, write_fd) == 192, "write fd");
-_Static_assert(offsetof(struct jobserver, opened_fds) == 204, "opened-fds flag");
-#endif
 
 /* For the signal handler: fixed storage and one pointer. The client changes only while signals are
  * blocked, so that a handler never sees a byte that is neither in the pipe nor in the table. */
@@ -211,7 +186,7 @@ static void fail(struct jobserver *jobserver, enum jobserver_state state)
 {
     if (jobserver->state != JOBSERVER_OK)
         return;
-    jobserver->state = (int32_t)state;
+    jobserver->state = state;
     jobserver->saved_errno = errno;
 }
 
@@ -223,8 +198,7 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     if (!jobserver)
         return NULL;
     jobserver->implicit_available = true;
-    jobserver->token_base = jobserver->token_cursor = held;
-    jobserver->token_end = held + JOBSERVER_MOST;
+    jobserver->token_cursor = held;
     jobserver->read_fd = jobserver->write_fd = -1;
     if (!atomic_compare_exchange_strong(&current, &none, jobserver)) {
         free(jobserver);
@@ -237,7 +211,6 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
         is_open = auth->kind == JOBSERVER_PIPE && open_pipe(jobserver, auth);
     if (!is_open)
         fail(jobserver, JOBSERVER_NOT_OPEN);
-    jobserver->opened_fds = is_open;
     return jobserver;
 }
 
@@ -314,10 +287,10 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
 static bool try_take(struct jobserver *jobserver)
 {
     sigset_t before = block_signals();
-    ssize_t got = read(jobserver->read_fd, &jobserver->last_byte, 1);
+    ssize_t got = read(jobserver->read_fd, jobserver->token_cursor, 1);
 
     if (got == 1) {
-        *jobserver->token_cursor++ = jobserver->last_byte;
+        jobserver->token_cursor++;
         jobserver->active++;
     } else if (got == 0) {
         fail(jobserver, JOBSERVER_SHORT_IO);
@@ -337,14 +310,12 @@ enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd
     }
     for (;;) {
         bool may_take =
-            jobserver->state == JOBSERVER_OK && jobserver->token_cursor < jobserver->token_end;
+            jobserver->state == JOBSERVER_OK && jobserver->token_cursor < held + JOBSERVER_MOST;
         struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
                                {.fd = may_take ? jobserver->read_fd : -1, .events = POLLIN}};
         int ready;
 
-        jobserver->waiting = 1;
         ready = poll(fds, 2, -1);
-        jobserver->waiting = 0;
         if (ready < 0 && errno != EINTR && errno != EAGAIN) {
             fail(jobserver, JOBSERVER_IO_ERROR);
             return JOBSERVER_WOKEN; /* the caller's own wait is all that is left */
@@ -373,7 +344,7 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
 {
     sigset_t before = block_signals();
 
-    if (jobserver->token_cursor > jobserver->token_base) {
+    if (jobserver->token_cursor > held) {
         /* Forgotten even if it cannot be written: trying again would change nothing. */
         jobserver->active--;
         if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
@@ -420,7 +391,7 @@ enum jobserver_state jobserver_close(struct jobserver *jobserver)
 
     if (!jobserver)
         return JOBSERVER_OK;
-    while (jobserver->token_cursor > jobserver->token_base)
+    while (jobserver->token_cursor > held)
         jobserver_release(jobserver);
     atomic_store(&current, NULL);
     state = (enum jobserver_state)jobserver->state;
@@ -439,7 +410,7 @@ void jobserver_return_all(void)
 
     if (!jobserver)
         return;
-    while (jobserver->token_cursor > jobserver->token_base)
+    while (jobserver->token_cursor > held)
         put_back(jobserver->write_fd, --jobserver->token_cursor);
     errno = saved;
 }

@@ -5,7 +5,6 @@
 #include "assembler/builtin/driver.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "assembler/builtin/budget.h"
 #include "assembler/builtin/conflicts.h"
@@ -15,20 +14,13 @@
 #include "assembler/builtin/language/target.h"
 #include "assembler/builtin/mode.h"
 #include "assembler/builtin/report.h"
+#include "base/clock.h"
 #include "base/diag.h"
-
-/* In nanoseconds. */
-static uint64_t read_clock(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* Nobody pays for a clock that was not asked for. */
 static uint64_t now(const struct unit *unit)
 {
-    return unit->switches.phase_trace ? read_clock() : 0;
+    return unit->switches.phase_trace ? clock_now() : 0;
 }
 
 static enum link_code ok_or_failed(bool ok)
@@ -407,7 +399,7 @@ static enum link_code trace(void *argument)
 
 enum link_code driver_run(struct unit *unit)
 {
-    unit->times.begin = read_clock();
+    unit->times.begin = clock_now();
     enum link_code code = context_run(run_until_failure, unit);
     for (size_t i = 0; i < UNIT_PHASES; i++)
         if (driver_phases[i].is_teardown)

@@ -37,18 +37,11 @@ struct kernel_outcome {
 
 /* One function on its way through the pool. */
 struct kernel_item {
-    struct text text;               /* of the function; kernel_data in the description */
-    struct kernel_outcome *outcome; /* zero there */
-    struct function_code *code;     /* result */
-    const struct ptx_item *kernel;
-    struct team *team; /* the jobserver's client there; here the dispatcher counts tokens */
+    struct text text; /* of the function */
+    struct kernel_outcome *outcome;
+    struct function_code *code; /* result */
+    struct team *team;
 };
-
-#if defined(__x86_64__) && defined(__LP64__)
-_Static_assert(sizeof(struct kernel_item) == 48, "spec: nvlink-thread-pool, 48-byte work item");
-_Static_assert(offsetof(struct kernel_item, code) == 24, "kernel_desc2");
-_Static_assert(offsetof(struct kernel_item, kernel) == 32, "kernel_ptr");
-#endif
 
 /* What one worker does in one go: neighbours in the order of the text. */
 struct batch {
@@ -223,7 +216,6 @@ static enum link_code compile_on_threads(struct unit *unit, uint32_t threads)
         items[i] = (struct kernel_item){.text = unit->functions[i].item->text,
                                         .outcome = &outcomes.list[i],
                                         .code = &unit->functions[i],
-                                        .kernel = unit->functions[i].item,
                                         .team = &team};
     wanted.count = make_batches(items, count, batch_size(unit, threads), batches, wanted.tasks);
     dispatch_run(&wanted);

@@ -44,16 +44,6 @@ static const char *const names[UNIT_PHASES] = {
     "Final Cleanup",
 };
 
-START_TEST(the_phases_are_those_of_the_description)
-{
-    for (size_t i = 0; i < UNIT_PHASES; i++) {
-        ck_assert_str_eq(driver_phases[i].name, names[i]);
-        ck_assert_ptr_nonnull(driver_phases[i].run);
-        ck_assert_int_eq(driver_phases[i].is_teardown, i >= UNIT_PHASES - 2);
-    }
-}
-END_TEST
-
 /* The log names the phases from `first` to `last`, counted from 1, in order. */
 static const char *expect_phases(const char *log, size_t first, size_t last)
 {
@@ -328,7 +318,6 @@ int main(void)
     Suite *suite = suite_create("driver");
     TCase *tcase = tcase_create("driver");
     tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, the_phases_are_those_of_the_description);
     tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
     tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);
     tcase_add_loop_test(tcase, a_job_can_be_cancelled_between_functions, 0, 2);

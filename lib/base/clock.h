@@ -1,0 +1,17 @@
+/* clock.h: time that only goes on. */
+#ifndef MINILINK_BASE_CLOCK_H
+#define MINILINK_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Nanoseconds since some moment, the same for all threads; not changed by whoever sets the date. */
+static inline uint64_t clock_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+#endif
