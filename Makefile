@@ -19,6 +19,7 @@ LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
 PROGRAMS = minilink minifat minidump
+MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
@@ -196,15 +197,15 @@ tsan:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/minilink \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/share/man/man5
+	    $(foreach n,$(MAN_SECTIONS),$(DESTDIR)$(PREFIX)/share/man/man$(n))
 	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/include/minilink/*.h $(DESTDIR)$(PREFIX)/include/minilink
-	for n in 1 3 5; do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
+	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/minilink-shim
 	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
-	for page in man/*.[135]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 
 # Developer targets below are not needed to use minilink.
 clean:

@@ -56,7 +56,7 @@ static void count_threads(struct assembly *assembly)
     assembly->options.thread_limit = limit / threads;
 }
 
-/* spec: nvlink-split-compilation, Work Item Lifecycle, Phase 1. */
+/* minilink-internals(7), Work items: the first of the five steps. */
 static void prepare(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
@@ -105,9 +105,9 @@ static bool is_cancelled(void *item)
     return workitem_is_cancelled(item);
 }
 
-/* spec: nvlink-split-compilation, Dispatch Paths. One chunk in whole-program mode is path 1, one
- * chunk in relocatable mode path 2: both need no thread but this one. More are path 3. In chunk
- * order where there is one thread, so that a failure ends it at once. */
+/* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
+ * relocatable mode path 2: both need no thread but this one. More are path 3. In chunk order where
+ * there is one thread, so that a failure ends it at once. */
 static uint32_t run(const struct assembly *assembly)
 {
     const struct dispatch_request wanted = {

@@ -1,8 +1,7 @@
 /* assemble.h: chunks to cubins on the pool: Phase II of the link.
  *
- * spec: nvlink-split-compilation, Dispatch Paths. One chunk or one thread: no pool is made. Else
- * one work item per chunk, costliest first; the results stand in chunk order, whichever ended
- * first. */
+ * minilink-internals(7), Dispatch paths. One chunk or one thread: no pool is made. Else one work
+ * item per chunk, costliest first; the results stand in chunk order, whichever ended first. */
 #ifndef MINILINK_ASSEMBLE_ASSEMBLE_H
 #define MINILINK_ASSEMBLE_ASSEMBLE_H
 

@@ -1,5 +1,5 @@
-/* workitem.c: unpack, assemble under a recovery point, store the code.
- * spec: nvlink-split-compilation, Worker Function. */
+/* workitem.c: unpack, assemble under a recovery point, store the code. minilink-internals(7), Work
+ * items. */
 #include "assemble/workitem.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* workitem.h: one chunk on its way through the pool.
  *
- * spec: nvlink-split-compilation, Work Item Lifecycle. The 40 bytes are those of the description;
- * the worker only unpacks them, calls the assembler and stores the result code. What else it needs
- * is reached through the two pointers: `options` leads to what all items share, `output_ptr` to
- * what is this item's alone. No two workers write to the same memory but for the failure mark. */
+ * minilink-internals(7), Work items. The 40 bytes are those of the description; the worker only
+ * unpacks them, calls the assembler and stores the result code. What else it needs is reached
+ * through the two pointers: `options` leads to what all items share, `output_ptr` to what is this
+ * item's alone. No two workers write to the same memory but for the failure mark. */
 #ifndef MINILINK_ASSEMBLE_WORKITEM_H
 #define MINILINK_ASSEMBLE_WORKITEM_H
 
@@ -63,7 +63,7 @@ struct work_item {
 };
 
 #if defined(__x86_64__) && defined(__LP64__)
-_Static_assert(sizeof(struct work_item) == 40, "spec: nvlink-split-compilation, 40-byte work item");
+_Static_assert(sizeof(struct work_item) == 40, "work item");
 _Static_assert(offsetof(struct work_item, ptx) == 8, "ptx_data");
 _Static_assert(offsetof(struct work_item, sm_version) == 16, "sm_version");
 _Static_assert(offsetof(struct work_item, addr64) == 20, "addr64");

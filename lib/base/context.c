@@ -1,5 +1,4 @@
-/* context.c: thread-specific contexts, kept in a list of live ones and recycled on thread exit.
- */
+/* context.c: thread-specific contexts, kept in a list of live ones and recycled on thread exit. */
 #include "base/context.h"
 
 #include <pthread.h>

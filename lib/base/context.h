@@ -19,8 +19,8 @@
 
 struct diag_sink;
 
-/* Result codes. 0 to 13 are the elfLink codes (spec: nvlink-split-compilation, Return codes); those
- * without a known meaning there are left out. Codes from 64 on are ours. */
+/* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
+ * a known meaning there are left out. Codes from 64 on are ours. */
 enum link_code {
     LINK_OK = 0,
     LINK_INTERNAL = 1,        /* internal error, or success with a warning */

@@ -21,7 +21,7 @@ static const char *const gnu_names[] = {
     [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
     [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
 };
-/* spec: ptxas-threading, annotation flag: @E@, @W@, @O@, @I@. */
+/* Marks for programs that read messages, as ptxas's. */
 static const char *const annotations[] = {
     [DIAG_NOTE] = "@O@",  [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
     [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",

@@ -20,7 +20,7 @@
 #include "base/context.h"
 #include "base/text.h"
 
-/* The numbers are those of the description (spec: ptxas-threading, Diagnostic flags). */
+/* The numbers are those of the description (minilink-internals(7), Messages). */
 enum diag_severity {
     DIAG_NOTE = 1, /* explains the message before it; shown whenever that one is */
     DIAG_INFO = 2,

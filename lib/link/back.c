@@ -71,8 +71,8 @@ static bool is_of_other_form(const struct link *link)
            !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
 }
 
-/* Which of the three dispatch paths (spec: nvlink-split-compilation, Dispatch Paths) the link takes
- * decides the mode; assemble_chunks() finds the number of threads. */
+/* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
+ * the mode; assemble_chunks() finds the number of threads. */
 bool assemble(struct link *link)
 {
     const struct link_request *request = link->request;

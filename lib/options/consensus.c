@@ -18,7 +18,7 @@ struct reach {
     struct consensus linked[EMBEDDED_COUNT]; /* over the members whose LTO-IR is linked */
 };
 
-/* spec: nvlink-split-compilation, Value Consensus. */
+/* minilink-internals(7), Value consensus. */
 void consensus_add(struct consensus *consensus, bool found, int32_t value)
 {
     switch (consensus->state) {
@@ -240,7 +240,7 @@ static bool check_split_compile(struct reach *reach)
     return true;
 }
 
-/* spec: nvlink-split-compilation, Option Forwarding; an info in nvlink 13.0, even for equal values.
+/* minilink-internals(7), Option forwarding; an info in nvlink 13.0, even for equal values.
  */
 static void check_clash(struct reach *reach)
 {

@@ -1,9 +1,9 @@
 /* consensus.h: bringing the options embedded in the members, and the command line, to one set.
  *
  * Each LTO member carries the options it was compiled with as text. They are combined by a state
- * machine per option (spec: nvlink-split-compilation, Value Consensus), each option with its own
- * rule for what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was
- * measured to. */
+ * machine per option (minilink-internals(7), Value consensus), each option with its own rule for
+ * what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured
+ * to. */
 #ifndef MINILINK_OPTIONS_CONSENSUS_H
 #define MINILINK_OPTIONS_CONSENSUS_H
 
@@ -70,8 +70,9 @@ struct agreement {
     int32_t maxrregcount;           /* 0 = no limit */
     bool line_info;
     bool debug;
-    const char **forwarded; /* handed to libnvvm behind -arch, -link-lto and --device-c, which are
-                               the caller's (spec: Option Forwarding); in `arena` */
+    /* Handed to libnvvm behind -arch, -link-lto and --device-c, which are the caller's
+     * (minilink-internals(7), Option forwarding); in `arena`. */
+    const char **forwarded;
     size_t forwarded_count;
 };
 

@@ -1,7 +1,6 @@
 /* forward.h: the options that libnvvm is told, from the options agreed on.
  *
- * spec: nvlink-split-compilation, Option Forwarding to libnvvm; the spellings were measured on
- * nvlink 13.0. */
+ * minilink-internals(7), Option forwarding; the spellings were measured on nvlink 13.0. */
 #ifndef MINILINK_OPTIONS_FORWARD_H
 #define MINILINK_OPTIONS_FORWARD_H
 

@@ -3,8 +3,7 @@
  *
  * Properties. A token is one byte read from make's pipe or fifo, and the right to run one job; the
  * same byte is written back when the job ends. One more token is implicit: make counted it when it
- * started us, it is taken first and given back last. Layout of a client and state codes: spec:
- * ptxas-threading, Jobserver Object; spec: nvlink-thread-pool, Status Codes.
+ * started us, it is taken first and given back last. State codes: minilink-internals(7), Jobserver.
  *
  * Operation. join, then acquire before and release after each chunk, then close. The description
  * has a reader thread that fills a buffer for waiting workers, woken by a pipe of its own. Here the

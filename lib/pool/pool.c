@@ -1,9 +1,9 @@
 /* pool.c: workers that sleep on one condition until a task is there.
  *
- * spec: nvlink-thread-pool. The control block, the thread entries and the task nodes have the sizes
- * and offsets of the description, and so do the two conditions and the two ways to wait. Different
- * on purpose: the queue has a real order; one worker is woken per task; workers are joined; a
- * thread that cannot be made is noticed; tasks that are dropped are freed.
+ * minilink-internals(7), Thread pool. The control block, the thread entries and the task nodes have
+ * the sizes and offsets of the description, and so do the two conditions and the two ways to wait.
+ * Different on purpose: the queue has a real order; one worker is woken per task; workers are
+ * joined; a thread that cannot be made is noticed; tasks that are dropped are freed.
  *
  * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as there,
  * unless the user asks for another. They block every signal but those of a crash, so that a
@@ -55,11 +55,11 @@ struct pool {
 };
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__LP64__)
-_Static_assert(sizeof(struct thread_entry) == 16, "spec: nvlink-thread-pool, thread entry");
-_Static_assert(sizeof(struct task_node) == 24, "spec: nvlink-thread-pool, task_node_t");
+_Static_assert(sizeof(struct thread_entry) == 16, "thread entry");
+_Static_assert(sizeof(struct task_node) == 24, "task node");
 _Static_assert(offsetof(struct task_node, arg) == 8, "arg");
 _Static_assert(offsetof(struct task_node, next) == 16, "next");
-_Static_assert(sizeof(struct pool) == 184, "spec: nvlink-thread-pool, Control Block Layout");
+_Static_assert(sizeof(struct pool) == 184, "control block");
 _Static_assert(offsetof(struct pool, thread_array) == 0, "thread_array");
 _Static_assert(offsetof(struct pool, task_queue) == 8, "task_queue");
 _Static_assert(offsetof(struct pool, pending_count) == 16, "pending_count");
@@ -243,8 +243,8 @@ bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, ui
     return queued;
 }
 
-/* spec: nvlink-thread-pool, thread_pool_wait: until the tasks have ended, or, once shutdown has
- * begun, until the workers have. */
+/* minilink-internals(7), Life of a pool: until the tasks have ended, or, once shutdown has begun,
+ * until the workers have. */
 void pool_wait(struct pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);

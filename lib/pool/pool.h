@@ -2,9 +2,9 @@
  *
  * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of
  * tasks ordered by (priority, sequence): the highest priority first, first come first served among
- * equals. Sizes are those of the description (spec: nvlink-thread-pool): control block 184 bytes,
- * task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task, thread
- * creation may fail.
+ * equals. Sizes are those of the description (minilink-internals(7), Thread pool): control block
+ * 184 bytes, task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task,
+ * thread creation may fail.
  *
  * Operation. create, submit any number, wait, destroy, in that order. wait may be followed by more
  * tasks. destroy without wait drops what has not started. A pool is not reusable after destroy.

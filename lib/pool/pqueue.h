@@ -1,9 +1,9 @@
 /* pqueue.h: a binary heap of pointers: the order in which tasks leave the pool's queue.
  *
- * spec: nvlink-thread-pool, Task Queue. The layout is that of the description; its comparator,
- * which says 1 to everything, makes the heap give out neither the first nor the last element in
- * order, so the owner hands in a real one. Not thread-safe: the pool calls it with its mutex held.
- * For the same reason running out of memory is a return value here, never a jump. */
+ * minilink-internals(7), Task queue. The layout is that of the description; its comparator, which
+ * says 1 to everything, makes the heap give out neither the first nor the last element in order, so
+ * the owner hands in a real one. Not thread-safe: the pool calls it with its mutex held. For the
+ * same reason running out of memory is a return value here, never a jump. */
 #ifndef MINILINK_POOL_PQUEUE_H
 #define MINILINK_POOL_PQUEUE_H
 
@@ -20,7 +20,7 @@ struct pqueue {
 };
 
 #if defined(__x86_64__) && defined(__LP64__)
-_Static_assert(sizeof(struct pqueue) == 32, "spec: nvlink-thread-pool, pqueue_t");
+_Static_assert(sizeof(struct pqueue) == 32, "queue");
 _Static_assert(offsetof(struct pqueue, comparator) == 24, "comparator");
 #endif
 

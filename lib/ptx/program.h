@@ -1,9 +1,8 @@
 /* program.h: all modules of the link as one program.
  *
- * This is Phase I of the description (spec: cicc-concurrent-compilation): one thread sees
- * everything. Modules are parsed into items, symbols are resolved across modules, what no kernel
- * can reach is dropped, and symbols that would clash once they share a text get a name of their
- * own. */
+ * This is Phase I (minilink-internals(7), Concurrent compilation): one thread sees everything.
+ * Modules are parsed into items, symbols are resolved across modules, what no kernel can reach is
+ * dropped, and symbols that would clash once they share a text get a name of their own. */
 #ifndef MINILINK_PTX_PROGRAM_H
 #define MINILINK_PTX_PROGRAM_H
 

@@ -1,9 +1,9 @@
 /* allocate.c: linear scan over live intervals.
  *
- * Registers R0 to R3 belong to the ABI (R1 is the stack pointer; spec: embedded-ptxas-driver, Phase
- * 20: at least four registers are reserved), so allocation begins at R4. Intervals are taken in
- * order of their start; each gets the lowest free place of its width. When there is none, whatever
- * is needed again last goes to memory (spill.c), and the rewritten body is scanned again: its new
+ * Registers R0 to R3 belong to the ABI (R1 is the stack pointer; minilink-internals(7), Phases, 20:
+ * at least four registers are reserved), so allocation begins at R4. Intervals are taken in order
+ * of their start; each gets the lowest free place of its width. When there is none, whatever is
+ * needed again last goes to memory (spill.c), and the rewritten body is scanned again: its new
  * registers live for a few instructions only and are never spilled themselves, so every round has
  * fewer candidates than the one before it. */
 #include "assembler/builtin/allocate.h"

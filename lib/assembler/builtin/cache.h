@@ -1,5 +1,5 @@
-/* cache.h: cache operators that options give to loads and stores (spec: embedded-ptxas-driver,
- * Phases 1 and 16). */
+/* cache.h: cache operators that options give to loads and stores (minilink-internals(7), Phases, 1
+ * and 16). */
 #ifndef MINILINK_BUILTIN_CACHE_H
 #define MINILINK_BUILTIN_CACHE_H
 

@@ -1,4 +1,4 @@
-/* callers.h: registers along calls (spec: embedded-ptxas-driver, Phase 24). */
+/* callers.h: registers along calls (minilink-internals(7), Phases, 24). */
 #ifndef MINILINK_BUILTIN_CALLERS_H
 #define MINILINK_BUILTIN_CALLERS_H
 

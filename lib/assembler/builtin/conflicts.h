@@ -1,5 +1,5 @@
-/* conflicts.h: options that do not go together, or not with the module (spec:
- * embedded-ptxas-driver, Phase 9). */
+/* conflicts.h: options that do not go together, or not with the module (minilink-internals(7),
+ * Phases, 9). */
 #ifndef MINILINK_BUILTIN_CONFLICTS_H
 #define MINILINK_BUILTIN_CONFLICTS_H
 

@@ -1,7 +1,7 @@
 /* driver.h: the compilation driver of the built-in assembler: 26 phases, in order.
  *
- * spec: embedded-ptxas-driver, Phase Catalog. Where ptxas 13.0 was measured to do something else
- * than the description says, the phase does what was measured, and says so. */
+ * minilink-internals(7), Embedded driver. Where ptxas 13.0 was measured to do something else than
+ * the description says, the phase does what was measured, and says so. */
 #ifndef MINILINK_BUILTIN_DRIVER_H
 #define MINILINK_BUILTIN_DRIVER_H
 

@@ -1,4 +1,4 @@
-/* entries.h: which functions of a module are compiled (spec: embedded-ptxas-driver, Phase 13). */
+/* entries.h: which functions of a module are compiled (minilink-internals(7), Phases, 13). */
 #ifndef MINILINK_BUILTIN_ENTRIES_H
 #define MINILINK_BUILTIN_ENTRIES_H
 

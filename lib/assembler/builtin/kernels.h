@@ -1,8 +1,8 @@
 /* kernels.h: the per-function loop, in one thread or on several.
  *
- * spec: nvlink-thread-pool, Usage Site 2; ptxas-threading, Multi-Kernel Parallel Compilation. Each
- * function is a work item; small ones go to a worker together. What comes out is the same, byte for
- * byte and message for message, whatever the number of threads. */
+ * minilink-internals(7), Functions of one chunk. Each function is a work item; small ones go to a
+ * worker together. What comes out is the same, byte for byte and message for message, whatever the
+ * number of threads. */
 #ifndef MINILINK_BUILTIN_KERNELS_H
 #define MINILINK_BUILTIN_KERNELS_H
 

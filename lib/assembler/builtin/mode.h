@@ -1,4 +1,4 @@
-/* mode.h: the compilation modes (spec: embedded-ptxas-driver, Phase 6 and QUIRK 1). */
+/* mode.h: the compilation modes (minilink-internals(7), Modes). */
 #ifndef MINILINK_BUILTIN_MODE_H
 #define MINILINK_BUILTIN_MODE_H
 

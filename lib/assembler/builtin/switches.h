@@ -71,10 +71,9 @@ struct switches {
  * has each way of doing them. */
 bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena);
 
-/* Threads on which the functions of one chunk are assembled (spec: ptxas-threading, CLI
- * Activation): what --split-compile says, 0 being the online CPUs; else, where expensive
- * optimisations are allowed, as they are from -O2 on, what the linker has to spare; at most
- * job->thread_limit. */
+/* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one
+ * chunk): what --split-compile says, 0 being the online CPUs; else, where expensive optimisations
+ * are allowed, as they are from -O2 on, what the linker has to spare; at most job->thread_limit. */
 uint32_t switches_threads(const struct switches *switches, const struct minilink_job *job);
 
 #endif

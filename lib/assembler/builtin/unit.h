@@ -19,7 +19,7 @@
 struct mode;
 struct room;
 
-#define UNIT_PHASES 26u /* spec: embedded-ptxas-driver, Phase Catalog */
+#define UNIT_PHASES 26u /* minilink-internals(7), Phases */
 
 /* In nanoseconds; zero without --phase-trace. */
 struct phase_times {

@@ -1,6 +1,6 @@
-/* target.c: the version tables (spec: embedded-ptxas-driver, Phases 4 and 5), as ptxas 13.0 was
- * measured to apply them: every PTX version of --list-version with every .target, and every .target
- * with every --gpu-name. */
+/* target.c: the version tables (minilink-internals(7), Phases, 4 and 5), as ptxas 13.0 was measured
+ * to apply them: every PTX version of --list-version with every .target, and every .target with
+ * every --gpu-name. */
 #include "assembler/builtin/language/target.h"
 
 #include <stddef.h>
