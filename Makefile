@@ -84,9 +84,10 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 	$(call say,LINK,$@)$(CC) -std=gnu11 -D_GNU_SOURCE -pthread -fPIC $(WARNINGS) -O2 -g -fno-builtin \
 	    -shared -o $@ $< -ldl
 
-# Unit tests are named check_WHAT, in the folder of the room they test.
+# Unit tests are named check_WHAT, in the folder of the room they test; one main runs each one's suite.
 define unit_test
-$(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/libminilink.a
+$(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/test/unit/main.o \
+    $(BUILD)/libminilink.a
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LDLIBS)
 endef
 $(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))

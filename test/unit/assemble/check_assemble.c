@@ -17,6 +17,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "suite.h"
 
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
                   const char **member, uint32_t *member_line)
@@ -567,11 +568,11 @@ START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
 }
 END_TEST
 
-static Suite *assemble_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("assemble");
     TCase *cases = tcase_create("assemble");
-    const int counts = sizeof thread_counts / sizeof thread_counts[0];
+    const int counts = COUNT(thread_counts);
 
     tcase_set_timeout(cases, 600);
     tcase_add_loop_test(cases, cubins_stand_in_chunk_order_whatever_the_number_of_threads, 0,
@@ -587,25 +588,12 @@ static Suite *assemble_suite(void)
     tcase_add_test(cases, success_without_a_cubin_is_an_internal_error);
     tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
     tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
-    tcase_add_loop_test(cases, log_lines_are_understood, 0,
-                        sizeof parse_rows / sizeof parse_rows[0]);
-    tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0,
-                        sizeof replay_rows / sizeof replay_rows[0]);
+    tcase_add_loop_test(cases, log_lines_are_understood, 0, COUNT(parse_rows));
+    tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0, COUNT(replay_rows));
     tcase_add_test(cases, with_a_jobserver_a_chunk_needs_a_token);
     tcase_add_test(cases, tokens_come_back_when_a_chunk_fails);
     tcase_add_test(cases, without_a_token_chunks_run_one_at_a_time);
     tcase_add_test(cases, a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time);
     suite_add_tcase(suite, cases);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(assemble_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -2,7 +2,6 @@
  */
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -10,6 +9,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "suite.h"
 
 /* What has been cleaned up, in order. */
 struct record {
@@ -194,12 +194,10 @@ START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("context");
     TCase *tests = tcase_create("context");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_test(tests, raising_cleans_up_newest_first);
     tcase_add_test(tests, what_was_cleaned_is_not_cleaned_again);
@@ -210,8 +208,5 @@ int main(void)
     tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
     tcase_add_test(tests, werror_makes_errors_of_warnings_but_not_of_cautions);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

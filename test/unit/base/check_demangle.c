@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "suite.h"
 
 static struct arena arena;
 
@@ -98,16 +99,14 @@ static bool has_demangler(void)
     return found;
 }
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("demangle");
     TCase *tests = tcase_create("demangle");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     if (!has_demangler()) {
         fprintf(stderr, "check_demangle: SKIPPED: this system has no demangler\n");
-        return EXIT_SUCCESS;
+        return suite;
     }
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 240);
@@ -115,8 +114,5 @@ int main(void)
     tcase_add_test(tests, a_name_that_stands_for_too_much_is_left_alone);
     tcase_add_test(tests, behind_many_such_names_no_more_are_tried);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -3,10 +3,10 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "suite.h"
 
 static void shows(struct text text, const char *expected)
 {
@@ -101,12 +101,10 @@ START_TEST(a_message_is_one_line_whatever_is_in_it)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("escape");
     TCase *tests = tcase_create("escape");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_test(tests, control_characters_are_spelled_out);
     tcase_add_test(tests, utf8_stays_but_for_its_control_characters);
@@ -115,8 +113,5 @@ int main(void)
     tcase_add_test(tests, ends_of_lines_can_be_kept);
     tcase_add_test(tests, a_message_is_one_line_whatever_is_in_it);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -22,6 +22,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/exec.h"
+#include "suite.h"
 
 static char folder[64], script[96];
 
@@ -575,7 +576,7 @@ START_TEST(every_code_has_a_text_and_every_assembler_a_name)
 }
 END_TEST
 
-static Suite *exec_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("exec");
     TCase *cases = tcase_create("exec");
@@ -606,15 +607,4 @@ static Suite *exec_suite(void)
     tcase_add_test(cases, every_code_has_a_text_and_every_assembler_a_name);
     suite_add_tcase(suite, cases);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(exec_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

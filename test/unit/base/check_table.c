@@ -1,5 +1,6 @@
 /* check_table.c: names chosen to meet in a hash that everybody knows do not meet in the table. */
 #include "base/table.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -67,18 +68,13 @@ START_TEST(what_was_stored_is_found_also_after_growing)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("table");
     TCase *tests = tcase_create("table");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_test(tests, chosen_names_do_not_collide);
     tcase_add_test(tests, what_was_stored_is_found_also_after_growing);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

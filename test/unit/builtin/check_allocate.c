@@ -11,6 +11,7 @@
 #include "assembler/builtin/language/form.h"
 #include "assembler/builtin/language/opcode.h"
 #include "base/context.h"
+#include "suite.h"
 
 #define PHYSICAL  256
 #define FRAME     65536
@@ -575,12 +576,12 @@ START_TEST(a_large_body_with_twisted_flow_takes_little_time)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("allocate");
     TCase *tcase = tcase_create("allocate");
     tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, values_survive_on_every_path, 0, sizeof shapes / sizeof *shapes);
+    tcase_add_loop_test(tcase, values_survive_on_every_path, 0, COUNT(shapes));
     tcase_add_test(tcase, the_same_body_gives_the_same_registers);
     tcase_add_test(tcase, a_chain_of_short_lives_needs_few_registers);
     tcase_add_test(tcase, a_loop_keeps_what_it_reads);
@@ -589,9 +590,5 @@ int main(void)
     tcase_add_test(tcase, an_empty_body_needs_the_reserved_registers_only);
     tcase_add_test(tcase, a_large_body_with_twisted_flow_takes_little_time);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

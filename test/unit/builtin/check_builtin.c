@@ -10,6 +10,7 @@
 #include "chunk_job.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "suite.h"
 
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -572,9 +573,7 @@ START_TEST(verbose_reports_what_each_function_uses)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("builtin");
     TCase *tcase = tcase_create("builtin");
@@ -594,9 +593,5 @@ int main(void)
     tcase_add_test(tcase, a_cancelled_job_gives_no_cubin);
     tcase_add_test(tcase, verbose_reports_what_each_function_uses);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

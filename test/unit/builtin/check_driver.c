@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "job_fixture.h"
+#include "suite.h"
 
 #define KERNEL ".visible .entry k() { ret; }\n"
 
@@ -311,9 +312,7 @@ START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("driver");
     TCase *tcase = tcase_create("driver");
@@ -327,9 +326,5 @@ int main(void)
     tcase_add_loop_test(tcase, version_target_and_architecture_must_agree, 0, COUNT(targets));
     tcase_add_test(tcase, threads_show_neither_in_the_cubin_nor_in_the_log);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

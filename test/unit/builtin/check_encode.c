@@ -5,6 +5,7 @@
 #include "assembler/builtin/encode.h"
 #include "assembler/builtin/language/opcode.h"
 #include "cubin/format.h"
+#include "suite.h"
 #include "verdict.h"
 
 struct encoded {
@@ -628,20 +629,16 @@ START_TEST(torn_and_random_words_are_no_instructions)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("encode");
     TCase *words = tcase_create("words");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(words, NULL, teardown);
     tcase_add_loop_test(words, whole_bodies_come_back, 0, 4);
     tcase_add_test(words, instructions_of_every_form_come_back);
     tcase_add_loop_test(words, random_bodies_over_all_opcodes_come_back, 0, 20);
-    tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, ROWS(prints));
+    tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, COUNT(prints));
     tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);
     tcase_add_test(words, linked_fields_are_shown_when_there_is_no_name);
     tcase_add_test(words, code_is_appended_and_does_not_depend_on_its_place);
@@ -649,9 +646,5 @@ int main(void)
     tcase_add_test(words, registers_out_of_range_are_errors);
     tcase_add_test(words, torn_and_random_words_are_no_instructions);
     suite_add_tcase(suite, words);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite;
 }

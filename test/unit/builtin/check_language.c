@@ -6,6 +6,7 @@
 #include "assembler/builtin/language/opcode.h"
 #include "assembler/builtin/language/syntax.h"
 #include "manual.h"
+#include "suite.h"
 #include "verdict.h"
 
 #define FOLDER "fixtures/language/"
@@ -235,15 +236,11 @@ START_TEST(errors_are_all_reported_up_to_a_limit)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("language");
     TCase *programs = tcase_create("programs");
     TCase *table = tcase_create("table");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(programs, 600);
     tcase_add_checked_fixture(programs, setup, teardown);
@@ -256,11 +253,7 @@ int main(void)
     tcase_add_test(table, every_spelling_of_the_toolkit_has_a_row);
     tcase_add_test(table, the_manual_page_lists_the_table);
     tcase_add_test(table, every_row_has_known_words);
-    tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, ROWS(targets));
+    tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, COUNT(targets));
     suite_add_tcase(suite, table);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite;
 }

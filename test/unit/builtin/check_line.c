@@ -8,6 +8,7 @@
 #include "chunk_job.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "suite.h"
 
 #define PTX                                                                                        \
     ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
@@ -217,20 +218,14 @@ START_TEST(there_is_none_unless_asked_for)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("line");
     TCase *tests = tcase_create("line");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tests, each_function_has_a_unit_with_its_own_files);
     tcase_add_test(tests, a_relocation_ties_each_unit_to_its_function);
     tcase_add_test(tests, there_is_none_unless_asked_for);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite;
 }

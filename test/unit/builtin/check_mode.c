@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "job_fixture.h"
+#include "suite.h"
 
 /* --- Phases 6, 13 and 15: modes, and what is compiled in each. --- */
 
@@ -359,9 +360,7 @@ START_TEST(a_chunk_may_hold_such_functions)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("mode");
     TCase *tcase = tcase_create("mode");
@@ -376,9 +375,5 @@ int main(void)
     tcase_add_loop_test(tcase, kernels_have_the_registers_of_what_they_call, 0, COUNT(callings));
     tcase_add_test(tcase, a_chunk_may_hold_such_functions);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -6,6 +6,7 @@
 #include "assembler/builtin/language/form.h"
 #include "assembler/builtin/language/opcode.h"
 #include "assembler/builtin/language/words.h"
+#include "suite.h"
 
 struct list {
     const char *file; /* that holds its hash table */
@@ -230,29 +231,21 @@ START_TEST(form_follows_from_the_modifiers)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("opcode");
     TCase *tables = tcase_create("tables");
     TCase *rows = tcase_create("forms");
-    SRunner *runner;
-    int failed;
 
     tcase_add_loop_test(tables, every_word_is_found_under_its_own_number, 0, 3);
     tcase_add_loop_test(tables, unknown_words_and_numbers_give_zero_and_an_empty_name, 0, 3);
     tcase_add_test(tables, numbers_do_not_change);
-    tcase_add_loop_test(tables, nearest_word_is_by_edit_distance, 0, ROWS(misspellings));
+    tcase_add_loop_test(tables, nearest_word_is_by_edit_distance, 0, COUNT(misspellings));
     tcase_add_test(tables, nothing_is_near_a_very_long_word);
     tcase_add_test(tables, every_spelling_of_the_toolkit_is_known);
     suite_add_tcase(suite, tables);
     tcase_add_test(rows, every_form_has_known_words_and_fits_its_opcode);
-    tcase_add_loop_test(rows, form_follows_from_the_modifiers, 0, ROWS(forms));
+    tcase_add_loop_test(rows, form_follows_from_the_modifiers, 0, COUNT(forms));
     suite_add_tcase(suite, rows);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "job_fixture.h"
+#include "suite.h"
 
 /* --- Phase 9, and what reading the options finds. --- */
 
@@ -234,9 +235,7 @@ START_TEST(debug_information_can_be_suppressed)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("options");
     TCase *tcase = tcase_create("options");
@@ -248,9 +247,5 @@ int main(void)
     tcase_add_loop_test(tcase, options_stand_in_for_launch_bounds, 0, COUNT(bounds));
     tcase_add_test(tcase, debug_information_can_be_suppressed);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -3,6 +3,7 @@
 
 #include "assembler/builtin/language/form.h"
 #include "assembler/builtin/language/opcode.h"
+#include "suite.h"
 
 #define DECLARATIONS                                                                               \
     ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b128 %q;"         \
@@ -500,8 +501,6 @@ START_TEST(whole_bodies_parse)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *result = tcase_create(name);
@@ -514,8 +513,8 @@ static TCase *add_case(Suite *suite, const char *name)
 static void add_notations(TCase *notations)
 {
     tcase_add_test(notations, opcode_and_modifiers_keep_their_order);
-    tcase_add_loop_test(notations, immediates_are_values_or_bit_patterns, 0, ROWS(immediates));
-    tcase_add_loop_test(notations, addresses_have_a_base_and_an_offset, 0, ROWS(addresses));
+    tcase_add_loop_test(notations, immediates_are_values_or_bit_patterns, 0, COUNT(immediates));
+    tcase_add_loop_test(notations, addresses_have_a_base_and_an_offset, 0, COUNT(addresses));
     tcase_add_test(notations, tensor_addresses_hold_what_follows_their_base);
     tcase_add_test(notations, pairs_signs_and_selectors_are_marked);
     tcase_add_test(notations, special_registers_take_their_component_along);
@@ -523,13 +522,11 @@ static void add_notations(TCase *notations)
     tcase_add_test(notations, indirect_calls_refer_to_their_prototype);
 }
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("parse");
     TCase *scopes = add_case(suite, "scopes");
     TCase *mistakes = add_case(suite, "mistakes");
-    SRunner *runner;
-    int failed;
 
     add_notations(add_case(suite, "notations"));
     tcase_add_test(scopes, inner_names_hide_outer_ones_until_their_block_ends);
@@ -539,14 +536,10 @@ int main(void)
     tcase_add_test(scopes, lines_and_locations_are_kept);
     tcase_add_test(scopes, blocks_nest_up_to_a_limit);
     tcase_add_loop_test(scopes, whole_bodies_parse, 0, 4);
-    tcase_add_loop_test(mistakes, errors_say_what_is_wrong, 0, ROWS(errors));
+    tcase_add_loop_test(mistakes, errors_say_what_is_wrong, 0, COUNT(errors));
     tcase_add_test(mistakes, an_error_shows_its_place);
     tcase_add_test(mistakes, one_error_does_not_bring_others);
     tcase_add_test(mistakes, errors_stop_at_a_limit);
-    tcase_add_loop_test(mistakes, torn_bodies_are_errors, 0, ROWS(torn));
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    tcase_add_loop_test(mistakes, torn_bodies_are_errors, 0, COUNT(torn));
+    return suite;
 }

@@ -3,6 +3,7 @@
  * with and without one, behind others of its opcode, from which the short way knows its spelling.
  */
 #include "bodies.h"
+#include "suite.h"
 #include "verdict.h"
 
 #define MOST_LINES 4000
@@ -331,12 +332,10 @@ START_TEST(names_in_blocks_hide_ranges)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("quick");
     TCase *both = tcase_create("both ways");
-    SRunner *runner;
-    int failed;
 
     tcase_add_checked_fixture(both, setup, teardown);
     tcase_add_test(both, what_is_right_means_the_same);
@@ -345,9 +344,5 @@ int main(void)
     tcase_add_test(both, names_in_blocks_hide_ranges);
     tcase_set_timeout(both, 600);
     suite_add_tcase(suite, both);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite;
 }

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "suite.h"
 
 #define PROGRAM "fixtures/cubin/program.sm_90.cubin"
 
@@ -453,25 +454,20 @@ START_TEST(info_records_are_walked)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("cubin");
     TCase *tests = tcase_create("cubin");
-    SRunner *runner = srunner_create(suite);
-    int cubins = (int)(sizeof real_cubins / sizeof *real_cubins);
-    int failed;
+    int cubins = COUNT(real_cubins);
 
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, real_cubins_are_read, 0, cubins);
     tcase_add_loop_test(tests, truncated_cubins_are_refused, 0, cubins);
     tcase_add_loop_test(tests, flipped_bytes_do_no_harm, 0, cubins);
-    tcase_add_loop_test(tests, damage_is_named, 0, (int)(sizeof damages / sizeof *damages));
+    tcase_add_loop_test(tests, damage_is_named, 0, COUNT(damages));
     tcase_add_test(tests, sections_know_their_functions);
     tcase_add_test(tests, in_place_relocations_have_no_addend);
     tcase_add_test(tests, info_records_are_walked);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

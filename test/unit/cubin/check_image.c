@@ -1,7 +1,6 @@
 /* Images: layout, segments, string tables and the bytes that libelf writes. */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -10,6 +9,7 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+#include "suite.h"
 
 static struct buffer load(const char *path)
 {
@@ -272,12 +272,10 @@ START_TEST(names_of_numbers_are_found)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("image");
     TCase *tests = tcase_create("image");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, layout_of_an_executable_is_nvlinks);
@@ -290,8 +288,5 @@ int main(void)
     tcase_add_test(tests, a_file_that_cannot_be_written_is_an_error);
     tcase_add_test(tests, names_of_numbers_are_found);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -4,6 +4,7 @@
 #include "input/archive.h"
 #include "input/hostobj.h"
 #include "input_fixture.h"
+#include "suite.h"
 
 /* What a walk found: "name:size name:size". */
 static bool list_member(void *argument, struct text name, struct bytes data)
@@ -318,7 +319,7 @@ START_TEST(a_fatbin_section_must_lie_in_the_file)
 }
 END_TEST
 
-static Suite *make_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("archive");
     TCase *archive = tcase_create("archive"), *object = tcase_create("hostobj");
@@ -329,12 +330,10 @@ static Suite *make_suite(void)
     tcase_add_test(archive, a_last_member_without_its_pad_byte_is_accepted);
     tcase_add_test(archive, a_visit_can_stop_the_walk);
     tcase_add_test(archive, thin_archives_in_archives_are_refused);
-    tcase_add_loop_test(archive, damage_is_named_with_its_offset, 0,
-                        sizeof damaged / sizeof *damaged);
+    tcase_add_loop_test(archive, damage_is_named_with_its_offset, 0, COUNT(damaged));
     tcase_add_test(archive, a_long_name_beyond_the_table_is_damage);
     tcase_add_test(archive, no_truncation_of_an_archive_passes_unless_between_members);
-    tcase_add_loop_test(object, fatbin_sections_of_host_objects_are_found, 0,
-                        sizeof objects / sizeof *objects);
+    tcase_add_loop_test(object, fatbin_sections_of_host_objects_are_found, 0, COUNT(objects));
     tcase_add_test(object, an_object_that_is_cut_off_is_damage);
     tcase_add_test(object, no_truncation_of_an_object_passes_or_does_harm);
     tcase_add_test(object, no_header_byte_of_an_object_can_do_harm);
@@ -342,15 +341,4 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, archive);
     suite_add_tcase(suite, object);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -5,6 +5,7 @@
 #include "input/fatbin.h"
 #include "input/inflate.h"
 #include "input_fixture.h"
+#include "suite.h"
 
 /* Reads the container at data[0] to its end or first damage; returns how many entries came. */
 static unsigned read_all(struct bytes data, enum fatbin_result *last)
@@ -529,7 +530,7 @@ START_TEST(lto_ir_is_never_inflated)
 }
 END_TEST
 
-static Suite *make_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("fatbin");
     TCase *sound = tcase_create("sound"), *damaged = tcase_create("damaged");
@@ -541,9 +542,9 @@ static Suite *make_suite(void)
     tcase_add_test(sound, a_binary_blob_is_no_option_string);
     tcase_add_test(sound, unknown_kinds_and_versions_are_passed_on);
     tcase_add_loop_test(damaged, a_damaged_file_is_refused_with_what_is_wrong_in_it, 0,
-                        sizeof damaged_files / sizeof *damaged_files);
+                        COUNT(damaged_files));
     tcase_add_loop_test(damaged, a_damaged_field_is_named_with_offset_and_values, 0,
-                        sizeof damaged_fields / sizeof *damaged_fields);
+                        COUNT(damaged_fields));
     tcase_add_test(damaged, an_entry_header_that_is_cut_off_is_damage);
     tcase_add_test(damaged, no_truncation_is_read_beyond_or_accepted);
     tcase_add_test(damaged, no_header_byte_can_do_harm);
@@ -558,15 +559,4 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, damaged);
     suite_add_tcase(suite, inflate);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

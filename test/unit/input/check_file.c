@@ -4,6 +4,7 @@
 
 #include "input/file.h"
 #include "input_fixture.h"
+#include "suite.h"
 
 static const struct {
     const char *file;
@@ -389,16 +390,14 @@ START_TEST(very_many_files_are_opened)
 }
 END_TEST
 
-static Suite *make_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("file");
     TCase *classify = tcase_create("classify"), *open = tcase_create("open");
     TCase *library = tcase_create("library");
 
-    tcase_add_loop_test(classify, a_file_is_classified_by_its_content, 0,
-                        sizeof fixtures / sizeof *fixtures);
-    tcase_add_loop_test(classify, short_and_odd_contents_are_classified, 0,
-                        sizeof contents / sizeof *contents);
+    tcase_add_loop_test(classify, a_file_is_classified_by_its_content, 0, COUNT(fixtures));
+    tcase_add_loop_test(classify, short_and_odd_contents_are_classified, 0, COUNT(contents));
     tcase_add_loop_test(classify, no_truncation_is_read_beyond, 0, 4);
     tcase_add_test(open, operands_are_mapped_in_order_and_may_repeat);
     tcase_add_test(open, every_file_that_cannot_be_opened_is_reported);
@@ -419,15 +418,4 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, open);
     suite_add_tcase(suite, library);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -3,6 +3,7 @@
 
 #include "input/member.h"
 #include "input_fixture.h"
+#include "suite.h"
 
 /* What one run of the input stage gave. */
 struct run {
@@ -511,12 +512,11 @@ START_TEST(bytes_behind_a_container_must_be_zero_or_another_one)
 }
 END_TEST
 
-static Suite *make_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("member");
     TCase *select = tcase_create("select"), *report = tcase_create("report");
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
     tcase_add_unchecked_fixture(select, make_scratch, remove_scratch);
     tcase_add_loop_test(select, the_choice_is_nvlinks, 0, COUNT(choices));
     tcase_add_loop_test(select, the_nearest_entry_is_taken, 0, COUNT(matrix));
@@ -533,15 +533,4 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, select);
     suite_add_tcase(suite, report);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(make_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -4,6 +4,7 @@
 #include "input/modules.h"
 #include "input_fixture.h"
 #include "host_object.h"
+#include "suite.h"
 
 static struct inputs inputs;
 static struct input_file files[4];
@@ -159,12 +160,10 @@ START_TEST(a_damaged_object_is_an_error)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("modules");
     TCase *cases = tcase_create("ids");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_checked_fixture(cases, NULL, tear_down);
     tcase_add_test(cases, nothing_gives_an_empty_list);
@@ -178,8 +177,5 @@ int main(void)
     tcase_add_test(cases, an_id_that_is_no_identifier_is_an_error);
     tcase_add_test(cases, a_damaged_object_is_an_error);
     suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite;
 }

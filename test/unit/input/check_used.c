@@ -3,6 +3,7 @@
 #include "input/used.h"
 #include "input_fixture.h"
 #include "host_object.h"
+#include "suite.h"
 
 /* Kernels that host objects list; the section of each, as strings with NULs. */
 struct list {
@@ -249,12 +250,10 @@ START_TEST(a_damaged_object_is_an_error)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("used");
     TCase *cases = tcase_create("kernels");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_checked_fixture(cases, NULL, tear_down);
     tcase_add_test(cases, a_star_stands_for_any_characters);
@@ -271,8 +270,5 @@ int main(void)
     tcase_add_test(cases, chosen_entries_are_a_choice_among_those_that_stay);
     tcase_add_test(cases, a_damaged_object_is_an_error);
     suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite;
 }

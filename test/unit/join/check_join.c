@@ -1,13 +1,13 @@
 /* Joining chunks: the result does not show how the program was cut. */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "cubin/format.h"
 #include "join/join.h"
+#include "suite.h"
 #include "unit/cubin/cubin_image.h"
 
 #define MOST 4
@@ -416,12 +416,10 @@ START_TEST(debug_sections_are_kept)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("join");
     TCase *tests = tcase_create("join");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_loop_test(tests, one_chunk_and_two_give_the_same_bytes, 0, 2);
     tcase_add_loop_test(tests, chunk_order_does_not_matter, 0, 2);
@@ -438,8 +436,5 @@ int main(void)
     tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, 2);
     tcase_add_test(tests, debug_sections_are_kept);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "link/finished.h"
+#include "suite.h"
 
 #define LINKED "fixtures/fatbin/c.linked.cubin"
 
@@ -138,12 +139,10 @@ START_TEST(damage_is_refused)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("finished");
     TCase *cases = tcase_create("finished");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, only_executables_are_finished);
@@ -153,8 +152,5 @@ int main(void)
     tcase_add_test(cases, a_copys_name_is_changed_back);
     tcase_add_test(cases, damage_is_refused);
     suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite;
 }

@@ -10,6 +10,7 @@
 #include "base/exec.h"
 #include "lto/lto.h"
 #include "lto/nvjitlink.h"
+#include "suite.h"
 
 static int file;
 static struct arena arena;
@@ -190,12 +191,10 @@ START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("lto");
     TCase *cases = tcase_create("answers");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, an_answer_is_read_back);
@@ -207,8 +206,5 @@ int main(void)
     tcase_add_test(cases, a_library_without_the_functions_is_told);
     tcase_add_test(cases, ltoir_without_ptx_beside_it_is_refused_by_name);
     suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite;
 }

@@ -6,6 +6,7 @@
 #include "cubin/format.h"
 #include "input_fixture.h"
 #include "merge/merge.h"
+#include "suite.h"
 
 #define FILES "fixtures/merge/constants-sm_80-"
 
@@ -127,20 +128,14 @@ START_TEST(relocatable_output_leaves_them_where_they_are)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("constants");
     TCase *tests = tcase_create("layout");
-    SRunner *runner;
-    int failed;
 
     tcase_add_test(tests, kernels_have_the_constants_of_functions_that_they_reach);
     tcase_add_test(tests, code_names_the_new_offsets);
     tcase_add_test(tests, relocatable_output_leaves_them_where_they_are);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite;
 }

@@ -1,6 +1,7 @@
 /* check_mercury.c: the second form of code from sm_100 on, and frames there, on real cubins. */
 #include "merge/mercury_code.h"
 #include "merge_fixture.h"
+#include "suite.h"
 
 #define SM_100 ((struct merge_request){.arch = {.sm = 100}})
 
@@ -258,7 +259,7 @@ START_TEST(code_that_is_not_understood_stays_as_it_is)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("mercury");
     TCase *tests = tcase_create("mercury");
@@ -278,19 +279,7 @@ static Suite *suite(void)
     tcase_add_test(tests, reserve_is_not_exceeded);
     tcase_add_test(tests, plain_relocations_of_a_twin_are_refused);
     tcase_add_test(tests, field_of_a_load_is_found);
-    tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0,
-                        (int)(sizeof changes / sizeof *changes));
+    tcase_add_loop_test(tests, code_that_is_not_understood_stays_as_it_is, 0, COUNT(changes));
     suite_add_tcase(all, tests);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

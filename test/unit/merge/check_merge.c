@@ -6,6 +6,7 @@
 
 #include "input/used.h"
 #include "merge/sort.h"
+#include "suite.h"
 
 START_TEST(header_and_constant_sections_are_nvlinks)
 {
@@ -537,7 +538,7 @@ START_TEST(info_of_code_is_no_section)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("merge");
     TCase *tests = tcase_create("merge");
@@ -571,23 +572,11 @@ static Suite *suite(void)
     tcase_add_test(tests, constant_offsets_of_older_targets_count_words);
     tcase_add_test(tests, relocatable_output_can_be_merged_again);
     tcase_add_test(tests, report_tells_what_a_kernel_needs);
-    tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0,
-                        (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0, COUNT(refusals));
     tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
     suite_add_tcase(all, tests);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* check_texture: texture, sampler and surface references, and addresses of kernels, through the
  * merger. Expected values are those of nvlink 13.0 on the same cubins. */
 #include "merge_fixture.h"
+#include "suite.h"
 
 /* --- Words in bank 0. --- */
 
@@ -182,7 +183,7 @@ START_TEST(addresses_of_kernels_are_left_to_the_driver)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("texture");
     TCase *tests = tcase_create("texture");
@@ -199,20 +200,8 @@ static Suite *suite(void)
     tcase_add_test(tests, a_parameter_belongs_to_its_kernel);
     tcase_add_test(tests, samplers_have_words_and_keep_their_values);
     tcase_add_test(tests, relocatable_output_keeps_what_a_later_link_needs);
-    tcase_add_loop_test(tests, refuses_what_does_not_fit, 0,
-                        (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_loop_test(tests, refuses_what_does_not_fit, 0, COUNT(refusals));
     tcase_add_test(tests, addresses_of_kernels_are_left_to_the_driver);
     suite_add_tcase(all, tests);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
 }

@@ -2,12 +2,12 @@
  */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
 #include "options/consensus.h"
+#include "suite.h"
 
 /* One link: members named a.o(1), b.o(1), ... with LTO-IR and, unless ir_only, PTX beside it. */
 struct link_case {
@@ -369,26 +369,19 @@ START_TEST(values_in_force_and_states_are_kept)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("consensus");
     TCase *tests = tcase_create("consensus");
-    SRunner *runner;
-    int failed;
 
-    tcase_add_loop_test(tests, every_transition_of_the_state_machine, 0,
-                        sizeof transitions / sizeof *transitions);
+    tcase_add_loop_test(tests, every_transition_of_the_state_machine, 0, COUNT(transitions));
     tcase_add_test(tests, all_combinations_of_two_modules);
     tcase_add_test(tests, all_combinations_of_three_modules);
-    tcase_add_loop_test(tests, messages_and_forwarded_options, 0, sizeof cases / sizeof *cases);
+    tcase_add_loop_test(tests, messages_and_forwarded_options, 0, COUNT(cases));
     tcase_add_test(tests, warnings_as_errors_make_the_split_conflict_fatal);
     tcase_add_test(tests, suppressed_warnings_take_their_notes_with_them);
     tcase_add_test(tests, verbose_says_which_side_wins);
     tcase_add_test(tests, values_in_force_and_states_are_kept);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "options/embedded.h"
+#include "suite.h"
 
 struct parse_case {
     const char *options;
@@ -158,23 +159,16 @@ START_TEST(names_are_those_of_nvlinks_messages)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("embedded");
     TCase *tests = tcase_create("embedded");
-    SRunner *runner;
-    int failed;
 
-    tcase_add_loop_test(tests, option_strings_are_read_as_nvlink_reads_them, 0,
-                        sizeof parse_cases / sizeof *parse_cases);
+    tcase_add_loop_test(tests, option_strings_are_read_as_nvlink_reads_them, 0, COUNT(parse_cases));
     tcase_add_test(tests, a_nul_ends_the_string);
     tcase_add_test(tests, nothing_behind_the_view_is_read);
     tcase_add_test(tests, very_long_digit_strings_stick_at_the_end_of_the_range);
     tcase_add_test(tests, names_are_those_of_nvlinks_messages);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite;
 }

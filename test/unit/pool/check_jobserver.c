@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "pool/jobserver.h"
+#include "suite.h"
 
 static const struct {
     const char *makeflags;
@@ -396,14 +397,13 @@ START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
 }
 END_TEST
 
-static Suite *jobserver_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("jobserver");
     TCase *cases = tcase_create("jobserver");
 
     tcase_set_timeout(cases, 600);
-    tcase_add_loop_test(cases, makeflags_are_read_as_make_writes_them, 0,
-                        sizeof parse_rows / sizeof parse_rows[0]);
+    tcase_add_loop_test(cases, makeflags_are_read_as_make_writes_them, 0, COUNT(parse_rows));
     tcase_add_test(cases, the_implicit_token_comes_first_and_bytes_go_back_as_they_came);
     tcase_add_test(cases, the_inherited_pipe_keeps_its_flags);
     tcase_add_test(cases, close_returns_everything);
@@ -416,20 +416,8 @@ static Suite *jobserver_suite(void)
     tcase_add_test(cases, a_fifo_serves_both_ways);
     tcase_add_test(cases, a_file_or_nothing_in_place_of_a_fifo_is_refused);
     tcase_add_test(cases, a_signal_handler_returns_everything);
-    tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0,
-                        sizeof join_rows / sizeof join_rows[0]);
+    tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0, COUNT(join_rows));
     tcase_add_test(cases, a_jobserver_that_nobody_asked_for_is_an_info_under_v);
     suite_add_tcase(suite, cases);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(jobserver_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pool/pool.h"
 #include "pool/pqueue.h"
+#include "suite.h"
 
 /* The Makefile puts these in the place of the C library's functions (-Wl,--wrap). */
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -343,7 +343,7 @@ START_TEST(a_task_may_own_a_pool)
 }
 END_TEST
 
-static Suite *pool_suite(void)
+Suite *check_suite(void)
 {
     Suite *suite = suite_create("pool");
     TCase *cases = tcase_create("pool");
@@ -364,15 +364,4 @@ static Suite *pool_suite(void)
     tcase_add_test(cases, a_task_may_own_a_pool);
     suite_add_tcase(suite, cases);
     return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(pool_suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,9 +1,9 @@
 /* check_lexer.c: tokens and numbers. */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/lexer.h"
+#include "suite.h"
 
 /* Writes the kinds of all tokens as one letter each: w . n s b, and marks as themselves. */
 static const char *kinds(struct text text, char *out)
@@ -162,31 +162,18 @@ START_TEST(lines_are_counted_between_places)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("lexer");
     TCase *cases = tcase_create("lexer");
 
-    tcase_add_loop_test(cases, text_becomes_tokens, 0,
-                        (int)(sizeof token_cases / sizeof *token_cases));
+    tcase_add_loop_test(cases, text_becomes_tokens, 0, COUNT(token_cases));
     tcase_add_test(cases, nul_is_a_blank);
     tcase_add_test(cases, tokens_have_places_and_text);
-    tcase_add_loop_test(cases, numbers_convert, 0,
-                        (int)(sizeof number_cases / sizeof *number_cases));
+    tcase_add_loop_test(cases, numbers_convert, 0, COUNT(number_cases));
     tcase_add_test(cases, braces_are_skipped_with_their_strings_and_comments);
     tcase_add_test(cases, open_braces_end_with_the_text);
     tcase_add_test(cases, lines_are_counted_between_places);
     suite_add_tcase(all, cases);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

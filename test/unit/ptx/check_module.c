@@ -1,13 +1,13 @@
 /* check_module.c: items of modules, initial values, and errors with their places. */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
+#include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 
@@ -404,9 +404,7 @@ START_TEST(bad_initial_values_are_refused)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("module");
     TCase *cases = tcase_create("module");
@@ -426,15 +424,4 @@ static Suite *suite(void)
     tcase_add_loop_test(cases, bad_initial_values_are_refused, 0, COUNT(bad_value_cases));
     suite_add_tcase(all, cases);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

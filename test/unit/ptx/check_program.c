@@ -2,13 +2,13 @@
  */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
+#include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 #define USE_F  ".visible .entry k() { call.uni f; ret; }"
@@ -410,9 +410,7 @@ START_TEST(newest_version_is_the_programs)
 }
 END_TEST
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("program");
     TCase *cases = tcase_create("program");
@@ -437,15 +435,4 @@ static Suite *suite(void)
     tcase_add_test(cases, newest_version_is_the_programs);
     suite_add_tcase(all, cases);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

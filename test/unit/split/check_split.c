@@ -16,6 +16,7 @@
 #include "ptx/module.h"
 #include "ptx/program.h"
 #include "split/split.h"
+#include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
 #define MOST   16
@@ -558,13 +559,13 @@ START_TEST(aliases_and_their_functions_are_promoted_together)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *check_suite(void)
 {
     Suite *all = suite_create("split");
     TCase *tests = tcase_create("split");
 
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_loop_test(tests, case_splits_as_expected, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(tests, case_splits_as_expected, 0, COUNT(cases));
     tcase_add_test(tests, all_cases_in_one_program_split);
     tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
     tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
@@ -580,15 +581,4 @@ static Suite *suite(void)
     tcase_add_test(tests, aliases_and_their_functions_are_promoted_together);
     suite_add_tcase(all, tests);
     return all;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    int failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
