@@ -1,0 +1,77 @@
+#!/bin/bash
+# readme.sh: README's examples run as they stand, and print the lines that are shown under them.
+#
+# An example is an indented line that begins with `$ ` (a backslash continues it); what is shown stands
+# under it, where `...` leaves lines out. Files go to build/, for which another folder stands in here.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/build" && ln -s "$ROOT/fixtures" "$work/fixtures" && cd "$work" || exit 1
+for program in minilink minidump minifat; do ln -s "$BUILD/$program" build/; done
+has_clang=$(command -v clang > /dev/null && clang -print-targets 2> /dev/null | grep nvptx64)
+
+# run COMMAND: its output goes to the file output.
+run() {
+    case $1 in
+    clang\ *)
+        if [ -z "$has_clang" ]; then
+            echo "readme: clang with an NVPTX back end is not installed: SKIPPED: $1"
+            skipped=$((skipped + 1))
+            cp fixtures/examples/*.ptx build/
+            : > output
+            return
+        fi
+        ;;
+    esac
+    if bash -c "$1" > output 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $1"
+        sed 's/^/    /' output
+    fi
+}
+shows() {
+    [ "$1" != ... ] || return
+    if grep -qxF -- "$1" output; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: no line '$1'"
+    fi
+}
+
+partial='' shown=''
+: > output
+while IFS= read -r line; do
+    case $line in
+    '    '*) line=${line#    } ;;
+    *) shown='' && continue ;;
+    esac
+    if [ -n "$partial" ]; then
+        partial="$partial $line"
+    else
+        case $line in
+        '$ '*) partial=${line#\$ } ;;
+        *)
+            [ -z "$shown" ] || shows "$line"
+            continue
+            ;;
+        esac
+    fi
+    case $partial in
+    *\\)
+        partial=${partial%\\}
+        continue
+        ;;
+    esac
+    run "$partial" < /dev/null
+    partial='' shown=yes
+done < "$ROOT/README.md"
+[ $((passed + failed)) -ge 6 ] || { echo "failed: README has fewer examples than expected" && failed=1; }
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
