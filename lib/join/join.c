@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
+#include "join/join_steps.h"
 
 /* Chunks come from one assembler run with one target. */
 static bool check_inputs(const struct cubin *const *cubins, size_t count)
@@ -55,9 +56,9 @@ static bool run(struct join *join)
     join_fold(join);
     join_order(join);
     /* From here on it is known which functions are kept, and where they stand. */
-    join_merge(join);
-    join_relocations_gather(join);
-    join_gather(join);
+    join_unite_sections(join);
+    join_gather_relocations(join);
+    join_gather_graph(join);
     /* From here on every byte of data has its place. */
     join_make_sections(join);
     if (!join_make_symbols(join))

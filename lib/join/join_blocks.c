@@ -3,12 +3,13 @@
  * Data sections are cut into objects (those that overlap stay together), .debug_frame into the pair
  * of entries that describes one function, .debug_line into units where each is of one function, as
  * the built-in assembler makes them. A section that does not look as expected is not cut. */
-#include "join/join_plan.h"
+#include "join/join_blocks.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
 
 /* What an object that is in no list may need; more only where its place shows more. */
 #define USUAL_ALIGNMENT 16u
@@ -118,7 +119,7 @@ static bool gaps_are_zero(struct bytes data, const struct join_block *blocks, si
 
 static bool cut_objects(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
     const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
     size_t count;
     struct object *objects = find_objects(join, &join->inputs[cubin], section, &count);
@@ -238,7 +239,7 @@ static bool name_frame(const struct join *join, struct join_block *block, uint64
 
 static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
     struct bytes data = join->inputs[cubin].cubin->sections[section].data;
     size_t count;
     struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
@@ -269,7 +270,7 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
 /* A unit of 32-bit DWARF: its length, then that many bytes, with one address in them. */
 static bool cut_lines(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
     struct bytes data = join->inputs[cubin].cubin->sections[section].data;
     size_t count;
     struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
@@ -328,7 +329,7 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         (source->type >= SHT_CUDA_CONSTANT0 && source->type <= SHT_CUDA_CONSTANT_LAST))
         ok = cut_objects(join, cubin, section);
-    else if (join->merged[join->inputs[cubin].sections[section].merged].is_frames)
+    else if (join->united[join->inputs[cubin].sections[section].united].is_frames)
         ok = cut_frames(join, cubin, section);
     else if (text_equal(source->name, TEXT(".debug_line")))
         ok = cut_lines(join, cubin, section);
@@ -339,7 +340,7 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
 
 void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
     const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
 
     s->blocks = arena_alloc(&join->arena, 1, sizeof *s->blocks);
@@ -355,7 +356,7 @@ void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section)
 struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
                                   uint64_t offset)
 {
-    const struct join_section *s = &join->inputs[cubin].sections[section];
+    const struct join_input_section *s = &join->inputs[cubin].sections[section];
     size_t low = 0;
     size_t high = s->block_count;
 

@@ -1,5 +1,5 @@
 /* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+#include "join/join_plan.h"
+#include "join/join_symbols.h"
 
 /* Hands the bytes in join->scratch to a joined section. */
 static void set_data(struct join *join, uint32_t section)
@@ -39,7 +41,7 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
         return;
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
-        uint32_t joined = join_symbol(join, cubin, symbol);
+        uint32_t joined = join_symbol_of(join, cubin, symbol);
 
         is_lost = is_lost || joined == 0;
         if (record->attribute != EIATTR_EXTERNS || !join_is_bound(join, cubin, symbol))
@@ -65,12 +67,12 @@ static void add_records(struct buffer *to, const struct join *join, uint32_t cub
 static void fill_own_infos(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
-        const struct join_made *made = &join->made[i];
+        const struct join_origin *origin = &join->origins[i];
 
-        if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->info)
+        if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->tables.info)
             continue;
-        add_records(&join->scratch, join, made->cubin,
-                    join->inputs[made->cubin].cubin->sections[made->section].data);
+        add_records(&join->scratch, join, origin->cubin,
+                    join->inputs[origin->cubin].cubin->sections[origin->section].data);
         set_data(join, i);
     }
 }
@@ -134,7 +136,7 @@ static void add_sampler_records(struct buffer *to, struct join *join)
             const struct cubin_symbol *symbol = &join->inputs[c].cubin->symbols[record->symbol];
 
             if (symbol->type == STT_CUDA_SAMPLER && symbol->section == SHN_UNDEF)
-                take_sampler_record(&samplers[join_symbol(join, c, record->symbol)], c,
+                take_sampler_record(&samplers[join_symbol_of(join, c, record->symbol)], c,
                                     record->raw);
         }
     for (size_t i = 1; i < join->out->symbol_count; i++) {
@@ -166,8 +168,8 @@ static void fill_info(struct join *join)
     }
     add_sampler_records(buffer, join);
     add_module_records(buffer, join, has_kernel);
-    if (join->info)
-        set_data(join, join->info);
+    if (join->tables.info)
+        set_data(join, join->tables.info);
     else
         buffer->size = 0;
 }
@@ -215,7 +217,7 @@ static void fill_compat(struct join *join)
         buffer_append(buffer, head, sizeof head);
         buffer_append(buffer, record->payload.data, record->payload.size);
     }
-    set_data(join, join->compat);
+    set_data(join, join->tables.compat);
 }
 
 static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
@@ -251,7 +253,7 @@ static void fill_callgraph(struct join *join, struct image_strings *strings)
     add_pairs(buffer, join, &join->indirect, strings);
     begin_part(buffer, CALLGRAPH_CANDIDATE);
     add_pairs(buffer, join, &join->takers, strings);
-    set_data(join, join->callgraph);
+    set_data(join, join->tables.callgraph);
 }
 
 static void fill_prototypes(struct join *join, struct image_strings *strings)
@@ -259,7 +261,7 @@ static void fill_prototypes(struct join *join, struct image_strings *strings)
     struct buffer *buffer = &join->scratch;
 
     add_pairs(buffer, join, &join->prototypes, strings);
-    set_data(join, join->prototype);
+    set_data(join, join->tables.prototypes);
 }
 
 static void fill_strings(struct join *join, const struct image_strings *strings)
@@ -295,14 +297,14 @@ void join_fill_sections(struct join *join)
     context_defer(&cleanup, image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
     name_functions(join);
-    join_relocations_fill(join);
+    join_fill_relocations(join);
     fill_own_infos(join);
     fill_info(join);
-    if (join->compat)
+    if (join->tables.compat)
         fill_compat(join);
-    if (join->callgraph)
+    if (join->tables.callgraph)
         fill_callgraph(join, &strings);
-    if (join->prototype)
+    if (join->tables.prototypes)
         fill_prototypes(join, &strings);
     fill_strings(join, &strings);
     context_clean(&cleanup);

@@ -5,13 +5,14 @@
  * constants, relocations and info records must be the same, symbols by what they stand for.
  * References among such functions are taken as equal at first; where a name turns out to have
  * different copies, every name that refers to it keeps its copies too. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
 
 struct group {
     struct text name;
@@ -258,8 +259,8 @@ static bool functions_equal(struct fold *fold, const struct copy *a, const struc
 {
     const struct cubin_symbol *s = &cubin_of(fold, a)->symbols[a->symbol];
     const struct cubin_symbol *t = &cubin_of(fold, b)->symbols[b->symbol];
-    const struct join_section *x = fold->join->inputs[a->cubin].sections;
-    const struct join_section *y = fold->join->inputs[b->cubin].sections;
+    const struct join_input_section *x = fold->join->inputs[a->cubin].sections;
+    const struct join_input_section *y = fold->join->inputs[b->cubin].sections;
     uint32_t i = a->text;
     uint32_t j = b->text;
 

@@ -2,13 +2,14 @@
  *
  * Those that the splitter lists stand in its order; helpers that the assembler made stand behind
  * the first function that refers to them. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
 
 /* A kept code section on its way into the order. */
 struct candidate {
@@ -109,7 +110,7 @@ static int by_offset(const void *a, const void *b)
 
 static void append(struct join *join, const struct join_function *function)
 {
-    struct join_section *section = &join->inputs[function->cubin].sections[function->text];
+    struct join_input_section *section = &join->inputs[function->cubin].sections[function->text];
 
     if (section->function != JOIN_NONE)
         return;
@@ -148,7 +149,7 @@ static void append_helpers(struct order *order, size_t position)
 
     for (; position < join->function_count; position++) {
         struct join_function function = join->functions[position];
-        const struct join_section *sections = join->inputs[function.cubin].sections;
+        const struct join_input_section *sections = join->inputs[function.cubin].sections;
         size_t count = 0;
 
         for (uint32_t i = sections[function.text].next_owned; i; i = sections[i].next_owned)

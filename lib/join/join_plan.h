@@ -1,17 +1,18 @@
-/* join_plan.h: what the steps of join_cubins() know about the chunks' cubins.
+/* join_plan.h: what the steps of join_cubins() find out, each for those behind it.
  *
  * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always
  * named together with that cubin's index; an *entity* is what a symbol stands for in the whole
- * program; and joined sections and symbols are indices in the result. JOIN_NONE is no entity. */
+ * program; and *joined* sections and symbols are indices in the result. JOIN_NONE is no entity. */
 #ifndef MINILINK_JOIN_JOIN_PLAN_H
 #define MINILINK_JOIN_JOIN_PLAN_H
 
 #include "base/buffer.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
+#include "join/join_input.h"
 #include "split/split.h"
 
-#define JOIN_NONE UINT32_MAX
+struct united_section; /* join_blocks.h */
 
 enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };
 
@@ -33,84 +34,6 @@ struct join_entity {
     uint32_t index; /* in the result; 0 = none yet */
 };
 
-/* A piece of a section that moves as a whole: an object, objects that overlap, a function's frame
- * description, or all of one chunk's section. */
-struct join_block {
-    uint32_t cubin;
-    uint32_t section;
-    uint64_t offset; /* in that section */
-    uint64_t size;
-    uint64_t alignment;
-    uint32_t symbol; /* one that stands in it; 0 = none */
-    bool is_kept;
-    uint32_t rank; /* sort key, highest part first */
-    uint64_t order;
-    uint64_t tie;
-    uint64_t placed; /* offset in the joined section */
-};
-
-/* A relocation of a merged section; its symbol is still the chunk's. */
-struct join_relocation {
-    uint64_t offset; /* in the joined section */
-    uint32_t type;
-    uint32_t cubin;
-    uint32_t symbol;
-    bool is_in_place; /* goes into the REL section, not the RELA one */
-    int64_t addend;
-};
-
-/* Sections of all chunks that become one. */
-struct join_merged {
-    struct text name;
-    uint32_t cubin; /* where the first of them stands */
-    uint32_t section;
-    uint64_t alignment;
-    uint64_t size;
-    bool is_shared;    /* objects without a place: only their sizes count */
-    bool is_frames;    /* .debug_frame */
-    bool is_whole;     /* concatenated section by section, since its objects cannot be told apart */
-    bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
-                        */
-    struct join_block **blocks; /* kept ones, in the result's order */
-    size_t block_count;
-    uint8_t *data;                       /* or NULL without contents */
-    uint32_t joined;                     /* section in the result */
-    struct join_relocation *relocations; /* those in place first, each kind by falling offset */
-    size_t relocation_count;
-    size_t in_place_count;
-};
-
-struct join_section {
-    uint32_t text;              /* the code section it belongs to, 0 = none */
-    uint32_t next_owned;        /* the next section of the same code, 0 = none */
-    uint32_t function;          /* code: position in the functions' order, or JOIN_NONE */
-    uint32_t merged;            /* index of the join_merged it goes into, or JOIN_NONE */
-    uint32_t joined;            /* in the result, 0 = none */
-    bool has_symbol;            /* a section symbol stands for it */
-    uint32_t first_relocations; /* the first section that relocates it, 0 = none */
-    uint32_t next_relocations;  /* a relocation section's: the next of the same target */
-    uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
-    struct join_block *blocks; /* merged: by rising offset */
-    size_t block_count;
-};
-
-/* One record of .nv.info. */
-struct join_record {
-    struct bytes raw;
-    uint32_t symbol; /* its first word, 0 = none */
-    uint32_t next;   /* next record of the same symbol; JOIN_NONE = none */
-};
-
-struct join_input {
-    const struct cubin *cubin;
-    uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
-    uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
-    struct join_section *sections;
-    struct join_record *records;
-    size_t record_count;
-    uint32_t *first_record; /* by symbol; JOIN_NONE = none */
-};
-
 /* A caller and a callee, or a function and its prototype. */
 struct join_pair {
     uint32_t first;  /* entity */
@@ -127,10 +50,10 @@ struct join_pairs {
 };
 
 /* Where a joined section comes from. */
-struct join_made {
+struct join_origin {
     uint32_t cubin;
     uint32_t section; /* the chunk's; 0 = made anew */
-    uint32_t merged;  /* or its relocations are this one's; JOIN_NONE = none */
+    uint32_t united;  /* or its relocations are this one's; JOIN_NONE = none */
     bool wants_symbol;
 };
 
@@ -153,13 +76,15 @@ struct join {
     size_t entity_count;
     struct join_function *functions; /* in program order */
     size_t function_count;
-    struct join_merged *merged;
-    size_t merged_count;
-    struct join_pairs calls, addresses, indirect, takers,
-        prototypes;                              /* lists are freed by join.c */
-    struct join_made *made;                      /* by joined section */
-    uint32_t *section_symbols;                   /* by joined section: its symbol, 0 = none */
-    uint32_t info, compat, callgraph, prototype; /* joined sections, 0 = none */
+    struct united_section *united;
+    size_t united_count;
+    /* join_graph.c; join.c frees their lists */
+    struct join_pairs calls, addresses, indirect, takers, prototypes;
+    struct join_origin *origins; /* by joined section */
+    uint32_t *section_symbols;   /* by joined section: its symbol, 0 = none */
+    struct {
+        uint32_t info, compat, callgraph, prototypes;
+    } tables; /* joined sections, 0 = none */
 };
 
 /* The entity that a chunk's symbol ends up as; JOIN_NONE for section symbols. */
@@ -186,65 +111,8 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
     return &join->inputs[e->cubin].cubin->symbols[e->symbol];
 }
 
-/* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to
- * which function. False, and errors, when two chunks define the same. */
-bool join_resolve(struct join *join);
-
-/* join_resolve.c: true when a word of an EXTERNS record names a function that is now defined.
- * Measured: kernels stay in it wherever they are defined. After join_resolve. */
+/* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
+ * stay in it wherever they are defined. After join_resolve. */
 bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
-
-/* join_fold.c: copies of a local function that came out identical become one. */
-void join_fold(struct join *join);
-
-/* join_order.c: the kept functions in program order, and who refers to what first. */
-void join_order(struct join *join);
-
-/* join_merged.c: the sections that several functions share, and where each piece of them goes. */
-void join_merge(struct join *join);
-
-/* join_blocks.c: cuts section `section` of chunk `cubin` into blocks that can move alone. False
- * when that cannot be: bytes other than padding, or relocations, lie outside of them. */
-bool join_blocks(struct join *join, uint32_t cubin, uint32_t section);
-
-/* Makes all of the section one block. */
-void join_blocks_whole(struct join *join, uint32_t cubin, uint32_t section);
-
-/* The block around `offset`, or NULL. */
-struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint32_t section,
-                                  uint64_t offset);
-
-/* The offset in the joined section of byte `offset` of a chunk's merged section. */
-uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t section,
-                               uint64_t offset);
-
-/* A relocation's addend, which in a REL section of data stands in the field. */
-int64_t join_addend(const struct cubin *cubin, uint32_t section,
-                    const struct cubin_relocation *relocation);
-
-/* join_relocations.c: the relocations of the merged sections, and of the functions' own. */
-void join_relocations_gather(struct join *join);
-void join_relocations_fill(struct join *join);
-
-/* join_gather.c: call graph and prototypes. */
-void join_gather(struct join *join);
-
-/* join_sections.c: makes the joined sections, without what refers to symbols. */
-void join_make_sections(struct join *join);
-
-/* join_symbols.c: makes the joined symbol table. False, and an error, when the cubin has too many
- * sections for it. */
-bool join_make_symbols(struct join *join);
-
-/* What the user called it, and its binding for him. */
-struct text join_own_name(const struct join *join, uint32_t entity);
-uint8_t join_own_binding(const struct join *join, uint32_t entity);
-
-/* The joined symbol for a chunk's symbol; 0 for one that was dropped. */
-uint32_t join_symbol(const struct join *join, uint32_t cubin, uint32_t symbol);
-
-/* join_contents.c: fills in what refers to symbols: relocations, info records, call graph,
- * prototypes. */
-void join_fill_sections(struct join *join);
 
 #endif

@@ -1,13 +1,16 @@
 /* join_relocations.c: relocations of the joined cubin.
  *
- * Those of a function's own sections keep their order; those of merged sections are put into the
+ * Those of a function's own sections keep their order; those of united sections are put into the
  * assembler's, by falling offset. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_blocks.h"
+#include "join/join_plan.h"
+#include "join/join_symbols.h"
 
 /* The addend as it counts in the joined cubin. */
 static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t symbol,
@@ -15,12 +18,12 @@ static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t sy
 {
     const struct join_input *input = &join->inputs[cubin];
     const struct cubin_symbol *s = &input->cubin->symbols[symbol];
-    uint32_t merged;
+    uint32_t united;
 
     if (s->type != STT_SECTION || s->section >= input->cubin->section_count)
         return addend;
-    merged = input->sections[s->section].merged;
-    if (merged == JOIN_NONE || join->merged[merged].is_shared)
+    united = input->sections[s->section].united;
+    if (united == JOIN_NONE || join->united[united].is_shared)
         return addend;
     return (int64_t)join_blocks_translate(join, cubin, s->section, (uint64_t)addend);
 }
@@ -28,22 +31,22 @@ static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t sy
 /* The addend of a relocation that counts from the begin of a section. Measured: ptxas gives the
  * n-th frame the CIE at byte 112 * n, wherever that is; here each refers to the one it stands
  * behind. */
-static int64_t section_addend(const struct join *join, const struct join_merged *merged,
+static int64_t section_addend(const struct join *join, const struct united_section *united,
                               uint32_t cubin, uint32_t section,
                               const struct cubin_relocation *relocation,
                               const struct join_block *block)
 {
     const struct cubin *c = join->inputs[cubin].cubin;
 
-    if (merged->is_frames && !merged->is_whole &&
+    if (united->is_frames && !united->is_whole &&
         c->symbols[relocation->symbol].section == c->sections[section].info)
         return (int64_t)block->placed;
     return moved_addend(join, cubin, relocation->symbol, join_addend(c, section, relocation));
 }
 
-/* Notes one relocation of a merged section. Where it counts from the begin of a section, its addend
+/* Notes one relocation of a united section. Where it counts from the begin of a section, its addend
  * leaves the field: before sm_90 the assembler writes REL for 0 and RELA for others (measured). */
-static void gather_one(struct join *join, struct join_merged *merged, uint32_t cubin,
+static void gather_one(struct join *join, struct united_section *united, uint32_t cubin,
                        uint32_t section, const struct cubin_relocation *relocation)
 {
     const struct cubin *c = join->inputs[cubin].cubin;
@@ -57,14 +60,14 @@ static void gather_one(struct join *join, struct join_merged *merged, uint32_t c
         return;
     offset = block->placed + (relocation->offset - block->offset);
     if (c->symbols[relocation->symbol].type == STT_SECTION) {
-        addend = section_addend(join, merged, cubin, section, relocation, block);
-        if (is_in_place && merged->data)
-            memset(merged->data + offset, 0, format_relocation_size(relocation->type));
-        is_in_place = merged->has_in_place && addend == 0;
+        addend = section_addend(join, united, cubin, section, relocation, block);
+        if (is_in_place && united->data)
+            memset(united->data + offset, 0, format_relocation_size(relocation->type));
+        is_in_place = united->has_in_place && addend == 0;
     }
-    merged->relocations[merged->relocation_count++] = (struct join_relocation){
+    united->relocations[united->relocation_count++] = (struct join_relocation){
         offset, relocation->type, cubin, relocation->symbol, is_in_place, addend};
-    merged->in_place_count += is_in_place;
+    united->in_place_count += is_in_place;
 }
 
 static int by_kind_and_offset(const void *a, const void *b)
@@ -81,52 +84,54 @@ static int by_kind_and_offset(const void *a, const void *b)
     return (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
-/* The merged section that relocation section `section` is for, or NULL. */
-static struct join_merged *target_of(const struct join *join, uint32_t cubin, uint32_t section)
+/* The united section that relocation section `section` is for, or NULL. */
+static struct united_section *target_of(const struct join *join, uint32_t cubin, uint32_t section)
 {
     const struct join_input *input = &join->inputs[cubin];
     const struct cubin_section *s = &input->cubin->sections[section];
-    uint32_t merged;
+    uint32_t united;
 
     if ((s->type != SHT_REL && s->type != SHT_RELA) || s->info >= input->cubin->section_count)
         return NULL;
-    merged = input->sections[s->info].merged;
-    return merged == JOIN_NONE ? NULL : &join->merged[merged];
+    united = input->sections[s->info].united;
+    return united == JOIN_NONE ? NULL : &join->united[united];
 }
 
-void join_relocations_gather(struct join *join)
+void join_gather_relocations(struct join *join)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t c = 0; c < join->count; c++) {
             const struct cubin *cubin = join->inputs[c].cubin;
 
             for (uint32_t i = 1; i < cubin->section_count; i++) {
-                struct join_merged *merged = target_of(join, c, i);
+                struct united_section *united = target_of(join, c, i);
 
-                if (merged && pass == 0)
-                    merged->relocation_count += cubin->sections[i].relocation_count;
-                for (size_t k = 0; merged && pass == 1 && k < cubin->sections[i].relocation_count;
+                if (united && pass == 0)
+                    united->relocation_count += cubin->sections[i].relocation_count;
+                for (size_t k = 0; united && pass == 1 && k < cubin->sections[i].relocation_count;
                      k++)
-                    gather_one(join, merged, c, i, &cubin->sections[i].relocations[k]);
+                    gather_one(join, united, c, i, &cubin->sections[i].relocations[k]);
             }
         }
-        for (size_t i = 0; pass == 0 && i < join->merged_count; i++) {
-            join->merged[i].relocations =
-                arena_alloc(&join->arena, join->merged[i].relocation_count,
-                            sizeof *join->merged[i].relocations);
-            join->merged[i].relocation_count = 0;
+        for (size_t i = 0; pass == 0 && i < join->united_count; i++) {
+            join->united[i].relocations =
+                arena_alloc(&join->arena, join->united[i].relocation_count,
+                            sizeof *join->united[i].relocations);
+            join->united[i].relocation_count = 0;
         }
     }
-    for (size_t i = 0; i < join->merged_count; i++)
-        if (join->merged[i].relocation_count)
-            qsort(join->merged[i].relocations, join->merged[i].relocation_count,
-                  sizeof *join->merged[i].relocations, by_kind_and_offset);
+    for (size_t i = 0; i < join->united_count; i++)
+        if (join->united[i].relocation_count)
+            qsort(join->united[i].relocations, join->united[i].relocation_count,
+                  sizeof *join->united[i].relocations, by_kind_and_offset);
 }
 
 /* Copies a function's relocations with their new symbols. */
-static void fill_own(struct join *join, struct cubin_section *section, const struct join_made *made)
+static void fill_own(struct join *join, struct cubin_section *section,
+                     const struct join_origin *origin)
 {
-    const struct cubin_section *source = &join->inputs[made->cubin].cubin->sections[made->section];
+    const struct cubin_section *source =
+        &join->inputs[origin->cubin].cubin->sections[origin->section];
     struct cubin_relocation *to =
         arena_alloc(&join->out->arena, source->relocation_count, sizeof *to);
     size_t count = 0;
@@ -135,8 +140,8 @@ static void fill_own(struct join *join, struct cubin_section *section, const str
         struct cubin_relocation r = source->relocations[i];
 
         if (r.symbol != 0) {
-            r.addend = moved_addend(join, made->cubin, r.symbol, r.addend);
-            r.symbol = join_symbol(join, made->cubin, r.symbol);
+            r.addend = moved_addend(join, origin->cubin, r.symbol, r.addend);
+            r.symbol = join_symbol_of(join, origin->cubin, r.symbol);
             if (r.symbol == 0)
                 continue;
         }
@@ -147,17 +152,17 @@ static void fill_own(struct join *join, struct cubin_section *section, const str
     section->size = count * section->entry_size;
 }
 
-static void fill_merged(struct join *join, struct cubin_section *section,
-                        const struct join_merged *merged)
+static void fill_united(struct join *join, struct cubin_section *section,
+                        const struct united_section *united)
 {
-    size_t begin = section->type == SHT_REL ? 0 : merged->in_place_count;
-    size_t end = section->type == SHT_REL ? merged->in_place_count : merged->relocation_count;
+    size_t begin = section->type == SHT_REL ? 0 : united->in_place_count;
+    size_t end = section->type == SHT_REL ? united->in_place_count : united->relocation_count;
     struct cubin_relocation *to = arena_alloc(&join->out->arena, end - begin, sizeof *to);
     size_t count = 0;
 
     for (size_t i = begin; i < end; i++) {
-        const struct join_relocation *r = &merged->relocations[i];
-        uint32_t symbol = join_symbol(join, r->cubin, r->symbol);
+        const struct join_relocation *r = &united->relocations[i];
+        uint32_t symbol = join_symbol_of(join, r->cubin, r->symbol);
 
         if (symbol)
             to[count++] = (struct cubin_relocation){r->offset, r->type, symbol,
@@ -168,16 +173,16 @@ static void fill_merged(struct join *join, struct cubin_section *section,
     section->size = count * section->entry_size;
 }
 
-void join_relocations_fill(struct join *join)
+void join_fill_relocations(struct join *join)
 {
     for (size_t i = 1; i < join->out->section_count; i++) {
         struct cubin_section *section = &join->out->sections[i];
 
         if (section->type != SHT_REL && section->type != SHT_RELA)
             continue;
-        if (join->made[i].merged != JOIN_NONE)
-            fill_merged(join, section, &join->merged[join->made[i].merged]);
+        if (join->origins[i].united != JOIN_NONE)
+            fill_united(join, section, &join->united[join->origins[i].united]);
         else
-            fill_own(join, section, &join->made[i]);
+            fill_own(join, section, &join->origins[i]);
     }
 }

@@ -3,12 +3,13 @@
  * A global or weak name means the same in every chunk, and so does the name of a variable that the
  * splitter lists. Every other local symbol is an entity of its own at first; copies of local
  * functions are folded later. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
 
 static bool is_defined(const struct cubin_symbol *symbol)
 {
@@ -101,7 +102,7 @@ static void list_objects(struct join *join, struct join_input *input)
         arena_zalloc(&join->arena, cubin->symbol_count, sizeof *input->next_object);
     for (uint32_t i = (uint32_t)cubin->symbol_count - 1; i > 0; i--) {
         const struct cubin_symbol *symbol = &cubin->symbols[i];
-        struct join_section *section;
+        struct join_input_section *section;
 
         if (input->entities[i] == JOIN_NONE || !is_defined(symbol) ||
             symbol->section >= cubin->section_count)
@@ -170,11 +171,11 @@ static void own_sections(struct join *join, struct join_input *input)
     input->sections = arena_zalloc(&join->arena, cubin->section_count, sizeof *input->sections);
     for (uint32_t i = (uint32_t)cubin->section_count - 1; i > 0; i--) {
         const struct cubin_section *section = &cubin->sections[i];
-        struct join_section *s = &input->sections[i];
+        struct join_input_section *s = &input->sections[i];
 
         s->text = owner_of(cubin, i);
         s->function = JOIN_NONE;
-        s->merged = JOIN_NONE;
+        s->united = JOIN_NONE;
         if ((section->type == SHT_REL || section->type == SHT_RELA) && section->size) {
             s->next_relocations = input->sections[section->info].first_relocations;
             input->sections[section->info].first_relocations = i;

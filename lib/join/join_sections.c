@@ -1,22 +1,25 @@
 /* join_sections.c: the joined section table, in the order in which ptxas 13.0 writes its own. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_blocks.h"
+#include "join/join_plan.h"
+#include "join/join_symbols.h"
 
 #define STRTAB 2u
 #define SYMTAB 3u
 
 static uint32_t add(struct join *join, const struct cubin_section *section,
-                    const struct join_made *made)
+                    const struct join_origin *origin)
 {
     struct cubin *out = join->out;
 
     out->sections[out->section_count] = *section;
-    join->made[out->section_count] = *made;
+    join->origins[out->section_count] = *origin;
     return (uint32_t)out->section_count++;
 }
 
@@ -29,7 +32,7 @@ static void add_new(struct join *join, struct text name, uint32_t type, uint32_t
                                 .link = link,
                                 .alignment = entry_size ? 8 : 1,
                                 .entry_size = entry_size},
-        &(struct join_made){.merged = JOIN_NONE});
+        &(struct join_origin){.united = JOIN_NONE});
 }
 
 /* A function's section's name with the function's own one: its chunk name stands at the end. */
@@ -90,25 +93,25 @@ static void add_own(struct join *join, enum place place)
             section.relocation_count = 0;
             if (place == PLACE_RELOCATIONS || place == PLACE_INFO)
                 section.data = (struct bytes){0};
-            input->sections[i].joined = add(
-                join, &section,
-                &(struct join_made){function->cubin, i, JOIN_NONE, input->sections[i].has_symbol});
+            input->sections[i].joined = add(join, &section,
+                                            &(struct join_origin){function->cubin, i, JOIN_NONE,
+                                                                  input->sections[i].has_symbol});
         }
     }
 }
 
-/* Adds one merged section, unless nothing of it is left. */
-static void add_merged(struct join *join, struct join_merged *merged)
+/* Adds one united section, unless nothing of it is left. */
+static void add_united(struct join *join, struct united_section *united)
 {
-    struct cubin_section section = join->inputs[merged->cubin].cubin->sections[merged->section];
+    struct cubin_section section = join->inputs[united->cubin].cubin->sections[united->section];
 
-    section.alignment = merged->alignment;
-    section.size = merged->size;
-    section.data = (struct bytes){merged->data, merged->data ? merged->size : 0};
+    section.alignment = united->alignment;
+    section.size = united->size;
+    section.data = (struct bytes){united->data, united->data ? united->size : 0};
     if (!(section.flags & SHF_INFO_LINK))
         section.info = 0;
-    merged->joined =
-        add(join, &section, &(struct join_made){merged->cubin, merged->section, JOIN_NONE, false});
+    united->joined = add(join, &section,
+                         &(struct join_origin){united->cubin, united->section, JOIN_NONE, false});
 }
 
 static bool is_data(uint32_t type)
@@ -117,23 +120,23 @@ static bool is_data(uint32_t type)
            (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST);
 }
 
-/* Adds the merged sections of types `first` to `last`; 0 to 0: all that are no data. */
-static void add_merged_types(struct join *join, struct join_merged *const *order, uint32_t first,
+/* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. */
+static void add_united_types(struct join *join, struct united_section *const *order, uint32_t first,
                              uint32_t last)
 {
-    for (size_t i = 0; i < join->merged_count; i++) {
-        struct join_merged *merged = order[i];
-        uint32_t type = join->inputs[merged->cubin].cubin->sections[merged->section].type;
+    for (size_t i = 0; i < join->united_count; i++) {
+        struct united_section *united = order[i];
+        uint32_t type = join->inputs[united->cubin].cubin->sections[united->section].type;
 
         if (last ? type >= first && type <= last : !is_data(type))
-            add_merged(join, merged);
+            add_united(join, united);
     }
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const struct join_merged *x = *(struct join_merged *const *)a;
-    const struct join_merged *y = *(struct join_merged *const *)b;
+    const struct united_section *x = *(struct united_section *const *)a;
+    const struct united_section *y = *(struct united_section *const *)b;
     size_t size = x->name.size < y->name.size ? x->name.size : y->name.size;
     int order = size ? memcmp(x->name.data, y->name.data, size) : 0;
 
@@ -142,28 +145,28 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* The merged sections by name, so that their order does not depend on the chunks. */
-static struct join_merged **sorted_merged(struct join *join)
+/* The united sections by name, so that their order does not depend on the chunks. */
+static struct united_section **sorted_united(struct join *join)
 {
-    struct join_merged **order =
-        arena_alloc(&join->arena, join->merged_count, sizeof(struct join_merged *));
+    struct united_section **order =
+        arena_alloc(&join->arena, join->united_count, sizeof(struct united_section *));
 
-    for (size_t i = 0; i < join->merged_count; i++)
-        order[i] = &join->merged[i];
-    if (join->merged_count)
-        qsort(order, join->merged_count, sizeof(struct join_merged *), by_name);
+    for (size_t i = 0; i < join->united_count; i++)
+        order[i] = &join->united[i];
+    if (join->united_count)
+        qsort(order, join->united_count, sizeof(struct united_section *), by_name);
     return order;
 }
 
-/* The relocations of the merged sections, of which a REL and a RELA section may be needed. */
-static void add_merged_relocations(struct join *join, struct join_merged *const *order)
+/* The relocations of the united sections, of which a REL and a RELA section may be needed. */
+static void add_united_relocations(struct join *join, struct united_section *const *order)
 {
-    for (size_t i = 0; i < join->merged_count; i++) {
-        const struct join_merged *merged = order[i];
+    for (size_t i = 0; i < join->united_count; i++) {
+        const struct united_section *united = order[i];
 
         for (int in_place = 1; in_place >= 0; in_place--) {
-            size_t count = in_place ? merged->in_place_count
-                                    : merged->relocation_count - merged->in_place_count;
+            size_t count = in_place ? united->in_place_count
+                                    : united->relocation_count - united->in_place_count;
 
             if (count == 0)
                 continue;
@@ -171,13 +174,13 @@ static void add_merged_relocations(struct join *join, struct join_merged *const 
                 &(struct cubin_section){
                     .name =
                         text_of(arena_printf(&join->out->arena, "%s%.*s",
-                                             in_place ? ".rel" : ".rela", TEXT_ARG(merged->name))),
+                                             in_place ? ".rel" : ".rela", TEXT_ARG(united->name))),
                     .type = in_place ? SHT_REL : SHT_RELA,
                     .flags = SHF_INFO_LINK,
                     .link = SYMTAB,
                     .alignment = 8,
                     .entry_size = in_place ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela)},
-                &(struct join_made){0, 0, (uint32_t)(merged - join->merged), false});
+                &(struct join_origin){0, 0, (uint32_t)(united - join->united), false});
         }
     }
 }
@@ -202,7 +205,7 @@ static uint32_t add_first(struct join *join, uint32_t type)
                 continue;
             known = table_find(&names, section->name);
             if (known == TABLE_NONE) {
-                known = last = add(join, section, &(struct join_made){c, i, JOIN_NONE, false});
+                known = last = add(join, section, &(struct join_origin){c, i, JOIN_NONE, false});
                 table_add(&names, section->name, known);
             }
             input->sections[i].joined = known;
@@ -236,16 +239,16 @@ static void map_sections(struct join *join)
         struct join_input *input = &join->inputs[c];
 
         for (uint32_t i = 1; i < input->cubin->section_count; i++) {
-            struct join_section *section = &input->sections[i];
+            struct join_input_section *section = &input->sections[i];
 
-            if (section->merged != JOIN_NONE)
-                section->joined = join->merged[section->merged].joined;
+            if (section->united != JOIN_NONE)
+                section->joined = join->united[section->united].joined;
             else if (cubin_is_text(&input->cubin->sections[i]) && section->function == JOIN_NONE)
                 map_dropped(join, c, i);
         }
         for (uint32_t i = 1; i < input->cubin->section_count; i++)
             if (input->sections[i].has_symbol)
-                join->made[input->sections[i].joined].wants_symbol = true;
+                join->origins[input->sections[i].joined].wants_symbol = true;
     }
 }
 
@@ -254,15 +257,15 @@ static void link_sections(struct join *join)
 {
     for (size_t i = SYMTAB + 1; i < join->out->section_count; i++) {
         struct cubin_section *section = &join->out->sections[i];
-        const struct join_made *made = &join->made[i];
-        const struct join_section *sections = join->inputs[made->cubin].sections;
+        const struct join_origin *origin = &join->origins[i];
+        const struct join_input_section *sections = join->inputs[origin->cubin].sections;
 
-        if (made->merged != JOIN_NONE) {
-            section->info = join->merged[made->merged].joined;
+        if (origin->united != JOIN_NONE) {
+            section->info = join->united[origin->united].joined;
             continue;
         }
         if (section->link)
-            section->link = section->link == join->inputs[made->cubin].cubin->symtab
+            section->link = section->link == join->inputs[origin->cubin].cubin->symtab
                                 ? SYMTAB
                                 : sections[section->link].joined;
         if ((section->flags & SHF_INFO_LINK) || section->type == SHT_REL ||
@@ -275,34 +278,34 @@ static void link_sections(struct join *join)
 
 void join_make_sections(struct join *join)
 {
-    struct join_merged **order = sorted_merged(join);
-    size_t most = 8 + 2 * join->merged_count;
+    struct united_section **order = sorted_united(join);
+    size_t most = 8 + 2 * join->united_count;
 
     for (size_t c = 0; c < join->count; c++)
         most += join->inputs[c].cubin->section_count;
     join->out->sections = arena_alloc(&join->out->arena, most, sizeof *join->out->sections);
-    join->made = arena_zalloc(&join->arena, most, sizeof *join->made);
+    join->origins = arena_zalloc(&join->arena, most, sizeof *join->origins);
     add_new(join, (struct text){0}, SHT_NULL, 0, 0);
     add_new(join, TEXT(".shstrtab"), SHT_STRTAB, 0, 0);
     add_new(join, TEXT(".strtab"), SHT_STRTAB, 0, 0);
     add_new(join, TEXT(".symtab"), SHT_SYMTAB, STRTAB, sizeof(Elf64_Sym));
-    add_merged_types(join, order, 0, 0);
+    add_united_types(join, order, 0, 0);
     add_first(join, SHT_NOTE);
-    join->info = add_first(join, SHT_CUDA_INFO);
-    join->compat = add_first(join, SHT_CUDA_COMPAT);
+    join->tables.info = add_first(join, SHT_CUDA_INFO);
+    join->tables.compat = add_first(join, SHT_CUDA_COMPAT);
     add_own(join, PLACE_INFO);
-    join->callgraph = add_first(join, SHT_CUDA_CALLGRAPH);
+    join->tables.callgraph = add_first(join, SHT_CUDA_CALLGRAPH);
     if (join->prototypes.count)
-        join->prototype = add_first(join, SHT_CUDA_PROTOTYPE);
+        join->tables.prototypes = add_first(join, SHT_CUDA_PROTOTYPE);
     add_own(join, PLACE_RELOCATIONS);
-    add_merged_relocations(join, order);
-    add_merged_types(join, order, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
+    add_united_relocations(join, order);
+    add_united_types(join, order, SHT_CUDA_CONSTANT0, SHT_CUDA_CONSTANT_LAST);
     add_own(join, PLACE_CONSTANTS);
     add_own(join, PLACE_TEXT);
-    add_merged_types(join, order, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
+    add_united_types(join, order, SHT_CUDA_GLOBAL_INIT, SHT_CUDA_GLOBAL_INIT);
     add_own(join, PLACE_SHARED);
-    add_merged_types(join, order, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
-    add_merged_types(join, order, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
+    add_united_types(join, order, SHT_CUDA_SHARED, SHT_CUDA_SHARED);
+    add_united_types(join, order, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
     add_own(join, PLACE_PARAMETERS);
     add_own(join, PLACE_OTHER);
     map_sections(join);

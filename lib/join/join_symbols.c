@@ -3,13 +3,15 @@
  * Local symbols stand first, weak ones behind them, then the global ones; within each, functions
  * with what belongs to them in program order, then data by its place, then what is undefined by
  * name. Promoted symbols have their own names and bindings back. */
-#include "join/join_plan.h"
+#include "join/join_symbols.h"
 
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 /* A symbol that belongs to no function, on its way into the order. */
 struct loose {
@@ -49,7 +51,7 @@ static void add_section_symbols(struct join *join)
     join->section_symbols =
         arena_zalloc(&join->arena, out->section_count, sizeof *join->section_symbols);
     for (size_t i = 1; i < out->section_count; i++) {
-        if (!join->made[i].wants_symbol)
+        if (!join->origins[i].wants_symbol)
             continue;
         join->section_symbols[i] = (uint32_t)out->symbol_count;
         out->symbols[out->symbol_count++] = (struct cubin_symbol){.name = out->sections[i].name,
@@ -191,7 +193,7 @@ bool join_make_symbols(struct join *join)
     return true;
 }
 
-uint32_t join_symbol(const struct join *join, uint32_t cubin, uint32_t symbol)
+uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol)
 {
     const struct join_input *input = &join->inputs[cubin];
     uint32_t entity = join_entity_of(join, cubin, symbol);

@@ -1,12 +1,14 @@
-/* join_gather.c: the call graph and the prototypes of all chunks.
+/* join_graph.c: the call graph and the prototypes of all chunks.
  *
  * A function's calls, and whose address its code takes, are known to the chunk that keeps it. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_plan.h"
+#include "join/join_symbols.h"
 
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -235,7 +237,7 @@ static void complete_addresses(struct join *join)
     }
 }
 
-void join_gather(struct join *join)
+void join_gather_graph(struct join *join)
 {
     for (uint32_t c = 0; c < join->count; c++) {
         const struct cubin *cubin = join->inputs[c].cubin;

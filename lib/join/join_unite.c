@@ -1,18 +1,20 @@
-/* join_merged.c: the sections that all functions share: data, debug information.
+/* join_unite.c: the sections that all functions share: data, debug information.
  *
  * Sections of one name and type become one. Their blocks stand in program order, so that the result
  * does not show which chunk a block came from; sections that could not be cut stand one behind the
  * other in chunk order. */
-#include "join/join_plan.h"
+#include "join/join_steps.h"
 
 #include <stdlib.h>
 
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "join/join_blocks.h"
+#include "join/join_plan.h"
 
 /* True for a section type that is neither made anew nor belongs to one function. */
-static bool is_merged_type(const struct cubin_section *section)
+static bool is_united_type(const struct cubin_section *section)
 {
     switch (section->type) {
     case SHT_NULL:
@@ -33,52 +35,52 @@ static bool is_merged_type(const struct cubin_section *section)
     }
 }
 
-static uint32_t merged_for(struct join *join, struct table *names, size_t *capacity, uint32_t cubin,
+static uint32_t united_for(struct join *join, struct table *names, size_t *capacity, uint32_t cubin,
                            uint32_t section)
 {
     const struct cubin_section *source = &join->inputs[cubin].cubin->sections[section];
     const char *key = arena_printf(&join->arena, "%x %.*s", source->type, TEXT_ARG(source->name));
-    uint32_t index = table_add(names, text_of(key), (uint32_t)join->merged_count);
-    struct join_merged *merged;
+    uint32_t index = table_add(names, text_of(key), (uint32_t)join->united_count);
+    struct united_section *united;
 
-    if (index == join->merged_count)
-        ARRAY_PUSH(join->merged, join->merged_count, *capacity) =
-            (struct join_merged){.name = source->name,
-                                 .cubin = cubin,
-                                 .section = section,
-                                 .alignment = 1,
-                                 .is_shared = source->type == SHT_CUDA_SHARED,
-                                 .is_frames = text_equal(source->name, TEXT(".debug_frame"))};
-    merged = &join->merged[index];
-    if (source->alignment > merged->alignment)
-        merged->alignment = source->alignment;
+    if (index == join->united_count)
+        ARRAY_PUSH(join->united, join->united_count, *capacity) =
+            (struct united_section){.name = source->name,
+                                    .cubin = cubin,
+                                    .section = section,
+                                    .alignment = 1,
+                                    .is_shared = source->type == SHT_CUDA_SHARED,
+                                    .is_frames = text_equal(source->name, TEXT(".debug_frame"))};
+    united = &join->united[index];
+    if (source->alignment > united->alignment)
+        united->alignment = source->alignment;
     return index;
 }
 
-/* Calls function(join, chunk, section) for each section that is merged. */
+/* Calls function(join, chunk, section) for each section that is united. */
 static void for_each(struct join *join, void (*function)(struct join *, uint32_t, uint32_t))
 {
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
-            if (join->inputs[c].sections[i].merged != JOIN_NONE)
+            if (join->inputs[c].sections[i].united != JOIN_NONE)
                 function(join, c, i);
 }
 
-static struct join_merged *merged_of(const struct join *join, uint32_t cubin, uint32_t section)
+static struct united_section *united_of(const struct join *join, uint32_t cubin, uint32_t section)
 {
-    return &join->merged[join->inputs[cubin].sections[section].merged];
+    return &join->united[join->inputs[cubin].sections[section].united];
 }
 
 static void cut(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_merged *merged = merged_of(join, cubin, section);
-    const struct join_section *sections = join->inputs[cubin].sections;
+    struct united_section *united = united_of(join, cubin, section);
+    const struct join_input_section *sections = join->inputs[cubin].sections;
 
     for (uint32_t i = sections[section].first_relocations; i; i = sections[i].next_relocations)
         if (join->inputs[cubin].cubin->sections[i].type == SHT_REL)
-            merged->has_in_place = true;
-    if (!merged->is_shared && !merged->is_whole)
-        merged->is_whole = !join_blocks(join, cubin, section);
+            united->has_in_place = true;
+    if (!united->is_shared && !united->is_whole)
+        united->is_whole = !join_blocks(join, cubin, section);
 }
 
 /* A reference that counts from the begin of a section must hit one of its blocks. */
@@ -87,19 +89,19 @@ static void check_reference(const struct join *join, uint32_t cubin, uint32_t se
 {
     const struct join_input *input = &join->inputs[cubin];
     const struct cubin_symbol *symbol = &input->cubin->symbols[relocation->symbol];
-    struct join_merged *merged;
+    struct united_section *united;
     int64_t addend;
 
     if (symbol->type != STT_SECTION || symbol->section >= input->cubin->section_count ||
-        input->sections[symbol->section].merged == JOIN_NONE)
+        input->sections[symbol->section].united == JOIN_NONE)
         return;
-    merged = merged_of(join, cubin, symbol->section);
-    if (merged->is_frames && input->cubin->sections[section].info == symbol->section)
+    united = united_of(join, cubin, symbol->section);
+    if (united->is_frames && input->cubin->sections[section].info == symbol->section)
         return; /* a frame's reference to its CIE is made anew */
     addend = join_addend(input->cubin, section, relocation);
-    if (!merged->is_shared && !merged->is_whole &&
+    if (!united->is_shared && !united->is_whole &&
         (addend < 0 || !join_blocks_at(join, cubin, symbol->section, (uint64_t)addend)))
-        merged->is_whole = true;
+        united->is_whole = true;
 }
 
 static void check_references(const struct join *join)
@@ -113,26 +115,26 @@ static void check_references(const struct join *join)
     }
 }
 
-/* Counts the blocks that each merged section keeps. */
+/* Counts the blocks that each united section keeps. */
 static void count_blocks(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_merged *merged = merged_of(join, cubin, section);
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct united_section *united = united_of(join, cubin, section);
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
 
-    if (merged->is_whole)
+    if (united->is_whole)
         join_blocks_whole(join, cubin, section);
     for (size_t i = 0; i < s->block_count; i++)
-        merged->block_count += s->blocks[i].is_kept;
+        united->block_count += s->blocks[i].is_kept;
 }
 
 static void gather_blocks(struct join *join, uint32_t cubin, uint32_t section)
 {
-    struct join_merged *merged = merged_of(join, cubin, section);
-    struct join_section *s = &join->inputs[cubin].sections[section];
+    struct united_section *united = united_of(join, cubin, section);
+    struct join_input_section *s = &join->inputs[cubin].sections[section];
 
     for (size_t i = 0; i < s->block_count; i++)
         if (s->blocks[i].is_kept)
-            merged->blocks[merged->block_count++] = &s->blocks[i];
+            united->blocks[united->block_count++] = &s->blocks[i];
 }
 
 static int by_order(const void *a, const void *b)
@@ -149,30 +151,30 @@ static int by_order(const void *a, const void *b)
     return (x->tie > y->tie) - (x->tie < y->tie);
 }
 
-/* Places the blocks of one merged section and copies their bytes. */
-static void place(struct join *join, struct join_merged *merged)
+/* Places the blocks of one united section and copies their bytes. */
+static void place(struct join *join, struct united_section *united)
 {
-    bool has_no_bytes = join->inputs[merged->cubin].cubin->sections[merged->section].has_no_bytes;
+    bool has_no_bytes = join->inputs[united->cubin].cubin->sections[united->section].has_no_bytes;
 
-    if (merged->block_count)
-        qsort(merged->blocks, merged->block_count, sizeof(struct join_block *), by_order);
-    for (size_t i = 0; i < merged->block_count; i++) {
-        struct join_block *block = merged->blocks[i];
-        uint64_t rest = merged->size % block->alignment;
+    if (united->block_count)
+        qsort(united->blocks, united->block_count, sizeof(struct join_block *), by_order);
+    for (size_t i = 0; i < united->block_count; i++) {
+        struct join_block *block = united->blocks[i];
+        uint64_t rest = united->size % block->alignment;
 
-        block->placed = merged->size + (rest ? block->alignment - rest : 0);
-        merged->size = block->placed + block->size;
-        if (block->alignment > merged->alignment)
-            merged->alignment = block->alignment;
+        block->placed = united->size + (rest ? block->alignment - rest : 0);
+        united->size = block->placed + block->size;
+        if (block->alignment > united->alignment)
+            united->alignment = block->alignment;
     }
     if (has_no_bytes)
         return;
-    merged->data = arena_zalloc(&join->out->arena, merged->size, 1);
-    for (size_t i = 0; i < merged->block_count; i++) {
-        const struct join_block *block = merged->blocks[i];
+    united->data = arena_zalloc(&join->out->arena, united->size, 1);
+    for (size_t i = 0; i < united->block_count; i++) {
+        const struct join_block *block = united->blocks[i];
 
         if (block->size)
-            memcpy(merged->data + block->placed,
+            memcpy(united->data + block->placed,
                    join->inputs[block->cubin].cubin->sections[block->section].data.data +
                        block->offset,
                    block->size);
@@ -183,53 +185,53 @@ static void place(struct join *join, struct join_merged *merged)
 static void place_objects(struct join *join, uint32_t cubin, uint32_t section)
 {
     const struct join_input *input = &join->inputs[cubin];
-    struct join_merged *merged = merged_of(join, cubin, section);
+    struct united_section *united = united_of(join, cubin, section);
 
     for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
         struct join_entity *entity = &join->entities[input->entities[i]];
 
         if (entity->cubin != cubin || entity->symbol != i)
             continue;
-        if (merged->is_shared)
-            merged->size += entity->size;
+        if (united->is_shared)
+            united->size += entity->size;
         else
             entity->value =
                 join_blocks_translate(join, cubin, section, input->cubin->symbols[i].value);
     }
 }
 
-void join_merge(struct join *join)
+void join_unite_sections(struct join *join)
 {
     struct table names = {0};
     size_t capacity = 0;
-    struct join_merged *merged;
+    struct united_section *united;
     struct context_cleanup cleanups[2];
 
     context_defer(&cleanups[0], table_cleanup, &names);
-    context_defer(&cleanups[1], memory_cleanup, &join->merged);
+    context_defer(&cleanups[1], memory_cleanup, &join->united);
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
             if (!join->inputs[c].sections[i].text &&
-                is_merged_type(&join->inputs[c].cubin->sections[i]))
-                join->inputs[c].sections[i].merged = merged_for(join, &names, &capacity, c, i);
-    merged = arena_alloc(&join->arena, join->merged_count, sizeof *merged);
-    if (join->merged_count)
-        memcpy(merged, join->merged, join->merged_count * sizeof *merged);
+                is_united_type(&join->inputs[c].cubin->sections[i]))
+                join->inputs[c].sections[i].united = united_for(join, &names, &capacity, c, i);
+    united = arena_alloc(&join->arena, join->united_count, sizeof *united);
+    if (join->united_count)
+        memcpy(united, join->united, join->united_count * sizeof *united);
     context_clean(&cleanups[1]); /* frees the growing list */
-    join->merged = merged;
+    join->united = united;
     context_clean(&cleanups[0]);
 
     for_each(join, cut);
     check_references(join);
     for_each(join, count_blocks);
-    for (size_t i = 0; i < join->merged_count; i++) {
-        join->merged[i].blocks =
-            arena_alloc(&join->arena, join->merged[i].block_count, sizeof *join->merged[i].blocks);
-        join->merged[i].block_count = 0;
+    for (size_t i = 0; i < join->united_count; i++) {
+        join->united[i].blocks =
+            arena_alloc(&join->arena, join->united[i].block_count, sizeof *join->united[i].blocks);
+        join->united[i].block_count = 0;
     }
     for_each(join, gather_blocks);
-    for (size_t i = 0; i < join->merged_count; i++)
-        if (!join->merged[i].is_shared)
-            place(join, &join->merged[i]);
+    for (size_t i = 0; i < join->united_count; i++)
+        if (!join->united[i].is_shared)
+            place(join, &join->united[i]);
     for_each(join, place_objects);
 }
