@@ -56,6 +56,9 @@ programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
        $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
 
+# What a program is made of but main(), which tests and fuzzers link.
+parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
+
 define program
 $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(BUILD)/libminilink.a
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LDLIBS)
@@ -85,18 +88,19 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 	    -shared -o $@ $< -ldl
 
 # Unit tests are named check_WHAT, in the folder of the room they test; one main runs each one's suite.
+# What they link beside the library: the command line; a cubin as bytes of an image.
+check_option_table_PARTS = $(call parts_of,minilink)
+check_join_PARTS = test/unit/cubin/cubin_image.c
+
 define unit_test
 $(BUILD)/$(1): $(BUILD)/$(basename $(wildcard test/unit/*/$(1).c)).o $(BUILD)/test/unit/main.o \
-    $(BUILD)/libminilink.a
+    $($(1)_PARTS:%.c=$(BUILD)/%.o) $(BUILD)/libminilink.a
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(LDLIBS)
 endef
 $(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))
 
 # What the pool calls of the C library, its test lets fail and looks at.
 $(BUILD)/check_pool: ALL_LDFLAGS += -Wl,--wrap=pthread_create,--wrap=pthread_cond_broadcast
-
-# A cubin as bytes of an image, which only tests need.
-$(BUILD)/check_join: $(BUILD)/test/unit/cubin/cubin_image.o
 
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -155,7 +159,6 @@ bench: all
 # FUZZ_ENGINE may be an object with a main() instead.
 FUZZ_SANITIZER = address,undefined
 FUZZ_ENGINE = -fsanitize=fuzzer
-parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
 fuzz_cubin_PARTS = test/unit/cubin/cubin_image.c
 fuzz_dump_PARTS = $(call parts_of,minidump)
 fuzz_minifat_PARTS = $(call parts_of,minifat)

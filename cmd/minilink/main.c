@@ -45,8 +45,8 @@ static void set_reporting(const struct options *options)
         snprintf(target, sizeof target, " (target: %s)", arch_name(options->link.arch, name));
         context->report_arch = target;
     }
-    for (size_t i = 0; i < options->ignored_count; i++)
-        diag_verbose("option '%s' has no effect", options->ignored[i]);
+    for (size_t i = 0; i < options->ignored.count; i++)
+        diag_verbose("option '%s' has no effect", options->ignored.list[i]);
 }
 
 static void print_version(void)

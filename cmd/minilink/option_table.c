@@ -1,116 +1,157 @@
-/* option_table.c: the rows. */
+/* option_table.c: the rows, and the words that some of them choose from.
+ *
+ * The macros fill in a row's effect, and check that the field has the type that its kind writes. */
 #include "option_table.h"
 
+#include "options.h"
+#include "special.h"
+
 /* clang-format off */
+#define TYPE_OF(name) __typeof__(((struct options *)0)->name)
+/* An array of -1 elements where the field has another type. */
+#define OFFSET_OF(type, name)                                                                      \
+    (offsetof(struct options, name) * sizeof(char[__builtin_types_compatible_p(TYPE_OF(name), type) ? 1 : -1]))
+#define PLACE(type, name)      .field = OFFSET_OF(type, name), .size = sizeof(TYPE_OF(name))
+#define PLACE_OF_NUMBER(name)  .field = offsetof(struct options, name), .size = sizeof(TYPE_OF(name))
+#define GIVEN(name)            .given = OFFSET_OF(bool, name)
+
+#define SETS(name, value)      {.kind = OPTION_SETS, PLACE_OF_NUMBER(name), .number = value}
+#define FLAG(name)             {.kind = OPTION_SETS, PLACE(bool, name), .number = true}
+#define NO_FLAG(name)          {.kind = OPTION_SETS, PLACE(bool, name), .number = false}
+#define STRING(name)           {.kind = OPTION_STRING, PLACE(const char *, name)}
+#define NUMBER(name, limit, unit, ...)                                                             \
+    {.kind = OPTION_NUMBER, PLACE_OF_NUMBER(name), .most = limit, .number = unit, __VA_ARGS__}
+#define CHOICE(name, words)    {.kind = OPTION_CHOICE, PLACE_OF_NUMBER(name), .choices = words}
+#define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
+#define WORDS(name, ...)       {.kind = OPTION_WORDS, PLACE(struct word_list, name), __VA_ARGS__}
+#define JOINED(name)           {.kind = OPTION_JOINED, PLACE(struct buffer, name)}
+#define LIBRARIES              {.kind = OPTION_LIBRARIES}
+#define IGNORED                {.kind = OPTION_IGNORED, PLACE(struct word_list, ignored)}
+#define SPECIAL(function)      {.kind = OPTION_SPECIAL, .take = function}
+
+#define CHOICES(name, ...) static const struct option_choice name[] = {__VA_ARGS__, {NULL, 0}}
+CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
+CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
+CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
+CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
+CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
+CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
+CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
+CHOICES(diagnostics_formats, {"nvlink", false}, {"gnu", true});
+
 const struct option_row option_table[] = {
-    {"arch", NULL, "sm_NN", OPTION_ARCH, GROUP_NVLINK,
+    {"arch", NULL, "sm_NN", SPECIAL(take_arch), GROUP_NVLINK,
      "Target architecture; by default the one that the inputs agree on"},
-    {"output-file", "o", "FILE", OPTION_OUTPUT, GROUP_NVLINK, "The cubin to write; - is the standard output"},
-    {"library", "l", "NAME,...", OPTION_LIBRARY, GROUP_NVLINK,
+    {"output-file", "o", "FILE", STRING(link.output), GROUP_NVLINK, "The cubin to write; - is the standard output"},
+    {"library", "l", "NAME,...", LIBRARIES, GROUP_NVLINK,
      "Link lib<NAME>.a from the library paths; anywhere among the operands"},
-    {"library-path", "L", "DIR,...", OPTION_LIBRARY_PATH, GROUP_NVLINK, "Where to look for libraries, before the folders of LIBRARY_PATH"},
-    {"options-file", "optf", "FILE,...", OPTION_OPTIONS_FILE, GROUP_NVLINK,
+    {"library-path", "L", "DIR,...", LIST(library_paths), GROUP_NVLINK,
+     "Where to look for libraries, before the folders of LIBRARY_PATH"},
+    {"options-file", "optf", "FILE,...", {.kind = OPTION_FILES}, GROUP_NVLINK,
      "Read more options from FILE, as @FILE does"},
-    {"link-time-opt", "lto", NULL, OPTION_LTO, GROUP_NVLINK,
+    {"link-time-opt", "lto", NULL, FLAG(link.options.lto), GROUP_NVLINK,
      "Optimise across modules: link LTO-IR where a toolkit is found, else PTX, even beside machine code"},
-    {"dlto", NULL, NULL, OPTION_LTO, GROUP_NVLINK, "The same as -lto"},
-    {"split-compile-extended", NULL, "N", OPTION_SPLIT_COMPILE_EXTENDED, GROUP_NVLINK,
+    {"dlto", NULL, NULL, FLAG(link.options.lto), GROUP_NVLINK, "The same as -lto"},
+    {"split-compile-extended", NULL, "N",
+     NUMBER(link.options.split_compile_extended, INT32_MAX, 1, GIVEN(link.options.has_split_compile_extended)), GROUP_NVLINK,
      "Split the program into chunks and assemble them on N threads; 0 = number of CPUs, 1 = do not split"},
-    {"split-compile", NULL, "N", OPTION_SPLIT_COMPILE, GROUP_NVLINK,
+    {"split-compile", NULL, "N", NUMBER(link.options.split_compile, 999, 1, GIVEN(link.options.has_split_compile)), GROUP_NVLINK,
      "Threads inside one compilation, where no member embeds a value; 0 = number of CPUs"},
-    {"maxrregcount", NULL, "N", OPTION_MAXRREGCOUNT, GROUP_NVLINK, "Most registers that a function may use"},
-    {"Xptxas", NULL, "OPTION,...", OPTION_XPTXAS, GROUP_NVLINK, "Options for the assembler"},
-    {"Xnvvm", NULL, "OPTION,...", OPTION_XNVVM, GROUP_NVLINK, "Options for libnvvm"},
-    {"Ofast-compile", "Ofc", "0|min|mid|max", OPTION_OFAST, GROUP_NVLINK,
+    {"maxrregcount", NULL, "N", NUMBER(link.options.maxrregcount, 65535, 1, GIVEN(link.options.has_maxrregcount)), GROUP_NVLINK,
+     "Most registers that a function may use"},
+    {"Xptxas", NULL, "OPTION,...", WORDS(assembler_options), GROUP_NVLINK, "Options for the assembler"},
+    {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options, GIVEN(link.options.has_xnvvm)), GROUP_NVLINK, "Options for libnvvm"},
+    {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast_compile), GROUP_NVLINK,
      "Trade speed of the code for speed of the compilation (LTO-IR)"},
-    {"debug", "g", NULL, OPTION_DEBUG, GROUP_NVLINK, "Keep everything that a debugger needs"},
-    {"lineinfo", NULL, NULL, OPTION_LINE_INFO, GROUP_NVLINK, NULL},
-    {"relocatable-link", "r", NULL, OPTION_RELOCATABLE, GROUP_NVLINK,
+    {"debug", "g", NULL, FLAG(link.options.debug), GROUP_NVLINK, "Keep everything that a debugger needs"},
+    {"lineinfo", NULL, NULL, FLAG(link.options.line_info), GROUP_NVLINK, NULL},
+    {"relocatable-link", "r", NULL, FLAG(link.relocatable), GROUP_NVLINK,
      "Write a relocatable cubin for a later link"},
-    {"machine", "m", "64", OPTION_MACHINE, GROUP_NVLINK, "Address width"},
-    {"verbose", "v", NULL, OPTION_VERBOSE, GROUP_NVLINK,
+    {"machine", "m", "64", SPECIAL(take_machine), GROUP_NVLINK, "Address width"},
+    {"verbose", "v", NULL, FLAG(verbose), GROUP_NVLINK,
      "Say what was found, agreed, split and linked, and what each kernel uses"},
-    {"version", "V", NULL, OPTION_VERSION, GROUP_NVLINK, "Print the version"},
-    {"help", "h", NULL, OPTION_HELP, GROUP_NVLINK, "Print this help"},
-    {"disable-warnings", "w", NULL, OPTION_NO_WARNINGS, GROUP_NVLINK, "Do not print warnings"},
-    {"disable-infos", NULL, NULL, OPTION_NO_INFOS, GROUP_NVLINK, "Do not print infos"},
-    {"warning-as-error", "Werror", NULL, OPTION_WERROR, GROUP_NVLINK, "Treat warnings as errors"},
-    {"report-arch", NULL, NULL, OPTION_REPORT_ARCH, GROUP_NVLINK, "Name the target in every message"},
-    {"suppress-arch-warning", NULL, NULL, OPTION_SUPPRESS_ARCH, GROUP_NVLINK,
+    {"version", "V", NULL, FLAG(show_version), GROUP_NVLINK, "Print the version"},
+    {"help", "h", NULL, FLAG(show_help), GROUP_NVLINK, "Print this help"},
+    {"disable-warnings", "w", NULL, FLAG(disable_warnings), GROUP_NVLINK, "Do not print warnings"},
+    {"disable-infos", NULL, NULL, FLAG(disable_infos), GROUP_NVLINK, "Do not print infos"},
+    {"warning-as-error", "Werror", NULL, FLAG(warnings_are_errors), GROUP_NVLINK, "Treat warnings as errors"},
+    {"report-arch", NULL, NULL, FLAG(report_arch), GROUP_NVLINK, "Name the target in every message"},
+    {"suppress-arch-warning", NULL, NULL, FLAG(link.suppress_arch_warning), GROUP_NVLINK,
      "Do not warn about files without code for the target"},
-    {"suppress-stack-size-warning", NULL, NULL, OPTION_SUPPRESS_STACK, GROUP_NVLINK,
+    {"suppress-stack-size-warning", NULL, NULL, FLAG(link.suppress_stack_warning), GROUP_NVLINK,
      "Do not warn when a stack size cannot be determined"},
-    {"nvvmpath", NULL, "DIR", OPTION_NVVMPATH, GROUP_NVLINK, "Where libnvvm is; one place to look for the toolkit"},
-    {"cpu-arch", NULL, "NAME", OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
-    {"device-stack-protector", NULL, NULL, OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
-    {"extra-warnings", "extrawarn", NULL, OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
-    {"use-host-info", NULL, NULL, OPTION_USE_HOST_INFO, GROUP_NVLINK,
+    {"nvvmpath", NULL, "DIR", STRING(link.assembler.nvvm_path), GROUP_NVLINK,
+     "Where libnvvm is; one place to look for the toolkit"},
+    {"cpu-arch", NULL, "NAME", IGNORED, GROUP_NVLINK, "Accepted, without effect"},
+    {"device-stack-protector", NULL, NULL, IGNORED, GROUP_NVLINK, "Accepted, without effect"},
+    {"extra-warnings", "extrawarn", NULL, IGNORED, GROUP_NVLINK, "Accepted, without effect"},
+    {"use-host-info", NULL, NULL, NO_FLAG(link.ignore_host_info), GROUP_NVLINK,
      "Remove kernels that no host code names, where all host objects list what they name; the default"},
-    {"ignore-host-info", NULL, NULL, OPTION_IGNORE_HOST_INFO, GROUP_NVLINK, "Keep such kernels"},
-    {"kernels-used", NULL, "KERNEL,...", OPTION_KERNELS_USED, GROUP_NVLINK,
+    {"ignore-host-info", NULL, NULL, FLAG(link.ignore_host_info), GROUP_NVLINK, "Keep such kernels"},
+    {"kernels-used", NULL, "KERNEL,...", JOINED(kernels_used), GROUP_NVLINK,
      "Keep only kernels whose name contains one of these, whatever host code names"},
-    {"variables-used", NULL, "VARIABLE,...", OPTION_VARIABLES_USED, GROUP_NVLINK,
+    {"variables-used", NULL, "VARIABLE,...", JOINED(variables_used), GROUP_NVLINK,
      "The same for variables of LTO-IR; without -kernels-used no kernel is kept"},
-    {"keep-system-libraries", NULL, NULL, OPTION_KEEP_SYSTEM, GROUP_NVLINK,
+    {"keep-system-libraries", NULL, NULL, FLAG(link.keep_system_libraries), GROUP_NVLINK,
      "Link libcudadevrt.a even when nothing calls it"},
-    {"preserve-relocs", NULL, NULL, OPTION_PRESERVE, GROUP_NVLINK,
+    {"preserve-relocs", NULL, NULL, FLAG(link.preserve_relocations), GROUP_NVLINK,
      "List the relocations that the link resolved too, and keep all functions"},
-    {"suppress-debug-info", NULL, NULL, OPTION_ACCEPTED, GROUP_NVLINK, "Accepted, without effect"},
-    {"uidx-file", "uidx", "FILE", OPTION_UIDX, GROUP_NVLINK,
+    {"suppress-debug-info", NULL, NULL, IGNORED, GROUP_NVLINK, "Accepted, without effect"},
+    {"uidx-file", "uidx", "FILE", STRING(link.index_file), GROUP_NVLINK,
      "Index of unified functions and data: looked at, and without effect on programs that have none"},
-    {"host-ccbin", NULL, "FILE", OPTION_COMPILER, GROUP_NVLINK, NULL},
-    {"shared", NULL, NULL, OPTION_ACCEPTED, GROUP_NVLINK, NULL},
-    {"register-link-binaries", NULL, "FILE", OPTION_MODULES_FILE, GROUP_NVLINK,
+    {"host-ccbin", NULL, "FILE", FLAG(link.from_compiler), GROUP_NVLINK, NULL},
+    {"shared", NULL, NULL, IGNORED, GROUP_NVLINK, NULL},
+    {"register-link-binaries", NULL, "FILE", STRING(link.modules_file), GROUP_NVLINK,
      "List the linked objects' module ids in FILE, for nvcc's link.stub"},
-    {"gen-host-linker-script", "ghls", "lcs-abs|lcs-aug", OPTION_HOST_SCRIPT, GROUP_NVLINK,
+    {"gen-host-linker-script", "ghls", "lcs-abs|lcs-aug", CHOICE(host_script, host_scripts), GROUP_NVLINK,
      "Write a script for the host's linker, whole or to add to one, and link nothing"},
-    {"time", NULL, "FILE", OPTION_TIME, GROUP_NVLINK,
+    {"time", NULL, "FILE", STRING(link.time_file), GROUP_NVLINK,
      "Append a table of the time that each stage took; - = standard output"},
-    {"dump-callgraph", NULL, "[text|dot]", OPTION_CALLGRAPH, GROUP_NVLINK,
+    {"dump-callgraph", NULL, "[text|dot]", CHOICE(link.callgraph, callgraph_forms), GROUP_NVLINK,
      "Print who calls whom, on standard error; dot: for Graphviz, on standard output"},
-    {"dump-callgraph-no-demangle", NULL, NULL, OPTION_CALLGRAPH_MANGLED, GROUP_NVLINK,
+    {"dump-callgraph-no-demangle", NULL, NULL, SETS(link.callgraph, CALLGRAPH_MANGLED), GROUP_NVLINK,
      "The same with names as they are"},
-    {"emit-ptx", NULL, NULL, OPTION_EMIT_PTX, GROUP_NVLINK,
+    {"emit-ptx", NULL, NULL, FLAG(link.emit_ptx), GROUP_NVLINK,
      "Write the linked program as one PTX module instead of a cubin"},
 
-    {"assembler", NULL, "NAME", OPTION_ASSEMBLER, GROUP_MINILINK,
+    {"assembler", NULL, "NAME", SPECIAL(take_assembler), GROUP_MINILINK,
      "builtin (the default), ptxas, or plugin:/path/to/plugin.so"},
-    {"ptxas", NULL, "FILE", OPTION_PTXAS, GROUP_MINILINK, "The ptxas to run"},
-    {"cuda-path", NULL, "DIR", OPTION_CUDA_PATH, GROUP_MINILINK,
+    {"ptxas", NULL, "FILE", STRING(link.assembler.ptxas_path), GROUP_MINILINK, "The ptxas to run"},
+    {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_MINILINK,
      "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
-    {"assembler-launcher", NULL, "COMMAND", OPTION_LAUNCHER, GROUP_MINILINK,
+    {"assembler-launcher", NULL, "COMMAND", STRING(link.assembler.launcher), GROUP_MINILINK,
      "Words to put in front of every run of ptxas"},
-    {"assembler-timeout", NULL, "SECONDS", OPTION_TIMEOUT, GROUP_MINILINK,
+    {"assembler-timeout", NULL, "SECONDS", NUMBER(link.assembler.timeout, INT32_MAX, 1), GROUP_MINILINK,
      "Kill a ptxas that takes longer for one chunk; 0, the default, is no limit"},
-    {"lto-source", NULL, "auto|ptx|ltoir", OPTION_LTO_SOURCE, GROUP_MINILINK,
+    {"lto-source", NULL, "auto|ptx|ltoir", CHOICE(link.lto_source, lto_sources), GROUP_MINILINK,
      "What -lto links of members with LTO-IR: it, by a toolkit's libnvJitLink, or the PTX beside it"},
-    {"output-abi", NULL, "auto|7|8", OPTION_OUTPUT_ABI, GROUP_MINILINK,
+    {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_MINILINK,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
-    {"nvjitlink", NULL, "FILE", OPTION_NVJITLINK, GROUP_MINILINK, "The libnvJitLink to use"},
-    {"chunks", NULL, "N", OPTION_CHUNKS, GROUP_MINILINK,
+    {"nvjitlink", NULL, "FILE", STRING(link.nvjitlink), GROUP_MINILINK, "The libnvJitLink to use"},
+    {"chunks", NULL, "N", NUMBER(link.chunk_count, 65536, 1), GROUP_MINILINK,
      "Most chunks to split into; by default decided by the program's size alone"},
-    {"minimum-chunk", NULL, "BYTES", OPTION_MINIMUM_CHUNK, GROUP_MINILINK,
+    {"minimum-chunk", NULL, "BYTES", NUMBER(link.minimum_chunk, INT32_MAX, 1), GROUP_MINILINK,
      "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536, or 16384 for up to 4"},
-    {"threads", "j", "N", OPTION_THREADS, GROUP_MINILINK, "Never use more than N threads"},
-    {"worker-stack", NULL, "KIB", OPTION_WORKER_STACK, GROUP_MINILINK,
+    {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_MINILINK, "Never use more than N threads"},
+    {"worker-stack", NULL, "KIB", NUMBER(link.worker_stack, 1024 * 1024, 1024), GROUP_MINILINK,
      "Stack of each worker thread; by default the system's"},
-    {"decompression-limit", NULL, "MIB", OPTION_INFLATION_LIMIT, GROUP_MINILINK,
+    {"decompression-limit", NULL, "MIB", NUMBER(link.inflation_limit, INT32_MAX, 1 << 20, GIVEN(link.has_inflation_limit)), GROUP_MINILINK,
      "Most that compressed members may give in all; 0 = no limit; by default 64 for PTX, 256 for cubins, or more for large ones"},
-    {"keep-going", NULL, NULL, OPTION_KEEP_GOING, GROUP_MINILINK,
+    {"keep-going", NULL, NULL, FLAG(link.keep_going), GROUP_MINILINK,
      "Assemble all chunks even when one has failed, and report each that fails"},
-    {"jobserver", NULL, "auto|on|off", OPTION_JOBSERVER, GROUP_MINILINK,
+    {"jobserver", NULL, "auto|on|off", CHOICE(link.jobserver, jobserver_uses), GROUP_MINILINK,
      "Take part in GNU make's jobserver; auto = when there is one"},
-    {"consensus", NULL, "strict|lenient", OPTION_CONSENSUS, GROUP_MINILINK,
+    {"consensus", NULL, "strict|lenient", CHOICE(link.options.strict, consensus_rules), GROUP_MINILINK,
      "strict: different -split-compile values of members end the link, as with nvlink"},
-    {"split-policy", NULL, "POLICY", OPTION_SPLIT_POLICY, GROUP_MINILINK,
+    {"split-policy", NULL, "POLICY", CHOICE(link.split_policy, split_policies), GROUP_MINILINK,
      "balanced (the default), kernel (a chunk for each), stable (an edit changes one chunk)"},
-    {"explain-split", NULL, NULL, OPTION_EXPLAIN_SPLIT, GROUP_MINILINK,
+    {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_MINILINK,
      "Print what is in each chunk, and why there are as many"},
-    {"dry-run", NULL, NULL, OPTION_DRY_RUN, GROUP_MINILINK,
+    {"dry-run", NULL, NULL, FLAG(link.dry_run), GROUP_MINILINK,
      "Stop before assembling; with -v, says what would be done"},
-    {"keep", NULL, "DIR", OPTION_KEEP, GROUP_MINILINK,
+    {"keep", NULL, "DIR", STRING(link.keep), GROUP_MINILINK,
      "Keep the linked PTX, the chunks and their cubins in DIR"},
-    {"diagnostics-format", NULL, "nvlink|gnu", OPTION_FORMAT, GROUP_MINILINK, "Form of messages"},
+    {"diagnostics-format", NULL, "nvlink|gnu", CHOICE(gnu_format, diagnostics_formats), GROUP_MINILINK, "Form of messages"},
 };
 /* clang-format on */
 

@@ -1,81 +1,55 @@
 /* option_table.h: every option that minilink knows, once: for the parser, the help and the tests.
  *
  * nvlink's options and their spellings are those of `nvlink --help` 13.0 and the hidden
- * --host-ccbin that nvcc passes. Each has up to two names; one or two dashes are alike. */
+ * --host-ccbin that nvcc passes. Each has up to two names; one or two dashes are alike. A row also
+ * says which field of `struct options` its value goes to, so that an option is one row and no code;
+ * only the few whose value is more than a field name a function. */
 #ifndef MINILINK_COMMAND_OPTION_TABLE_H
 #define MINILINK_COMMAND_OPTION_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 
+struct options;
+struct option_row;
+
 enum option_group { GROUP_NVLINK, GROUP_MINILINK };
 
-/* What to do with an option; the parser has one case for each. */
-enum option_id {
-    OPTION_ARCH = 256,
-    OPTION_OUTPUT,
-    OPTION_LIBRARY,
-    OPTION_LIBRARY_PATH,
-    OPTION_OPTIONS_FILE,
-    OPTION_LTO,
-    OPTION_SPLIT_COMPILE,
-    OPTION_SPLIT_COMPILE_EXTENDED,
-    OPTION_MAXRREGCOUNT,
-    OPTION_XPTXAS,
-    OPTION_XNVVM,
-    OPTION_OFAST,
-    OPTION_DEBUG,
-    OPTION_LINE_INFO,
-    OPTION_RELOCATABLE,
-    OPTION_MACHINE,
-    OPTION_VERBOSE,
-    OPTION_VERSION,
-    OPTION_HELP,
-    OPTION_NO_WARNINGS,
-    OPTION_NO_INFOS,
-    OPTION_WERROR,
-    OPTION_REPORT_ARCH,
-    OPTION_SUPPRESS_ARCH,
-    OPTION_SUPPRESS_STACK,
-    OPTION_PRESERVE,
-    OPTION_UIDX,
-    OPTION_NVVMPATH,
-    OPTION_TIME,
-    OPTION_USE_HOST_INFO,
-    OPTION_IGNORE_HOST_INFO,
-    OPTION_CALLGRAPH,
-    OPTION_CALLGRAPH_MANGLED,
-    OPTION_EMIT_PTX,
-    OPTION_HOST_SCRIPT,
-    OPTION_KEEP_SYSTEM,
-    OPTION_MODULES_FILE,
-    OPTION_KERNELS_USED,
-    OPTION_VARIABLES_USED,
-    OPTION_COMPILER, /* nvcc's, which no person types */
-    OPTION_ACCEPTED, /* taken for the sake of existing command lines; without effect */
-    OPTION_ASSEMBLER,
-    OPTION_PTXAS,
-    OPTION_CUDA_PATH,
-    OPTION_LAUNCHER,
-    OPTION_TIMEOUT,
-    OPTION_LTO_SOURCE,
-    OPTION_OUTPUT_ABI,
-    OPTION_NVJITLINK,
-    OPTION_CHUNKS,
-    OPTION_MINIMUM_CHUNK,
-    OPTION_THREADS,
-    OPTION_WORKER_STACK,
-    OPTION_INFLATION_LIMIT,
-    OPTION_KEEP_GOING,
-    OPTION_JOBSERVER,
-    OPTION_CONSENSUS,
-    OPTION_DRY_RUN,
-    OPTION_EXPLAIN_SPLIT,
-    OPTION_SPLIT_POLICY,
-    OPTION_KEEP,
-    OPTION_FORMAT,
+/* How an option's value becomes its field's. */
+enum option_kind {
+    OPTION_SETS,      /* the field becomes `number`; an argument is taken and left alone */
+    OPTION_STRING,    /* const char *: the argument */
+    OPTION_NUMBER,    /* the argument, 0 to `most`, times `number` */
+    OPTION_CHOICE,    /* the number of the one of `choices` that the argument is */
+    OPTION_LIST,      /* struct word_list: the pieces of a comma list */
+    OPTION_WORDS,     /* struct word_list: words for another program, between commas and blanks */
+    OPTION_JOINED,    /* struct buffer: comma lists add up, each with a comma behind it */
+    OPTION_LIBRARIES, /* the pieces of a comma list are libraries among the operands */
+    OPTION_IGNORED,   /* struct word_list: the option's name; it has no other effect */
+    OPTION_FILES,     /* none: plain.c has put the files' words in the option's place */
+    OPTION_SPECIAL,   /* what `take` does with it */
+};
+
+/* A word that an option may have; a list of them ends with one of NULL. */
+struct option_choice {
+    const char *word;
+    int number;
+};
+
+/* Where an option's value goes. Offsets are of fields in `struct options`; the first field is none
+ * of an option, so that 0 is no field. */
+struct option_effect {
+    enum option_kind kind;
+    size_t field;
+    size_t size;   /* of the field */
+    size_t given;  /* of a bool that notes that the option was given; 0 = nothing asks */
+    size_t number; /* see the kinds */
+    int32_t most;
+    const struct option_choice *choices;
+    bool (*take)(struct options *, const struct option_row *, const char *value);
 };
 
 struct option_row {
@@ -83,7 +57,7 @@ struct option_row {
     const char *short_name; /* other name, or NULL */
     const char *argument;   /* what --help calls its argument; NULL = it has none; "[first|...]":
                                it may be missing, and is `first` then */
-    enum option_id id;
+    struct option_effect effect;
     enum option_group group;
     const char *help; /* NULL = hidden */
 };

@@ -25,14 +25,17 @@ struct reader {
     const char *seen[MOST_ROWS]; /* last value of each row, for redefinitions */
 };
 
+/* True for options that add to what they have been given before. */
+static bool adds_up(enum option_kind kind)
+{
+    return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_JOINED ||
+           kind == OPTION_LIBRARIES || kind == OPTION_IGNORED;
+}
+
 /* nvlink's warning when a single-valued option comes again with another value. */
 static void note_redefinition(struct reader *reader, size_t row, const char *value)
 {
-    enum option_id id = option_table[row].id;
-
-    if (!value || id == OPTION_LIBRARY || id == OPTION_LIBRARY_PATH || id == OPTION_XPTXAS ||
-        id == OPTION_XNVVM || id == OPTION_KERNELS_USED || id == OPTION_VARIABLES_USED ||
-        id == OPTION_ACCEPTED)
+    if (!value || adds_up(option_table[row].effect.kind))
         return;
     if (reader->seen[row] && strcmp(reader->seen[row], value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
@@ -80,9 +83,8 @@ static void add_environment_paths(struct options *options, const char *list)
         size_t length = strcspn(list, ":");
 
         if (length)
-            ARRAY_PUSH(options->library_paths, options->library_path_count,
-                       options->library_path_capacity) =
-                arena_string(&options->arena, (struct text){list, length});
+            take_word(&options->library_paths,
+                      arena_string(&options->arena, (struct text){list, length}));
         list += length + (list[length] == ':');
     }
 }
@@ -101,19 +103,17 @@ static enum options_action finish(struct options *options)
 {
     struct link_request *link = &options->link;
 
-    ARRAY_PUSH(options->assembler_options, options->assembler_option_count,
-               options->assembler_option_capacity) = NULL;
-    ARRAY_PUSH(options->nvvm_options, options->nvvm_option_count, options->nvvm_option_capacity) =
-        NULL;
-    link->assembler_options = options->assembler_options;
-    link->nvvm_options = options->nvvm_options;
+    take_word(&options->assembler_options, NULL);
+    take_word(&options->nvvm_options, NULL);
+    link->assembler_options = options->assembler_options.list;
+    link->nvvm_options = options->nvvm_options.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     add_environment_paths(options, getenv("LIBRARY_PATH"));
-    link->library_paths = options->library_paths;
-    link->library_path_count = options->library_path_count;
+    link->library_paths = options->library_paths.list;
+    link->library_path_count = options->library_paths.count;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
     if (options->show_help)
         return OPTIONS_HELP;
@@ -159,10 +159,10 @@ enum options_action options_read(struct options *options)
 void options_free(struct options *options)
 {
     free(options->operands);
-    free(options->library_paths);
-    free(options->assembler_options);
-    free(options->nvvm_options);
-    free(options->ignored);
+    free(options->library_paths.list);
+    free(options->assembler_options.list);
+    free(options->nvvm_options.list);
+    free(options->ignored.list);
     buffer_free(&options->kernels_used);
     buffer_free(&options->variables_used);
     arena_free(&options->arena);

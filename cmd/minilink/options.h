@@ -22,6 +22,12 @@ enum options_action {
 #define VIRTUAL_TARGET                                                                             \
     "Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target instead"
 
+/* Words that options add up to; `list` is malloc'ed. */
+struct word_list {
+    const char **list;
+    size_t count, capacity;
+};
+
 /* Everything that the command line says. Start with {0}; free with options_free. */
 struct options {
     struct arena arena; /* owns words of response files and all lists below */
@@ -32,16 +38,11 @@ struct options {
     enum host_script host_script;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
-    const char **library_paths;
-    size_t library_path_count, library_path_capacity;
-    const char **assembler_options;
-    size_t assembler_option_count, assembler_option_capacity;
-    const char **nvvm_options;
-    size_t nvvm_option_count, nvvm_option_capacity;
+    struct word_list library_paths;
+    struct word_list assembler_options, nvvm_options;
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
-    const char **ignored;                       /* accepted options without effect, for -v */
-    size_t ignored_count, ignored_capacity;
-    const char *arch_text; /* as given, or NULL */
+    struct word_list ignored;                   /* accepted options without effect, for -v */
+    const char *arch_text;                      /* as given, or NULL */
     bool show_help, show_version;
     bool disable_infos, disable_warnings, warnings_are_errors;
     bool verbose, report_arch, gnu_format;

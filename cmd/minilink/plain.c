@@ -70,7 +70,7 @@ static bool add_option(struct plain *plain, const struct option_row *row, const 
     struct arena *arena = plain->arena;
     char *word;
 
-    if (row->id == OPTION_OPTIONS_FILE)
+    if (row->effect.kind == OPTION_FILES)
         return read_option_files(plain, value);
     word = row->argument ? arena_printf(arena, "--%s=%s", row->name, value)
                          : arena_printf(arena, "--%s", row->name);

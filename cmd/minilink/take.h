@@ -14,4 +14,7 @@ void take_operand(struct options *options, const char *name, bool is_library);
  * and an error in nvlink's words, when the value is wrong. */
 bool take_option(struct options *options, const struct option_row *row, const char *value);
 
+/* Appends `word`, which must live as long as the list. */
+void take_word(struct word_list *list, const char *word);
+
 #endif

@@ -1,0 +1,48 @@
+/* special.c: targets, assemblers, and two of nvlink's options with words of their own. */
+#include "special.h"
+
+#include <string.h>
+
+bool special_undefined(const struct option_row *row, const char *value)
+{
+    return USAGE("Value '%s' is not defined for option '%s'", value, row->name);
+}
+
+bool take_arch(struct options *options, const struct option_row *row, const char *value)
+{
+    struct arch arch;
+
+    options->arch_text = value;
+    if (arch_parse(text_of(value), "lto_", &arch))
+        return USAGE(VIRTUAL_TARGET, value);
+    options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
+    if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
+        !arch_is_known(arch))
+        return special_undefined(row, value);
+    options->link.arch = arch;
+    return true;
+}
+
+bool take_ofast_compile(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char *const words[] = {"0", "min", "mid", "max"};
+
+    options->link.options.ofast_compile = value;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], value) == 0)
+            return true;
+    return USAGE("Invalid argument for option '--%s'", row->name);
+}
+
+bool take_machine(struct options *options, const struct option_row *row, const char *value)
+{
+    (void)options;
+    return strcmp(value, "64") == 0 || special_undefined(row, value);
+}
+
+bool take_assembler(struct options *options, const struct option_row *row, const char *value)
+{
+    options->link.assembler.name = value;
+    return strcmp(value, "builtin") == 0 || strcmp(value, "ptxas") == 0 ||
+           strncmp(value, "plugin:", 7) == 0 || special_undefined(row, value);
+}

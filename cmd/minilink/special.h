@@ -1,0 +1,28 @@
+/* special.h: the options whose value is more than a field; rows of the option table name these.
+ *
+ * Each notes the value and returns true, or reports, in nvlink's words, that it is no such value.
+ */
+#ifndef MINILINK_COMMAND_SPECIAL_H
+#define MINILINK_COMMAND_SPECIAL_H
+
+#include <stdbool.h>
+
+#include "option_table.h"
+#include "options.h"
+
+/* False, reported: `value` is none that the row's option knows. */
+bool special_undefined(const struct option_row *row, const char *value);
+
+/* -arch: a real target; compute_NN, for which nothing is made; never lto_NN. */
+bool take_arch(struct options *options, const struct option_row *row, const char *value);
+
+/* -Ofast-compile: goes on to other programs as the word that it is. */
+bool take_ofast_compile(struct options *options, const struct option_row *row, const char *value);
+
+/* -machine: there is one. */
+bool take_machine(struct options *options, const struct option_row *row, const char *value);
+
+/* --assembler: a name, or plugin: and a path. */
+bool take_assembler(struct options *options, const struct option_row *row, const char *value);
+
+#endif

@@ -1,0 +1,430 @@
+/* Tests of the option table: every row has a field of its own, and what is given reaches it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../cmd/minilink/options.h"
+#include "../../../cmd/minilink/take.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "suite.h"
+
+static struct diag_sink sink;
+static struct options options;
+
+static void set_up(void)
+{
+    memset(&sink, 0, sizeof sink);
+    memset(&options, 0, sizeof options);
+    context_get()->sink = &sink;
+}
+
+static void tear_down(void)
+{
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    options_free(&options);
+}
+
+static bool has_field(enum option_kind kind)
+{
+    return kind != OPTION_LIBRARIES && kind != OPTION_FILES && kind != OPTION_SPECIAL;
+}
+
+/* The sizes that a field of this kind may have. */
+static bool is_size_of(enum option_kind kind, size_t size)
+{
+    switch (kind) {
+    case OPTION_SETS:
+    case OPTION_CHOICE:
+        return size == sizeof(bool) || size == sizeof(int);
+    case OPTION_NUMBER:
+        return size == sizeof(int32_t) || size == sizeof(size_t);
+    case OPTION_STRING:
+        return size == sizeof(char *);
+    case OPTION_LIST:
+    case OPTION_WORDS:
+    case OPTION_IGNORED:
+        return size == sizeof(struct word_list);
+    case OPTION_JOINED:
+        return size == sizeof(struct buffer);
+    default:
+        return false;
+    }
+}
+
+START_TEST(every_row_says_where_its_value_goes)
+{
+    const struct option_row *row = &option_table[_i];
+    const struct option_effect *effect = &row->effect;
+
+    ck_assert_msg(!has_field(effect->kind) || effect->field > 0, "%s has no field", row->name);
+    ck_assert_msg(!has_field(effect->kind) || is_size_of(effect->kind, effect->size),
+                  "%s writes a field of %zu bytes", row->name, effect->size);
+    ck_assert(effect->field + effect->size <= sizeof(struct options));
+    ck_assert((effect->kind == OPTION_SPECIAL) == (effect->take != NULL));
+    ck_assert((effect->kind == OPTION_CHOICE) == (effect->choices != NULL));
+    ck_assert(effect->kind != OPTION_NUMBER || (effect->number > 0 && effect->most > 0));
+    ck_assert(row->argument || effect->kind == OPTION_SETS || effect->kind == OPTION_IGNORED);
+}
+END_TEST
+
+/* Options that say the same, the opposite, or two forms of one thing. */
+static bool may_share(const struct option_row *row, const struct option_row *other)
+{
+    static const char *const pairs[][2] = {{"link-time-opt", "dlto"},
+                                           {"use-host-info", "ignore-host-info"},
+                                           {"dump-callgraph", "dump-callgraph-no-demangle"}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(row->name, pairs[i][0]) == 0 && strcmp(other->name, pairs[i][1]) == 0)
+            return true;
+    return row->effect.kind == OPTION_IGNORED && other->effect.kind == OPTION_IGNORED;
+}
+
+START_TEST(no_two_rows_write_one_field)
+{
+    const struct option_row *row = &option_table[_i];
+
+    for (const struct option_row *other = row + 1; other < option_table + option_table_size;
+         other++) {
+        ck_assert_str_ne(row->name, other->name);
+        ck_assert(!row->short_name || !other->short_name ||
+                  strcmp(row->short_name, other->short_name) != 0);
+        if (!has_field(row->effect.kind) || !has_field(other->effect.kind) || may_share(row, other))
+            continue;
+        ck_assert_msg(row->effect.field >= other->effect.field + other->effect.size ||
+                          other->effect.field >= row->effect.field + row->effect.size,
+                      "%s and %s write one field", row->name, other->name);
+        ck_assert(!row->effect.given || row->effect.given != other->effect.given);
+    }
+}
+END_TEST
+
+static void *field_of(const struct option_row *row)
+{
+    return (char *)&options + row->effect.field;
+}
+
+static size_t number_in(const struct option_row *row)
+{
+    const void *field = field_of(row);
+    size_t number = 0;
+    uint32_t half;
+
+    if (row->effect.size == sizeof(bool))
+        return *(const bool *)field;
+    if (row->effect.size == sizeof number) {
+        memcpy(&number, field, sizeof number);
+        return number;
+    }
+    memcpy(&half, field, sizeof half);
+    return half;
+}
+
+static void clear(size_t field, size_t size)
+{
+    memset((char *)&options + field, 0, size);
+}
+
+/* Nothing but the row's field has been written, the flag beside it, and the arena that holds
+ * words. */
+static void check_rest(const struct option_row *row)
+{
+    static const struct options untouched;
+
+    clear(row->effect.field, row->effect.size);
+    if (row->effect.given) {
+        ck_assert(*((bool *)&options + row->effect.given));
+        clear(row->effect.given, sizeof(bool));
+    }
+    arena_free(&options.arena);
+    memset(&options.arena, 0, sizeof options.arena);
+    ck_assert_msg(memcmp(&options, &untouched, sizeof options) == 0,
+                  "%s writes more than its field", row->name);
+}
+
+static void take(const struct option_row *row, const char *value)
+{
+    ck_assert_msg(take_option(&options, row, value), "%s does not take '%s'", row->name, value);
+}
+
+static void check_set(const struct option_row *row)
+{
+    memset(field_of(row), !row->effect.number, row->effect.size);
+    take(row, row->argument ? "any" : NULL);
+    ck_assert_uint_eq(number_in(row), row->effect.number);
+    check_rest(row);
+}
+
+static void check_string(const struct option_row *row)
+{
+    const char *given = "this, and that";
+    const char *got;
+
+    take(row, given);
+    memcpy(&got, field_of(row), sizeof got);
+    ck_assert_ptr_eq(got, given);
+    check_rest(row);
+}
+
+static void check_number(const struct option_row *row)
+{
+    char text[16];
+
+    take(row, "0x1f");
+    ck_assert_uint_eq(number_in(row), 31 * row->effect.number);
+    snprintf(text, sizeof text, "%d", row->effect.most);
+    take(row, text);
+    ck_assert_uint_eq(number_in(row), (size_t)row->effect.most * row->effect.number);
+    check_rest(row);
+    snprintf(text, sizeof text, "%lld", (long long)row->effect.most + 1);
+    ck_assert_msg(!take_option(&options, row, text), "%s takes %s", row->name, text);
+    ck_assert(!take_option(&options, row, "-1"));
+    ck_assert(!take_option(&options, row, "1x"));
+}
+
+static void check_choice(const struct option_row *row)
+{
+    const struct option_choice *choice = row->effect.choices;
+
+    for (; choice->word; choice++) {
+        memset(field_of(row), choice->number == 0, row->effect.size);
+        take(row, choice->word);
+        ck_assert_uint_eq(number_in(row), (size_t)choice->number);
+        check_rest(row);
+    }
+    ck_assert_msg(!take_option(&options, row, "none-of-these"), "%s takes any word", row->name);
+}
+
+static void check_list(const struct option_row *row, const char *given, size_t count,
+                       const char *const *expected)
+{
+    struct word_list list;
+
+    take(row, given);
+    take(row, given);
+    memcpy(&list, field_of(row), sizeof list);
+    ck_assert_uint_eq(list.count, 2 * count);
+    for (size_t i = 0; i < list.count; i++)
+        ck_assert_str_eq(list.list[i], expected[i % count]);
+    free(list.list);
+    check_rest(row);
+}
+
+static void check_joined(const struct option_row *row)
+{
+    struct buffer list;
+
+    take(row, "a,b");
+    take(row, "c");
+    memcpy(&list, field_of(row), sizeof list);
+    ck_assert(text_equal(buffer_view(&list), TEXT("a,b,c,")));
+    buffer_free(&list);
+    check_rest(row);
+}
+
+static void check_libraries(const struct option_row *row)
+{
+    take(row, "a,b");
+    ck_assert_uint_eq(options.operand_count, 2);
+    ck_assert(options.operands[0].is_library && options.operands[1].is_library);
+    ck_assert_str_eq(options.operands[0].name, "a");
+    ck_assert_str_eq(options.operands[1].name, "b");
+}
+
+START_TEST(what_is_given_reaches_the_field_and_no_other)
+{
+    const struct option_row *row = &option_table[_i];
+
+    switch (row->effect.kind) {
+    case OPTION_SETS:
+        check_set(row);
+        break;
+    case OPTION_STRING:
+        check_string(row);
+        break;
+    case OPTION_NUMBER:
+        check_number(row);
+        break;
+    case OPTION_CHOICE:
+        check_choice(row);
+        break;
+    case OPTION_LIST:
+        check_list(row, "a,,b", 3, (const char *[]){"a", "", "b"});
+        break;
+    case OPTION_WORDS:
+        check_list(row, " a, b\t,", 2, (const char *[]){"a", "b"});
+        break;
+    case OPTION_JOINED:
+        check_joined(row);
+        break;
+    case OPTION_LIBRARIES:
+        check_libraries(row);
+        break;
+    case OPTION_IGNORED:
+        check_list(row, "any", 1, (const char *[]){row->name});
+        break;
+    case OPTION_SPECIAL:
+        ck_assert_msg(!take_option(&options, row, "none-of-these"), "%s takes any", row->name);
+        break;
+    case OPTION_FILES: /* its words have come instead: see below */
+        break;
+    }
+}
+END_TEST
+
+/* Reads a command line, which says what is to be linked. */
+static void read_line(int count, char *const words[])
+{
+    static char program[] = "minilink", operand[] = "a.o", dry[] = "--dry-run";
+    static char *line[32] = {program, operand, dry};
+
+    options.argc = 3;
+    options.argv = line;
+    for (int i = 0; i < count; i++)
+        line[options.argc++] = words[i];
+    ck_assert(options_read(&options) == OPTIONS_LINK);
+    ck_assert_str_eq(options.link.operands[0].name, "a.o");
+}
+#define READ_LINE(...)                                                                             \
+    read_line(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *), (char *[]){__VA_ARGS__})
+
+/* The names on the left and on the right are what the table puts together. */
+START_TEST(strings_go_where_their_names_say)
+{
+    const struct link_request *link = &options.link;
+
+    READ_LINE("-o", "output", "--keep=keep", "-time=time", "-uidx=index", "-nvvmpath=nvvm",
+              "--ptxas=ptxas", "--cuda-path=cuda", "--assembler-launcher=launcher",
+              "--nvjitlink=nvjitlink", "-register-link-binaries=modules", "--assembler=ptxas",
+              "-arch=sm_90a", "-Ofc=mid", "-m64");
+    ck_assert_str_eq(link->output, "output");
+    ck_assert_str_eq(link->keep, "keep");
+    ck_assert_str_eq(link->time_file, "time");
+    ck_assert_str_eq(link->index_file, "index");
+    ck_assert_str_eq(link->assembler.nvvm_path, "nvvm");
+    ck_assert_str_eq(link->assembler.ptxas_path, "ptxas");
+    ck_assert_str_eq(link->assembler.cuda_path, "cuda");
+    ck_assert_str_eq(link->assembler.launcher, "launcher");
+    ck_assert_str_eq(link->assembler.name, "ptxas");
+    ck_assert_str_eq(link->nvjitlink, "nvjitlink");
+    ck_assert_str_eq(link->modules_file, "modules");
+    ck_assert_str_eq(link->options.ofast_compile, "mid");
+    ck_assert_uint_eq(link->arch.sm, 90);
+    ck_assert_str_eq(options.arch_text, "sm_90a");
+}
+END_TEST
+
+START_TEST(numbers_go_where_their_names_say)
+{
+    const struct link_request *link = &options.link;
+
+    READ_LINE("-split-compile=2", "-split-compile-extended=3", "-maxrregcount=4", "--chunks=5",
+              "--minimum-chunk=6", "-j7", "--worker-stack=8", "--decompression-limit=9",
+              "--assembler-timeout=10");
+    ck_assert_int_eq(link->options.split_compile, 2);
+    ck_assert_int_eq(link->options.split_compile_extended, 3);
+    ck_assert_int_eq(link->options.maxrregcount, 4);
+    ck_assert(link->options.has_split_compile && link->options.has_split_compile_extended &&
+              link->options.has_maxrregcount && link->has_inflation_limit);
+    ck_assert_uint_eq(link->chunk_count, 5);
+    ck_assert_uint_eq(link->minimum_chunk, 6);
+    ck_assert_uint_eq(link->thread_limit, 7);
+    ck_assert_uint_eq(link->worker_stack, 8 << 10);
+    ck_assert_uint_eq(link->inflation_limit, 9 << 20);
+    ck_assert_uint_eq(link->assembler.timeout, 10);
+}
+END_TEST
+
+START_TEST(choices_and_lists_go_where_their_names_say)
+{
+    const struct link_request *link = &options.link;
+
+    READ_LINE("--lto-source=ltoir", "--output-abi=7", "--jobserver=off", "--consensus=strict",
+              "--diagnostics-format=gnu", "--split-policy=stable", "-dump-callgraph=dot", "-lb",
+              "-L.", "-Xptxas=-O1", "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
+    ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->output_abi == MERGE_ABI_7);
+    ck_assert(link->jobserver == JOBSERVER_OFF && link->options.strict && options.gnu_format);
+    ck_assert(link->split_policy == SPLIT_STABLE && link->callgraph == CALLGRAPH_DOT);
+    ck_assert(link->operand_count == 2 && link->operands[1].is_library);
+    ck_assert_str_eq(link->library_paths[0], ".");
+    ck_assert_str_eq(link->assembler_options[0], "-O1");
+    ck_assert_ptr_null(link->assembler_options[1]);
+    ck_assert_str_eq(link->nvvm_options[1], "-b");
+    ck_assert(link->options.has_xnvvm);
+    ck_assert_str_eq(link->kernels_used, "k");
+    ck_assert_str_eq(link->variables_used, "v");
+}
+END_TEST
+
+START_TEST(flags_go_where_their_names_say)
+{
+    const struct link_request *link = &options.link;
+
+    READ_LINE("-lto", "-g", "-lineinfo", "-r", "-v", "-w", "-disable-infos", "-Werror",
+              "-report-arch", "-suppress-arch-warning", "-suppress-stack-size-warning",
+              "-preserve-relocs", "-ignore-host-info", "-emit-ptx", "-keep-system-libraries",
+              "--keep-going", "--explain-split", "-host-ccbin=gcc", "-extrawarn");
+    ck_assert(link->options.lto && link->options.debug && link->options.line_info);
+    ck_assert(link->relocatable && link->suppress_arch_warning && link->suppress_stack_warning);
+    ck_assert(link->preserve_relocations && link->ignore_host_info && link->emit_ptx);
+    ck_assert(link->keep_system_libraries && link->keep_going && link->explain_split);
+    ck_assert(link->dry_run && link->from_compiler);
+    ck_assert(options.verbose && options.disable_warnings && options.disable_infos);
+    ck_assert(options.warnings_are_errors && options.report_arch);
+    ck_assert(options.ignored.count == 1 && !options.show_help && !options.show_version);
+}
+END_TEST
+
+/* The list that options add up to is no redefinition; another value of one field is. */
+START_TEST(redefinitions_are_those_of_single_values)
+{
+    READ_LINE("-Xptxas=-a", "-Xptxas=-b", "-lx", "-ly", "-L.", "-L..", "-kernels-used=a",
+              "-kernels-used=b", "-cpu-arch=a", "-cpu-arch=b");
+    ck_assert_uint_eq(sink.text.size, 0);
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    READ_LINE("--keep=a", "--keep=b");
+    ck_assert(text_equal(buffer_view(&sink.text),
+                         TEXT("minilink warning : incompatible redefinition for option 'keep', "
+                              "the last value of this option was used\n")));
+}
+END_TEST
+
+START_TEST(the_words_of_a_file_stand_in_the_place_of_its_option)
+{
+    FILE *file = tmpfile();
+    char word[64];
+
+    ck_assert_ptr_nonnull(file);
+    fputs("--keep=inner -lx", file);
+    fflush(file);
+    snprintf(word, sizeof word, "-optf=/proc/self/fd/%d", fileno(file));
+    READ_LINE("-la", word, "-lz");
+    fclose(file);
+    ck_assert_str_eq(options.link.keep, "inner");
+    ck_assert_uint_eq(options.link.operand_count, 4);
+    ck_assert_str_eq(options.link.operands[2].name, "x");
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("option_table");
+    TCase *tests = tcase_create("option_table");
+    int rows = (int)option_table_size;
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_loop_test(tests, every_row_says_where_its_value_goes, 0, rows);
+    tcase_add_loop_test(tests, no_two_rows_write_one_field, 0, rows);
+    tcase_add_loop_test(tests, what_is_given_reaches_the_field_and_no_other, 0, rows);
+    tcase_add_test(tests, strings_go_where_their_names_say);
+    tcase_add_test(tests, numbers_go_where_their_names_say);
+    tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
+    tcase_add_test(tests, flags_go_where_their_names_say);
+    tcase_add_test(tests, redefinitions_are_those_of_single_values);
+    tcase_add_test(tests, the_words_of_a_file_stand_in_the_place_of_its_option);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
