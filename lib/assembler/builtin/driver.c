@@ -1,7 +1,8 @@
 /* driver.c: one PTX module to one relocatable cubin, phase by phase.
  *
- * A phase is a function here; what is more than a few lines is in a file of its own. Some phases
- * only prepare an optimiser, which this assembler has not: they are empty, and say why. */
+ * A phase is a function here, named by what it does; the description's heading for it stands in the
+ * table alone. What is more than a few lines is in a file of its own. Some phases only prepare an
+ * optimiser, which this assembler has not: do_nothing() says why. */
 #include "assembler/builtin/driver.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
 }
 
 /* Phase 1. What the cache options say is checked here, and kept for phase 16. */
-static enum link_code option_query(struct unit *unit)
+static enum link_code read_options(struct unit *unit)
 {
     struct context *context = context_get();
     bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
@@ -48,13 +49,13 @@ static enum link_code option_query(struct unit *unit)
 }
 
 /* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
-static enum link_code cancellation_check(struct unit *unit)
+static enum link_code check_cancellation(struct unit *unit)
 {
     return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
 }
 
 /* Phase 3. The sum, which phase 25 ends; each phase's own time is the driver's. */
-static enum link_code timing_gate(struct unit *unit)
+static enum link_code start_clock(struct unit *unit)
 {
     unit->times.start = now(unit);
     return LINK_OK;
@@ -62,7 +63,7 @@ static enum link_code timing_gate(struct unit *unit)
 
 /* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
  * (target.c) and need no installing. */
-static enum link_code callback_registration(struct unit *unit)
+static enum link_code parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
     size_t offset = 0;
@@ -104,7 +105,7 @@ static bool check_fit(const struct unit *unit, struct arch arch)
 }
 
 /* Phase 5. */
-static enum link_code sm_version_validation(struct unit *unit)
+static enum link_code check_versions(struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
     struct arch arch;
@@ -127,7 +128,7 @@ static enum link_code sm_version_validation(struct unit *unit)
 }
 
 /* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode. */
-static enum link_code mode_flag_dispatch(struct unit *unit)
+static enum link_code choose_mode(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     unsigned flags = 0;
@@ -143,29 +144,21 @@ static enum link_code mode_flag_dispatch(struct unit *unit)
     return ok_or_failed(unit->mode != NULL);
 }
 
-/* Phase 7. Empty: the dummy entry (QUIRK 2) is there for a parser that wants one in each module,
- * and is dropped again. This one takes a module of a header alone, as ptxas 13.0 does. */
-static enum link_code ptx_header_emission(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
 /* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
-static enum link_code tools_patch_warnings(struct unit *unit)
+static enum link_code check_patch_code(struct unit *unit)
 {
     return ok_or_failed(unit->mode != mode_get(MODE_TOOLS_PATCH) || mode_check_tools_patch(unit));
 }
 
 /* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
-static enum link_code compilation_flag_setup(struct unit *unit)
+static enum link_code resolve_conflicts(struct unit *unit)
 {
     return ok_or_failed(conflicts_resolve(unit));
 }
 
 /* Phase 10. The names of functions and variables share one table, and aliases are entries of it;
  * the records are an array of as many functions as have a body. */
-static enum link_code hash_maps_and_codegen_context(struct unit *unit)
+static enum link_code make_tables(struct unit *unit)
 {
     size_t count = 0;
     for (size_t i = 0; i < unit->module.item_count; i++)
@@ -177,14 +170,14 @@ static enum link_code hash_maps_and_codegen_context(struct unit *unit)
 
 /* Phase 11. Walks the module's items, functions and variables first, then aliases of functions,
  * then over all names to see that they are resolved. */
-static enum link_code register_callbacks_on_module_ir(struct unit *unit)
+static enum link_code resolve_names(struct unit *unit)
 {
     return ok_or_failed(scope_build(&unit->scope, &unit->module));
 }
 
 /* Phase 12. The budget is each function's own, which depends on its directives (budget.c), and on
  * options that stand in for them. */
-static enum link_code address_width_and_register_budget(struct unit *unit)
+static enum link_code limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
         return ok_or_failed(fail_at_module(
@@ -202,14 +195,14 @@ static enum link_code address_width_and_register_budget(struct unit *unit)
 }
 
 /* Phase 13. ptxas 13.0 has -e, and no -E. */
-static enum link_code entry_point_collection(struct unit *unit)
+static enum link_code select_entries(struct unit *unit)
 {
     return ok_or_failed(entries_select(unit));
 }
 
 /* Phase 14. What is compiled from here on reads this copy of the job and no longer the caller's:
  * with what the switches say applied to it. */
-static enum link_code transfer_state_into_codegen_context(struct unit *unit)
+static enum link_code apply_switches(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     unit->own_job = *unit->job;
@@ -222,55 +215,24 @@ static enum link_code transfer_state_into_codegen_context(struct unit *unit)
 }
 
 /* Phase 15. */
-static enum link_code init_callback(struct unit *unit)
+static enum link_code start_mode(struct unit *unit)
 {
     unit->mode->init(unit);
     return LINK_OK;
 }
 
-/* Phase 16. Empty: cache operators are the same for all functions, and stand in what phase 21
- * completes; which loads and stores they are for, cache.c says. */
-static enum link_code load_store_cache_mode(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
-/* Phase 17. Empty: ptxas 13.0 (measured) takes both an indirect call beside mma .f64 and mutual
- * recursion without a word. */
-static enum link_code indirect_call_and_mma_validation(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
-/* Phase 18. Empty: instructions keep the order of the text, so there is no scheduler to choose. */
-static enum link_code scheduling_class_assignment(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
 /* Phase 19. The line table is the debug information that there is; the .debug_ sections of the
  * module itself describe code of another encoding and are left out. */
-static enum link_code debug_info_setup(struct unit *unit)
+static enum link_code decide_line_table(struct unit *unit)
 {
     unit->config.has_lines =
         (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
     return LINK_OK;
 }
 
-/* Phase 20. Empty: R0 to R3 are reserved always (allocate.c), and ptxas 13.0 has no option that
- * reserves more. */
-static enum link_code reserved_register_configuration(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
 /* Phase 21. What the compilation of each function reads; kernels.c adds the memory of its thread.
  */
-static enum link_code build_codegen_config(struct unit *unit)
+static enum link_code prepare_functions(struct unit *unit)
 {
     uint32_t sm = unit->job->sm;
     unit->config.job = unit->job;
@@ -283,7 +245,7 @@ static enum link_code build_codegen_config(struct unit *unit)
 }
 
 /* Phase 22. The output is a buffer that the caller gets; the file is the linker's to write. */
-static enum link_code output_file_setup(struct unit *unit)
+static enum link_code empty_output(struct unit *unit)
 {
     unit->cubin.size = 0;
     unit->code.size = 0;
@@ -292,7 +254,7 @@ static enum link_code output_file_setup(struct unit *unit)
 
 /* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
  * sections in order of the text, in one (QUIRK 3). */
-static enum link_code per_function_compile_loop(struct unit *unit)
+static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
     if (code != LINK_OK)
@@ -303,7 +265,7 @@ static enum link_code per_function_compile_loop(struct unit *unit)
 }
 
 /* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
-static enum link_code post_compilation_cleanup(struct unit *unit)
+static enum link_code check_and_report(struct unit *unit)
 {
     bool ok = unit->mode->finish(unit);
     report_use(unit);
@@ -312,7 +274,7 @@ static enum link_code post_compilation_cleanup(struct unit *unit)
 }
 
 /* Phase 25. The functions' results and the memory of the threads that made them. */
-static enum link_code pipeline_config_teardown(struct unit *unit)
+static enum link_code free_functions(struct unit *unit)
 {
     kernels_free(unit);
     unit->times.total = unit->times.start ? now(unit) - unit->times.start : 0;
@@ -320,7 +282,7 @@ static enum link_code pipeline_config_teardown(struct unit *unit)
 }
 
 /* Phase 26. All but the cubin. */
-static enum link_code final_cleanup(struct unit *unit)
+static enum link_code free_unit(struct unit *unit)
 {
     data_free(&unit->data);
     scope_free(&unit->scope);
@@ -331,33 +293,54 @@ static enum link_code final_cleanup(struct unit *unit)
     return LINK_OK;
 }
 
+/* The phases that only prepare an optimiser, or what this assembler does another way.
+ *
+ * Phase 7: the dummy entry (QUIRK 2) is there for a parser that wants one in each module, and is
+ * dropped again. This one takes a module of a header alone, as ptxas 13.0 does.
+ *
+ * Phase 16: cache operators are the same for all functions, and stand in what phase 21 completes;
+ * which loads and stores they are for, cache.c says.
+ *
+ * Phase 17: ptxas 13.0 (measured) takes both an indirect call beside mma .f64 and mutual recursion
+ * without a word.
+ *
+ * Phase 18: instructions keep the order of the text, so there is no scheduler to choose.
+ *
+ * Phase 20: R0 to R3 are reserved always (allocate.c), and ptxas 13.0 has no option that reserves
+ * more. */
+static enum link_code do_nothing(struct unit *unit)
+{
+    (void)unit;
+    return LINK_OK;
+}
+
 const struct phase driver_phases[UNIT_PHASES] = {
-    {"Option Query and Cache Configuration", option_query, false},
-    {"Cancellation Check", cancellation_check, false},
-    {"Timing Gate", timing_gate, false},
-    {"Callback Registration", callback_registration, false},
-    {"SM Version Validation", sm_version_validation, false},
-    {"Mode Flag Dispatch", mode_flag_dispatch, false},
-    {"PTX Header Emission", ptx_header_emission, false},
-    {"Tools-Patch Warnings", tools_patch_warnings, false},
-    {"Compilation Flag Setup", compilation_flag_setup, false},
-    {"Hash Maps and Codegen Context", hash_maps_and_codegen_context, false},
-    {"Register Callbacks on Module IR", register_callbacks_on_module_ir, false},
-    {"Address Width and Register Budget", address_width_and_register_budget, false},
-    {"Entry Point Collection", entry_point_collection, false},
-    {"Transfer State into Codegen Context", transfer_state_into_codegen_context, false},
-    {"init_callback(ctx, entries)", init_callback, false},
-    {"Load/Store Cache Mode", load_store_cache_mode, false},
-    {"Indirect Call and MMA Validation", indirect_call_and_mma_validation, false},
-    {"Scheduling Class Assignment", scheduling_class_assignment, false},
-    {"Debug Info Setup", debug_info_setup, false},
-    {"Reserved Register Configuration", reserved_register_configuration, false},
-    {"Build Per-Function Codegen Config and CodegenPipeline", build_codegen_config, false},
-    {"Output File Setup", output_file_setup, false},
-    {"Per-Function Compile Loop", per_function_compile_loop, false},
-    {"Post-Compilation Cleanup", post_compilation_cleanup, false},
-    {"Pipeline Config Teardown", pipeline_config_teardown, true},
-    {"Final Cleanup", final_cleanup, true},
+    {"Option Query and Cache Configuration", read_options, false},
+    {"Cancellation Check", check_cancellation, false},
+    {"Timing Gate", start_clock, false},
+    {"Callback Registration", parse_module, false},
+    {"SM Version Validation", check_versions, false},
+    {"Mode Flag Dispatch", choose_mode, false},
+    {"PTX Header Emission", do_nothing, false},
+    {"Tools-Patch Warnings", check_patch_code, false},
+    {"Compilation Flag Setup", resolve_conflicts, false},
+    {"Hash Maps and Codegen Context", make_tables, false},
+    {"Register Callbacks on Module IR", resolve_names, false},
+    {"Address Width and Register Budget", limit_registers, false},
+    {"Entry Point Collection", select_entries, false},
+    {"Transfer State into Codegen Context", apply_switches, false},
+    {"init_callback(ctx, entries)", start_mode, false},
+    {"Load/Store Cache Mode", do_nothing, false},
+    {"Indirect Call and MMA Validation", do_nothing, false},
+    {"Scheduling Class Assignment", do_nothing, false},
+    {"Debug Info Setup", decide_line_table, false},
+    {"Reserved Register Configuration", do_nothing, false},
+    {"Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
+    {"Output File Setup", empty_output, false},
+    {"Per-Function Compile Loop", compile_functions, false},
+    {"Post-Compilation Cleanup", check_and_report, false},
+    {"Pipeline Config Teardown", free_functions, true},
+    {"Final Cleanup", free_unit, true},
 };
 
 /* A warning that counts as an error ends the compilation, too. Errors are counted from the start of
