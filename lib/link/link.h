@@ -10,7 +10,7 @@
 #include "base/arch.h"
 #include "input/file.h"
 #include "lto/lto.h"
-#include "merge/callgraph.h"
+#include "merge/graph_print.h"
 #include "merge/output_abi.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"

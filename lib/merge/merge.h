@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
-#include "merge/callgraph.h"
+#include "merge/graph_print.h"
 #include "merge/output_abi.h"
 
 struct used_names; /* input/used.h */

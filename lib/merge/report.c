@@ -2,7 +2,7 @@
 #include "merge/report.h"
 
 #include "base/memory.h"
-#include "merge/callgraph.h"
+#include "merge/graph_print.h"
 #include "merge/reach.h"
 #include "merge/shared.h"
 
@@ -71,7 +71,7 @@ void report_fill(struct merge_report *report, struct merging *m)
         report_constants(m, report, entry_of);
     report_dead(m, report);
     if (m->request->callgraph != CALLGRAPH_NONE)
-        callgraph_print(m, &report->callgraph);
+        graph_print(m, &report->callgraph);
 }
 
 void merge_report_free(struct merge_report *report)

@@ -1,5 +1,5 @@
-/* callgraph.c: nodes are functions, edges direct calls and what an indirect call may reach. */
-#include "merge/callgraph.h"
+/* graph_print.c: nodes are functions, edges direct calls and what an indirect call may reach. */
+#include "merge/graph_print.h"
 
 #include "base/context.h"
 #include "base/demangle.h"
@@ -158,7 +158,7 @@ static void number_functions(struct printer *printer)
         demangle_all(printer->names, count, arena);
 }
 
-void callgraph_print(const struct merging *m, struct buffer *out)
+void graph_print(const struct merging *m, struct buffer *out)
 {
     struct printer printer = {.m = m, .out = out, .is_dot = m->request->callgraph == CALLGRAPH_DOT};
 

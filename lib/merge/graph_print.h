@@ -1,6 +1,6 @@
-/* callgraph.h: the linked program's call graph as text. */
-#ifndef MINILINK_MERGE_CALLGRAPH_H
-#define MINILINK_MERGE_CALLGRAPH_H
+/* graph_print.h: the linked program's call graph as text. */
+#ifndef MINILINK_MERGE_GRAPH_PRINT_H
+#define MINILINK_MERGE_GRAPH_PRINT_H
 
 struct buffer;  /* base/buffer.h */
 struct merging; /* cubin/merging.h */
@@ -17,6 +17,6 @@ enum callgraph_form {
  * without demangled names, or Graphviz. Functions have the order and numbers of the symbol table;
  * unlike nvlink's, the list has no empty lines for functions that are gone. Comes after the symbols
  * have their rows. */
-void callgraph_print(const struct merging *m, struct buffer *out);
+void graph_print(const struct merging *m, struct buffer *out);
 
 #endif
