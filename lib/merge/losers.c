@@ -155,3 +155,25 @@ bool losers_forget(const struct merging *m, size_t file, uint32_t section, uint6
     return low > 0 && m->losses->ranges[low - 1].file == place.file &&
            m->losses->ranges[low - 1].section == section && m->losses->ranges[low - 1].end > offset;
 }
+
+bool losers_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct merged_symbol *merged = &m->symbols[symbol];
+    uint32_t section = cubin->symbols[index].section;
+
+    return section != SHN_UNDEF && section < cubin->section_count && merged->file != MERGE_NONE &&
+           merged->file > file;
+}
+
+bool losers_had_relocations(const struct merging *m, size_t file, uint32_t index)
+{
+    return m->losses->is_relocated[m->section_base[file] + m->cubins[file]->symbols[index].section];
+}
+
+bool losers_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
+{
+    return m->symbols[symbol].file == file ||
+           (losers_replaced(m, file, index, symbol) && !losers_had_relocations(m, file, index) &&
+            !losers_has(m, file, index));
+}

@@ -46,6 +46,18 @@ static inline bool losers_own(const struct merging *m, size_t file, size_t secti
     return m->losses->storage[m->section_base[file] + section] == STORAGE_LOSERS;
 }
 
+/* Whether symbol `index` of a cubin, which became `symbol`, is defined there, but a later cubin's
+ * definition replaced it. */
+bool losers_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
+
+/* Whether there were relocations in the code of such a function. */
+bool losers_had_relocations(const struct merging *m, size_t file, uint32_t index);
+
+/* Whether debug information empties the range of a function that goes: where it counted, or was
+ * replaced by a later cubin's and had no relocations in its code; not where it lost before
+ * (measured). */
+bool losers_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
+
 /* Whether an address in initialised data is left out, which then holds what the cubin has there
  * (0): it stands in the storage of a variable that lost, in .nv.global.init, where nobody will see
  * it (measured on nvlink 13.0). In .nv.constant3 such addresses stay. */

@@ -134,7 +134,7 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     bool is_dead = is_function && !m->is_live[symbol];
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
-        if (is_dead && merged->file == list->file)
+        if (is_dead && losers_empty(m, list->file, index, symbol))
             put(list, record, 8, 0);
         return;
     }

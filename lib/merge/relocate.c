@@ -202,44 +202,17 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
                 relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
 }
 
-/* Whether a function is defined here, but a later cubin's replaced it. */
-static bool is_replaced(const struct list *list, const struct cubin_relocation *relocation,
-                        const struct merged_symbol *merged)
-{
-    const struct cubin *cubin = list->m->cubins[list->file];
-    uint32_t section = cubin->symbols[relocation->symbol].section;
-
-    return section != SHN_UNDEF && section < cubin->section_count && merged->file != MERGE_NONE &&
-           merged->file > list->file;
-}
-
-/* Whether there are relocations in the code of a function that is defined here. */
-static bool is_relocated(const struct list *list, const struct cubin_relocation *relocation)
-{
-    const struct merging *m = list->m;
-    uint32_t section = m->cubins[list->file]->symbols[relocation->symbol].section;
-
-    return m->losses->is_relocated[m->section_base[list->file] + section];
-}
-
 /* Measured: the frame of a function that a later cubin's replaced is forgotten, too, if there were
  * relocations in its code; but up to sm_80, where the addresses of frames have no addends, never.
  */
 static bool is_replaced_frame(const struct list *list, const struct cubin_relocation *relocation,
-                              const struct merged_symbol *merged)
+                              uint32_t symbol)
 {
-    return !list->m->request->relocatable && list->has_addends &&
-           is_replaced(list, relocation, merged) && is_relocated(list, relocation);
-}
+    const struct merging *m = list->m;
 
-/* Whether the range of a function that goes is emptied: where it counted, or was replaced by a
- * later cubin's and had no relocations in its code; not where it lost before (measured). */
-static bool is_emptied(const struct list *list, const struct cubin_relocation *relocation,
-                       const struct merged_symbol *merged)
-{
-    return merged->file == list->file ||
-           (is_replaced(list, relocation, merged) && !is_relocated(list, relocation) &&
-            !losers_has(list->m, list->file, relocation->symbol));
+    return !m->request->relocatable && list->has_addends &&
+           losers_replaced(m, list->file, relocation->symbol, symbol) &&
+           losers_had_relocations(m, list->file, relocation->symbol);
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
@@ -255,13 +228,13 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct relocation_rule *rule = relocation_rule(relocation->type);
 
     if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        if (is_dead && is_emptied(list, relocation, merged))
+        if (is_dead && losers_empty(m, list->file, relocation->symbol, symbol))
             memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }
     if (is_dead || (is_function && relocations_forget_losers(list->target->name) &&
                     (losers_has(m, list->file, relocation->symbol) ||
-                     is_replaced_frame(list, relocation, merged))))
+                     is_replaced_frame(list, relocation, symbol))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
         if (rule->action != RELOCATION_KEPT || !rule->size)

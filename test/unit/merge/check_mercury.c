@@ -119,6 +119,20 @@ START_TEST(without_code_nothing_is_finalized)
 }
 END_TEST
 
+/* Two frames, of 0x70 bytes each with what describes them all; the size of the function in the
+ * intermediate form, 0x20, stands at 0x54. */
+START_TEST(twins_of_frames_of_a_replaced_function_that_goes_are_emptied)
+{
+    struct bytes frames;
+
+    merge_with(SM_100, "replaced-sm_100-a.o replaced-sm_100-b.o");
+    frames = section(".nv.merc.debug_frame")->data;
+    ck_assert_uint_eq(frames.size, 0xe0);
+    ck_assert_uint_eq(word_at(frames, 0x54), 0);
+    ck_assert_uint_eq(word_at(frames, 0x70 + 0x54), 0);
+}
+END_TEST
+
 START_TEST(relocatable_output_has_twins)
 {
     merge_with((struct merge_request){.arch = {.sm = 100}, .relocatable = true},
@@ -273,6 +287,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, dead_code_does_not_say_how_code_may_be_finalized);
     tcase_add_test(tests, code_that_stays_says_how_it_may_be_finalized);
     tcase_add_test(tests, without_code_nothing_is_finalized);
+    tcase_add_test(tests, twins_of_frames_of_a_replaced_function_that_goes_are_emptied);
     tcase_add_test(tests, relocatable_output_has_twins);
     tcase_add_test(tests, variables_in_the_reserve_get_their_places);
     tcase_add_test(tests, variables_in_the_reserve_wait_for_the_last_link);
