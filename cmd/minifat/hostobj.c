@@ -2,10 +2,9 @@
  *
  * Measured on nvcc 13.0: the fatbin section (symbol fatbinData), a 24-byte wrapper in
  * .nvFatBinSegment that points to it, and __nv_module_id, a string. In relocatable objects the
- * wrapper is the global
- * __fatbinwrap<module id>, and registration goes through __cudaRegisterLinkedBinary<module id>,
- * which the host link defines; in whole-program objects both are local matters. The host code that
- * nvcc puts beside them (stubs, registration) is not made. */
+ * wrapper is the global __fatbinwrap<module id>, and registration goes through
+ * __cudaRegisterLinkedBinary<module id>, which the host link defines; in whole-program objects both
+ * are local matters. The host code that nvcc puts beside them (stubs, registration) is not made. */
 #include "hostobj.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* options.h: minifat's command line. */
+/* options.h: minifat's command line: each input with the options that stood before it, and what is
+ * made of them. */
 #ifndef MINIFAT_OPTIONS_H
 #define MINIFAT_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* words.c: response files. */
+/* words.c: response files: words between blanks, with quotes and backslashes, and files that name
+ * files. */
 #include "words.h"
 
 #include <errno.h>

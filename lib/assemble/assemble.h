@@ -48,8 +48,7 @@ struct cubins {
 /* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines
  * mapped back to the member they came from. The first failing chunk (in chunk order) fails the link
  * with its message; chunks that have not started by then are not started. With keep_going all are
- * assembled, and each that fails is reported. Returns an enum
- * link_code. */
+ * assembled, and each that fails is reported. Returns an enum link_code. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 

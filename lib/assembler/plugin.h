@@ -1,4 +1,4 @@
-/* plugin.h: assemblers from shared objects. */
+/* plugin.h: an assembler that a shared object brings, minilink-assembler(3). */
 #ifndef MINILINK_ASSEMBLER_PLUGIN_H
 #define MINILINK_ASSEMBLER_PLUGIN_H
 

@@ -1,4 +1,5 @@
-/* registry.c: the table of assemblers, and their result codes in words. */
+/* registry.c: a row for each assembler: the beginning of its name, and how it is opened with what
+ * stands behind that; and the words for result codes. */
 #include "assembler/registry.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* arch.c: parse and print architecture names. */
+/* arch.c: a number of two or three digits, perhaps a suffix, and which of these CUDA 13.0 knows. */
 #include "base/arch.h"
 
 #include <stdio.h>

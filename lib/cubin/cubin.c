@@ -1,4 +1,5 @@
-/* cubin.c: small questions about a cubin that was read. */
+/* cubin.c: of which kind a section is, and which function's: type, flags and sh_info say so; only
+ * what has no such mark is found by its name. */
 #include "cubin/cubin.h"
 
 #include "cubin/format.h"

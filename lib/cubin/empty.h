@@ -1,4 +1,4 @@
-/* empty.h: a cubin without code. */
+/* empty.h: a cubin without code, for links whose inputs have none. */
 #ifndef MINILINK_CUBIN_EMPTY_H
 #define MINILINK_CUBIN_EMPTY_H
 

@@ -1,4 +1,5 @@
-/* library.c: looking for libraries. */
+/* library.c: all paths are tried for a shared library before any is tried for an archive, as nvlink
+ * does it. */
 #include "input/library.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* back.c: from the chunks to the files. */
+/* back.c: the stages from the chunks on.
+ *
+ * What is linked decides how chunks are assembled, each as a whole program or to be merged, and
+ * what becomes of their cubins: joined into one and merged with those of members, or, where the
+ * assembler has made the whole program, taken as they are. */
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"

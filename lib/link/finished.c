@@ -1,4 +1,5 @@
-/* finished.c: names in place, and a report from the attribute records. */
+/* finished.c: names are changed back in place, which works since a changed name begins with its
+ * own; what -v tells is read from the attribute records, as nothing was merged. */
 #include "link/finished.h"
 
 #include <elf.h>

@@ -1,4 +1,7 @@
-/* front.c: from the inputs to one program. */
+/* front.c: the stages up to the program.
+ *
+ * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
+ * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
 #include "base/diag.h"
 #include "link/stages.h"
 #include "link/system.h"

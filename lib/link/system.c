@@ -1,4 +1,5 @@
-/* system.c: names on both sides of the toolkit's libraries. */
+/* system.c: functions that libcudadevrt defines, looked up among those that the other inputs name
+ * and do not define; and the place of its cubins behind all others. */
 #include "link/system.h"
 
 #include <elf.h>

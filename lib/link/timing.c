@@ -1,4 +1,5 @@
-/* timing.c: stage times as nvlink's table. */
+/* timing.c: the clock runs on from stage to stage, so that the rows add up to the whole link; they
+ * are written at its end, as nvlink's table has them. */
 #include "link/timing.h"
 
 #include <errno.h>

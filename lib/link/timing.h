@@ -30,7 +30,8 @@ struct timing {
 /* Starts the clock of the first stage. */
 void timing_start(struct timing *timing);
 
-/* Ends a stage, and starts the next one. `stage` must be a literal. */
+/* Ends a stage, and starts the next one. `stage` must live as long as `timing`. Stages beyond
+ * TIMING_STAGES have no row. */
 void timing_end(struct timing *timing, const char *stage);
 
 /* Opens the file `path` for the rows; does nothing when it is NULL. False, and a fatal diagnostic,

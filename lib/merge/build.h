@@ -1,4 +1,5 @@
-/* build.h: the image, of what the merge has found. */
+/* build.h: the merge's last step: merged sections and tables become the image, which can be
+ * written. */
 #ifndef MINILINK_MERGE_BUILD_H
 #define MINILINK_MERGE_BUILD_H
 

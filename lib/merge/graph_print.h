@@ -3,7 +3,7 @@
 #define MINILINK_MERGE_GRAPH_PRINT_H
 
 struct buffer;  /* base/buffer.h */
-struct merging; /* cubin/merging.h */
+struct merging; /* merge/merging.h */
 
 /* In what form the call graph is wanted. */
 enum callgraph_form {

@@ -1,5 +1,4 @@
-/* layout.c: code sections are kept one by one, data and debug sections are put one behind the
- * other.
+/* layout.c: code sections stay one by one, data and debug sections go one behind the other.
  *
  * Sections that belong to a function (.text.F, .nv.constantN.F) are identified by that function,
  * not by their name: two cubins may each bring a local function F, and both stay. Everything else

@@ -3,15 +3,14 @@
  * A cubin for sm_100 and later holds its code twice: as instructions of the target in .text.F, and
  * in .nv.capmerc.text.F in an intermediate form, from which finalizers make code for other targets.
  * With the latter go twins of all that speaks of offsets in code: .nv.merc.debug_*,
- * .nv.merc.nv.info
- * (.F), .nv.merc.rela.X, of the data that holds addresses (.nv.merc.nv.global.init,
- * .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F for bank 2), and the
- * symbol table .nv.merc.symtab. Measured on ptxas and nvlink 13.0: symbol i of that table is symbol
- * i of .symtab, with the twin in place of its section, the size that a function has in the
- * intermediate form, the data's type and memory space also after the link, and value 0 for reserved
- * symbols; only the section symbols of constant bank 0, which end .symtab, are not there. The first
- * word of the twin of code is the number of the code section. The rest of it is never looked into,
- * but for fields that relocations name (mercury_code.h). */
+ * .nv.merc.nv.info (.F), .nv.merc.rela.X, of the data that holds addresses
+ * (.nv.merc.nv.global.init, .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F
+ * for bank 2), and the symbol table .nv.merc.symtab. Measured on ptxas and nvlink 13.0: symbol i of
+ * that table is symbol i of .symtab, with the twin in place of its section, the size that a
+ * function has in the intermediate form, the data's type and memory space also after the link, and
+ * value 0 for reserved symbols; only the section symbols of constant bank 0, which end .symtab, are
+ * not there. The first word of the twin of code is the number of the code section. The rest of it
+ * is never looked into, but for fields that relocations name (mercury_code.h). */
 #include "merge/mercury.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * (minilink-cubin(5) states them).
  *
  * Not supported, and refused by name: loaded sections and relocation types that are not listed in
- * format.h. The second form of code that cubins hold from sm_100 on
- * is merged too, or left out with a warning (mercury.h).
+ * format.h. The second form of code that cubins hold from sm_100 on is merged too, or left out with
+ * a warning (mercury.h).
  */
 #ifndef MINILINK_MERGE_MERGE_H
 #define MINILINK_MERGE_MERGE_H

@@ -1,4 +1,5 @@
-/* preserve.c: lists of resolved relocations. */
+/* preserve.c: a list is made when the first relocation of a section is resolved. Symbols that live
+ * on for the lists alone get their places here, and from sm_100 on names like the finalizer's. */
 #include "merge/preserve.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* relocations_write.c: the lists' contents. */
+/* relocations_write.c: only now, with the symbol table's rows known, can relocations name their
+ * symbols. */
 #include "merge/relocations_write.h"
 
 #include <string.h>

@@ -194,8 +194,8 @@ static bool is_second(const struct merging *m, const struct merged_symbol *symbo
            (input->section != SECTION_COMMON || !is_initialised_here(m, symbol));
 }
 
-/* A reference is mentioned, never defined: its namesakes must be of its
- * kind (words as measured). */
+/* A reference is mentioned, never defined: its namesakes must be of its kind (words as
+ * measured). */
 static bool check_reference(struct merging *m, const struct merged_symbol *symbol, size_t file,
                             const struct cubin_symbol *input)
 {

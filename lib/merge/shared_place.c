@@ -4,10 +4,9 @@
  * name one address. Those that several kernels reach, or none, although code names them, are taken
  * largest first; each goes to the first slot in which no kernel meets two of them, and all slots
  * follow each other. Then, for each kernel, come what it has alone and its own, the strictest
- * first;
- * `.extern .shared` arrays begin behind them. The order of equal variables is that of nvlink's
- * sort, in which those that are never reached take part, too. Measured on nvlink 13.0 with 700
- * programs. */
+ * first; `.extern .shared` arrays begin behind them. The order of equal variables is that of
+ * nvlink's sort, in which those that are never reached take part, too. Measured on nvlink 13.0 with
+ * 700 programs. */
 #include "merge/shared_place.h"
 
 #include <stdlib.h>

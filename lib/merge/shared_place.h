@@ -45,8 +45,7 @@ static inline void shared_align(struct shared_window *window, uint64_t alignment
  * alone: its address is the same for all. */
 bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
-/* Gives every variable that a kernel reaches its address and the windows
- * their ends. */
+/* Gives every variable that a kernel reaches its address and the windows their ends. */
 void shared_place(struct shared_planner *planner);
 
 #endif

@@ -1,4 +1,4 @@
-/* symtab.h: the written symbol table. */
+/* symtab.h: which symbols are written, in which order, and the table of them. */
 #ifndef MINILINK_MERGE_SYMTAB_H
 #define MINILINK_MERGE_SYMTAB_H
 

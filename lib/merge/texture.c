@@ -109,10 +109,11 @@ static bool is_first(const void *context, uint32_t a, uint32_t b)
     (void)context;
     (void)a;
     (void)b;
-    return true; /* all words are alike */
+    return true; /* of two words that are alike, too */
 }
 
-/* The order is that of a sort in which nothing comes before anything, from the last one on. */
+/* Measured: the words have the order in which nvlink's sort leaves items that are all alike
+ * (sort.h), when it is given them last one first. */
 static void order_words(struct merging *m, struct texture_words *words)
 {
     const struct texture_names *names = m->texture_names;

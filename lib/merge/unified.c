@@ -1,4 +1,4 @@
-/* unified.c: what can be told of unified symbols and their index. */
+/* unified.c: of an index, that it is an ELF file; of a program, that it has no unified symbols. */
 #include "merge/unified.h"
 
 #include <errno.h>

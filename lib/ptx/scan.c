@@ -1,8 +1,9 @@
 /* scan.c: which module-level names a text uses, and which of its words must be replaced.
  *
- * Bodies are not parsed. A word that begins a statement is an opcode or a label, any other word may
- * be a name; a name that is declared in the body and hides one of the module is taken for that one:
- * the reference too much is harmless, and a replacement hits all occurrences alike. */
+ * Bodies are not parsed. A word that begins a statement is an opcode or a label; any other may be a
+ * name. A body may declare a name that hides one of the module: the two are taken for one. That
+ * keeps a symbol alive which nobody needs, and does no other harm: where the name is replaced, it
+ * is in its declaration, too. */
 #include <stdlib.h>
 
 #include "base/context.h"

@@ -49,7 +49,7 @@ F=$ROOT/fixtures/fatbin
 program abc "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 program relocated "$F"/abc.reloc.o
 program archive "$F"/a.ptxonly.o "$F"/lib.a -lto --lto-source=ptx
-for ptx in "$ROOT"/fixtures/split/*.ptx "$ROOT"/fixtures/ptx/*.ptx; do
+for ptx in "$ROOT"/fixtures/split/*.ptx "$ROOT"/fixtures/examples/*.ptx; do
     [ -e "$ptx" ] && program "$(basename "$ptx")" "$ptx"
 done
 for folder in "$ROOT"/fixtures/programs/*/; do

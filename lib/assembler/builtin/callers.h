@@ -1,4 +1,5 @@
-/* callers.h: registers along calls (minilink-internals(7), Phases, 24). */
+/* callers.h: whether kernels have as many registers as the functions that they reach
+ * (minilink-internals(7), Phases, 24). */
 #ifndef MINILINK_BUILTIN_CALLERS_H
 #define MINILINK_BUILTIN_CALLERS_H
 

@@ -1,4 +1,6 @@
-/* conflicts.c: as ptxas 13.0 was measured to resolve them. */
+/* conflicts.c: options that exclude each other, values out of their bounds, and what the target
+ * does not have: refused, put right or dropped with a warning, as ptxas 13.0 was measured to do
+ * it. */
 #include "assembler/builtin/conflicts.h"
 
 #include <string.h>

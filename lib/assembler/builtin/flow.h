@@ -1,4 +1,4 @@
-/* flow.h: a body's control-flow graph. */
+/* flow.h: a body's control-flow graph: blocks of instructions, and which may run after which. */
 #ifndef MINILINK_BUILTIN_FLOW_H
 #define MINILINK_BUILTIN_FLOW_H
 

@@ -1,4 +1,7 @@
-/* frame.c: see frame.h for the layout. */
+/* frame.c: a function's memory, in three steps. Before its body is parsed the parameters become
+ * symbols, or registers where they are declared as such; behind that come the loads and stores
+ * which those registers need; and when allocation has shown what is spilled, every symbol gets its
+ * offset. */
 #include "assembler/builtin/frame.h"
 
 #include "assembler/builtin/language/form.h"

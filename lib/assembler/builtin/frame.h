@@ -3,8 +3,7 @@
  * The call ABI of the built-in assembler. A kernel's parameters stand in constant bank 0, from the
  * architecture's parameter base on. A function's frame in local memory begins with its own return
  * parameters and parameters, which the caller's `call` fills and reads; behind them stand the
- * body's
- * `.local` variables, the `.param` variables of its calls, and spilled registers. Parameters
+ * body's `.local` variables, the `.param` variables of its calls, and spilled registers. Parameters
  * declared as registers travel the same way: they are loaded from the frame at the entry and stored
  * before each return. A call keeps the caller's registers. */
 #ifndef MINILINK_BUILTIN_FRAME_H

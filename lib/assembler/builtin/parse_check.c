@@ -174,18 +174,18 @@ static bool check_vector(struct checking *checking, const struct operand_rule *r
 static bool check_value(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
 {
-    bool is_read_only = (rule->flags & RULE_WRITTEN) != 0;
+    bool is_written = (rule->flags & RULE_WRITTEN) != 0;
 
     if (rule->lanes)
         return check_vector(checking, rule, operand);
-    if (is_read_only && operand->kind != OPERAND_REGISTER && operand->kind != OPERAND_VECTOR &&
+    if (is_written && operand->kind != OPERAND_REGISTER && operand->kind != OPERAND_VECTOR &&
         operand->kind != OPERAND_SINK)
         return mismatch(checking, operand, "a register is needed for the result");
     switch (operand->kind) {
     case OPERAND_REGISTER:
         if (operand->is_negated && !(rule->flags & RULE_MAY_NEGATE))
             return mismatch(checking, operand, "it cannot be negated here");
-        if (operand->is_inverted && (rule->class != 'p' || is_read_only))
+        if (operand->is_inverted && (rule->class != 'p' || is_written))
             return mismatch(checking, operand, "only a predicate that is read can be inverted");
         return check_register(checking, rule, operand);
     case OPERAND_IMMEDIATE:

@@ -1,4 +1,5 @@
-/* report.c: in ptxas's words. */
+/* report.c: frame, spills, registers, barriers and memory of each function, as ptxas -v tells them,
+ * and its warnings of spills and of local memory. */
 #include "assembler/builtin/report.h"
 
 #include "base/diag.h"

@@ -1,4 +1,5 @@
-/* spill.h: moving registers to memory. */
+/* spill.h: registers for which there is no room: each lives in local memory, and is loaded and
+ * stored around the instructions that use it. */
 #ifndef MINILINK_BUILTIN_SPILL_H
 #define MINILINK_BUILTIN_SPILL_H
 

@@ -67,8 +67,8 @@ struct switches {
 /* Reads job->options, a list in which a value is a word of its own or stands behind `=`; the last
  * of several counts, and a warning says so when it differs. Lists live in `arena`, words in the
  * job. False, and errors in ptxas's words, for what ptxas does not know or the value of which is
- * wrong. Options that change nothing here are taken: of optimisations that it has not, an assembler
- * has each way of doing them. */
+ * wrong. Options that only steer optimisations are taken and change nothing, as this assembler has
+ * none. */
 bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena);
 
 /* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one

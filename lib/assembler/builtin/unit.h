@@ -1,4 +1,5 @@
-/* unit.h: one chunk on its way through the assembler. */
+/* unit.h: one chunk on its way through the assembler: what the phases have found and made so far,
+ * and all that the last ones must let go of. */
 #ifndef MINILINK_BUILTIN_UNIT_H
 #define MINILINK_BUILTIN_UNIT_H
 

@@ -16,7 +16,7 @@ extern "C" {
 
 #define MINILINK_ASSEMBLER_ABI 1
 
-/* Compilation modes, with the numbers of NVIDIA's tools: 0 normal, 6 SASS. */
+/* What is to be made of the chunk. */
 enum minilink_mode {
     MINILINK_MODE_RELOCATABLE = 0, /* as `ptxas -c`: to be merged with other cubins */
     MINILINK_MODE_WHOLE = 1,       /* as ptxas without -c: the chunk is the whole program. The cubin

@@ -40,7 +40,8 @@ static const struct word special_words[] = {
 #undef SPECIAL
 };
 
-/* Hash tables of the numbers; test/check_opcode.c checks them and prints what they should be. */
+/* Hash tables of the numbers; test/unit/builtin/check_opcode.c checks them and prints what they
+ * should be. */
 static const uint16_t opcode_slots[] = {
 #include "assembler/builtin/language/opcode_slots.def"
 };
