@@ -5,6 +5,8 @@
 #include "base/driver.h"
 #include "options/entries.h"
 #include "ptx/link.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 
 /* Signed, unsigned and plain bits of a size are the same to nvlink; floats are not. */
 static unsigned type_class(enum ptx_type type)
@@ -16,7 +18,7 @@ static unsigned type_class(enum ptx_type type)
     case PTX_F64:
         return 64 + type;
     default:
-        return module_type_size(type);
+        return ptx_type_size(type);
     }
 }
 
@@ -68,7 +70,7 @@ static bool may_be_undefined(const struct program_symbol *symbol,
     if (symbol->is_function)
         return driver_provides(symbol->own_name);
     /* Nothing defines what the host binds. */
-    if (module_type_is_opaque(item->variable.type))
+    if (ptx_type_is_opaque(item->variable.type))
         return true;
     /* Dynamic shared memory: its size comes with the launch. */
     return item->variable.space == PTX_SPACE_SHARED && item->variable.size == 0 &&

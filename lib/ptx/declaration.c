@@ -1,5 +1,6 @@
 /* declaration.c: the rules, a function for each kind of place. */
 #include "ptx/declaration.h"
+#include "ptx/types.h"
 
 /* A vector has no more bytes. */
 #define LARGEST_VECTOR 16u
@@ -21,9 +22,9 @@ static const char *type_fault(struct arena *arena, const struct variable_declara
 
     if (type == PTX_PRED && (declaration->is_array || declaration->vector > 1))
         return "Predicate type can only be used to define scalar register variables";
-    if (declaration->vector > 1 && module_type_is_opaque(type))
+    if (declaration->vector > 1 && ptx_type_is_opaque(type))
         return "Vector type only allowed over basic types";
-    if (declaration->vector * module_type_size(type) > LARGEST_VECTOR)
+    if (declaration->vector * ptx_type_size(type) > LARGEST_VECTOR)
         return "Vector type too large, exceeds 128 bit limit";
     if (type == PTX_PRED && declaration->space != PTX_SPACE_REG)
         return say(arena, "Predicate variable", declaration->name,
@@ -58,7 +59,7 @@ static const char *opaque_fault(const struct variable_declaration *declaration)
 /* Of functions' parameters ptxas takes arrays of handles, which nothing can be done with. */
 static bool fits_parameter_space(const struct variable_declaration *declaration)
 {
-    if (module_type_is_opaque(declaration->type))
+    if (ptx_type_is_opaque(declaration->type))
         return declaration->role == DECLARATION_KERNEL_PARAMETER;
     return declaration->is_array || (declaration->vector <= 1 && declaration->type != PTX_F16X2);
 }
@@ -88,7 +89,7 @@ static const char *parameter_fault(struct arena *arena,
 
     if (is_register && declaration->role == DECLARATION_KERNEL_PARAMETER)
         return say(arena, "Entry parameter", declaration->name, "must have .param state space");
-    if (is_register && (declaration->is_array || module_type_is_opaque(declaration->type)))
+    if (is_register && (declaration->is_array || ptx_type_is_opaque(declaration->type)))
         return say(arena, "Variable", declaration->name, "cannot be allocated into a register");
     if (is_narrow(declaration))
         return arena_printf(
@@ -124,7 +125,7 @@ const char *declaration_fault(struct arena *arena, const struct variable_declara
 {
     const char *fault = type_fault(arena, declaration);
 
-    if (!fault && module_type_is_opaque(declaration->type))
+    if (!fault && ptx_type_is_opaque(declaration->type))
         fault = opaque_fault(declaration);
     if (!fault && declaration->space == PTX_SPACE_PARAM && !fits_parameter_space(declaration))
         fault =

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
+#include "ptx/item.h"
 
 /* What a name is declared as. */
 enum declaration_role {

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "ptx/types.h"
 
 /* Parameters of one function while they are collected. */
 struct parameter_list {
@@ -59,9 +60,9 @@ static bool parse_parameter_type(struct parser *parser, struct ptx_parameter *pa
         parser_next(parser);
         word = parser_text(parser);
     }
-    if (parser->token.kind != TOKEN_DOT || module_type_find(word) == PTX_NO_TYPE)
+    if (parser->token.kind != TOKEN_DOT || ptx_type_find(word) == PTX_NO_TYPE)
         return parser_expected(parser, "the type of a parameter");
-    parameter->type = (uint8_t)module_type_find(word);
+    parameter->type = (uint8_t)ptx_type_find(word);
     parser_next(parser);
     parameter->type_text = parser_from(parser, start);
     return true;
@@ -104,7 +105,7 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
     if (!parser_word(parser, &parameter->name, "the name of a parameter") ||
         !parser_dimensions(parser, &count, &parameter->is_array, &is_open))
         return false;
-    element = module_type_size(parameter->type) ? module_type_size(parameter->type) : 8;
+    element = ptx_type_size(parameter->type) ? ptx_type_size(parameter->type) : 8;
     element *= vector;
     parameter->vector = (uint8_t)vector;
     if (parameter->alignment == 0)

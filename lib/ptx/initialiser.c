@@ -13,6 +13,7 @@
 #include "ptx/declaration.h"
 #include "ptx/expression.h"
 #include "ptx/lexer.h"
+#include "ptx/types.h"
 
 /* Nested arrays deeper than this are refused, vectors' elements counted as one more level. */
 #define MOST_DIMENSIONS 16u
@@ -327,7 +328,7 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     struct context_cleanup cleanup;
 
     *result = (struct initialiser){.size = variable->variable.size};
-    decoder.element = module_type_size(variable->variable.type);
+    decoder.element = ptx_type_size(variable->variable.type);
     decoder.lexer =
         lexer_at(module->whole, initialiser.size ? (size_t)(initialiser.data - module->whole.data)
                                                  : module->whole.size);

@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "input/used.h"
 #include "ptx/link.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 
 struct marker {
     struct program *program;
@@ -84,7 +86,7 @@ static bool is_data(const struct program_symbol *symbol)
     const struct ptx_variable *variable = &symbol->item->variable;
 
     return (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST) &&
-           !module_type_is_opaque((enum ptx_type)variable->type);
+           !ptx_type_is_opaque((enum ptx_type)variable->type);
 }
 
 static bool is_root(const struct program_symbol *symbol, const struct program_request *request)

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
+#include "ptx/types.h"
 
 /* Enough to see a pattern, few enough to read. */
 #define MOST_ERRORS 20u
@@ -186,7 +187,7 @@ static bool parse_symbol(struct parser *parser, size_t start)
     enum ptx_linkage linkage = PTX_INTERNAL;
 
     for (int i = PTX_EXTERN; i <= PTX_COMMON && linkage == PTX_INTERNAL; i++)
-        if (parser_at_dot(parser, module_linkage_name((enum ptx_linkage)i)))
+        if (parser_at_dot(parser, ptx_linkage_name((enum ptx_linkage)i)))
             linkage = (enum ptx_linkage)i;
     if (linkage != PTX_INTERNAL)
         parser_next(parser);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
+#include "ptx/module.h"
 
 struct naming {
     struct program *program;

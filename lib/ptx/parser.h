@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
+#include "ptx/types.h"
 
 struct parser {
     struct lexer lexer;

@@ -11,7 +11,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "ptx/module.h"
+#include "ptx/item.h"
 #include "ptx/program.h"
 
 #define NO_SYMBOL UINT32_MAX

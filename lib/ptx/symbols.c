@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "ptx/declaration.h"
 #include "ptx/link.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 
 /* A symbol while modules compete for it. */
 struct candidate {
@@ -41,7 +43,7 @@ static bool is_symbol_item(const struct ptx_item *item)
 
 static bool is_opaque(const struct ptx_item *item)
 {
-    return item->kind == PTX_VARIABLE && module_type_is_opaque(item->variable.type);
+    return item->kind == PTX_VARIABLE && ptx_type_is_opaque(item->variable.type);
 }
 
 static bool report(const struct ptx_module *module, const struct ptx_item *item, const char *fault)

@@ -1,6 +1,6 @@
 /* types.c: the words for types, linkages and spaces (PTX ISA, "State Spaces, Types, and
  * Variables"). */
-#include "ptx/module.h"
+#include "ptx/types.h"
 
 #include "ptx/parser.h"
 
@@ -32,17 +32,17 @@ static const char *const spaces[] = {
     [PTX_SPACE_REG] = ".reg",       [PTX_SPACE_TEX] = ".tex",
 };
 
-uint32_t module_type_size(enum ptx_type type)
+uint32_t ptx_type_size(enum ptx_type type)
 {
     return types[type].size;
 }
 
-bool module_type_is_opaque(enum ptx_type type)
+bool ptx_type_is_opaque(enum ptx_type type)
 {
     return type == PTX_TEXREF || type == PTX_SAMPLERREF || type == PTX_SURFREF;
 }
 
-enum ptx_type module_type_find(struct text word)
+enum ptx_type ptx_type_find(struct text word)
 {
     for (size_t i = PTX_NO_TYPE + 1; i < sizeof types / sizeof *types; i++)
         if (text_equal(word, text_of(types[i].name)))
@@ -50,12 +50,12 @@ enum ptx_type module_type_find(struct text word)
     return PTX_NO_TYPE;
 }
 
-const char *module_type_name(enum ptx_type type)
+const char *ptx_type_name(enum ptx_type type)
 {
     return types[type].name;
 }
 
-const char *module_linkage_name(enum ptx_linkage linkage)
+const char *ptx_linkage_name(enum ptx_linkage linkage)
 {
     return linkages[linkage];
 }

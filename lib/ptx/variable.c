@@ -8,6 +8,7 @@
 #include "ptx/declaration.h"
 #include "ptx/initialiser.h"
 #include "ptx/parser.h"
+#include "ptx/types.h"
 
 /* `.unified(19, 95)`: both numbers are a must (measured on ptxas 13.0). */
 static bool parse_unified(struct parser *parser, struct ptx_variable *variable)
@@ -99,7 +100,7 @@ static bool parse_type(struct parser *parser, struct ptx_variable *variable)
         parser_next(parser);
     else
         variable->vector = 1;
-    variable->type = (uint8_t)module_type_find(parser_text(parser));
+    variable->type = (uint8_t)ptx_type_find(parser_text(parser));
     if (parser->token.kind != TOKEN_DOT || variable->type == PTX_NO_TYPE)
         return parser_expected(parser, "a type");
     parser_next(parser);
@@ -169,7 +170,7 @@ static bool set_size(struct parser *parser, struct ptx_item *item, uint64_t coun
 {
     struct ptx_variable *variable = &item->variable;
     /* Opaque references take a handle of 8 bytes where they are stored. */
-    uint32_t element = module_type_size(variable->type) ? module_type_size(variable->type) : 8;
+    uint32_t element = ptx_type_size(variable->type) ? ptx_type_size(variable->type) : 8;
 
     element *= variable->vector;
     if (variable->alignment == 0)

@@ -6,6 +6,9 @@
  * big shared functions among them: copying those into every chunk would multiply the work. */
 #include "split/plan.h"
 
+#include "ptx/module.h"
+#include "ptx/types.h"
+
 /* Larger functions are never replicated. */
 #define LARGEST_REPLICA 4096u
 

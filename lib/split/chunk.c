@@ -12,6 +12,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "ptx/lexer.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 #include "split/plan.h"
 #include "split/explain.h"
 #include "split/writer.h"

@@ -6,6 +6,8 @@
 
 #include "base/buffer.h"
 #include "base/escape.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 
 static bool is_here(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {

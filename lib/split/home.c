@@ -7,6 +7,9 @@
  * themselves. */
 #include "split/plan.h"
 
+#include "ptx/module.h"
+#include "ptx/types.h"
+
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     struct placement *placement = &plan->placements[symbol];

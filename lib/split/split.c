@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 #include "split/explain.h"
 #include "split/plan.h"
 #include "split/writer.h"

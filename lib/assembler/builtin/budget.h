@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "assembler/builtin/switches.h"
-#include "ptx/module.h"
+#include "ptx/item.h"
 
 #define BUDGET_LEAST 24u /* what the ABI needs */
 #define BUDGET_MOST  255u

@@ -7,6 +7,7 @@
 
 #include "assembler/builtin/language/opcode.h"
 #include "base/diag.h"
+#include "ptx/types.h"
 
 /* Errors in one body after which the rest is not looked at. */
 #define MOST_ERRORS 20u

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "cubin/format.h"
 #include "ptx/initialiser.h"
+#include "ptx/types.h"
 
 #define MOST_CONSTANT_BYTES    0x10000u
 #define MOST_INITIALISED_BYTES 0x40000000u

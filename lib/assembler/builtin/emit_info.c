@@ -4,6 +4,7 @@
 
 #include "cubin/format.h"
 #include "ptx/lexer.h"
+#include "ptx/types.h"
 
 #define CUDA_API_VERSION  0x82u
 #define MERCURY_VERSION   0x101u /* 0 before sm_90 */
@@ -113,7 +114,7 @@ static struct pointee pointee_of(const struct ptx_parameter *parameter)
         const char *word;
         uint32_t number;
     } spaces[] = {{".local", 1}, {".shared", 2}, {".const", 4}, {".global", 4}};
-    if (module_type_is_opaque(parameter->type))
+    if (ptx_type_is_opaque(parameter->type))
         return (struct pointee){.space = parameter->type == PTX_TEXREF    ? 6
                                          : parameter->type == PTX_SURFREF ? 7
                                                                           : 8};

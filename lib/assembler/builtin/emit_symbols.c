@@ -7,6 +7,7 @@
 #include "assembler/builtin/emit.h"
 
 #include "cubin/format.h"
+#include "ptx/types.h"
 
 /* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the shared
  * memory that the driver reserves. */

@@ -7,6 +7,7 @@
 #include "assembler/builtin/language/form.h"
 #include "assembler/builtin/language/opcode.h"
 #include "ptx/declaration.h"
+#include "ptx/types.h"
 
 /* Measured on ptxas 13.0 for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu
@@ -23,7 +24,7 @@ static uint8_t class_of_size(uint64_t size)
 /* A texture, sampler or surface that is a parameter has no place among the others. */
 static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
 {
-    bool is_opaque = module_type_is_opaque(parameter->type);
+    bool is_opaque = ptx_type_is_opaque(parameter->type);
     return (struct body_symbol){.name = parameter->name,
                                 .is_body_variable = true,
                                 .is_parameter = true,

@@ -10,6 +10,7 @@
 #include "assembler/builtin/callers.h"
 #include "assembler/builtin/unit.h"
 #include "base/diag.h"
+#include "ptx/types.h"
 
 /* A record for each function that phase 13 has left, in order of the text. */
 static void init(struct unit *unit)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "ptx/declaration.h"
 #include "ptx/initialiser.h"
-#include "ptx/module.h"
+#include "ptx/types.h"
 
 static const struct space {
     struct text name;
@@ -131,7 +131,7 @@ static bool parse_type(struct parser *parser, struct declared_type *type)
         parse_advance(parser);
         word = parse_text(parser);
     }
-    type->type = parser->token.kind == TOKEN_DOT ? module_type_find(word) : PTX_NO_TYPE;
+    type->type = parser->token.kind == TOKEN_DOT ? ptx_type_find(word) : PTX_NO_TYPE;
     if (type->type == PTX_NO_TYPE)
         return parse_error(parser, parser->token.offset, "'%.*s' is no type of a declaration",
                            TEXT_ARG(word));
@@ -161,7 +161,7 @@ static bool check(struct parser *parser, size_t place,
 /* Halves count as bits: ptxas takes .f16 registers wherever it takes .b16. */
 static char register_type(enum ptx_type type)
 {
-    char first = module_type_name(type)[1];
+    char first = ptx_type_name(type)[1];
 
     if (first == 'p' || first == 'u' || first == 's')
         return first;
@@ -176,7 +176,7 @@ static bool register_model(struct parser *parser, const struct declared_type *ty
                                                .space = PTX_SPACE_REG,
                                                .type = (uint8_t)type->type,
                                                .vector = (uint8_t)type->lanes};
-    unsigned bits = type->type == PTX_PRED ? 1 : module_type_size(type->type) * 8 * type->lanes;
+    unsigned bits = type->type == PTX_PRED ? 1 : ptx_type_size(type->type) * 8 * type->lanes;
 
     if (!check(parser, parser->token.offset, &declaration))
         return false;
@@ -344,7 +344,7 @@ static bool parse_variables(struct parser *parser, const struct space *space,
         return illegal_attribute(parser, type);
     if (parse_at(parser, ';')) /* of nothing: see parser_variable */
         return parse_expect(parser, ';', "behind the declaration");
-    model.size = (uint64_t)module_type_size(type->type) * type->lanes;
+    model.size = (uint64_t)ptx_type_size(type->type) * type->lanes;
     model.type = (uint8_t)type->type;
     model.lanes = (uint8_t)type->lanes;
     model.alignment = type->alignment ? type->alignment : (uint32_t)model.size;

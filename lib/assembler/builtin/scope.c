@@ -8,6 +8,7 @@
 #include "assembler/builtin/language/opcode.h"
 #include "base/diag.h"
 #include "ptx/declaration.h"
+#include "ptx/types.h"
 
 static void place_of(struct diag_place *place, const struct ptx_module *module,
                      const struct ptx_item *item)
@@ -147,7 +148,7 @@ bool scope_lookup(const void *argument, struct text name, bool *is_function, uin
     *is_function = global->is_function;
     *space = SPACE_GLOBAL;
     if (!global->is_function)
-        *space = module_type_is_opaque(global->item->variable.type)
+        *space = ptx_type_is_opaque(global->item->variable.type)
                      ? (uint8_t)SPACE_TEXTURE
                      : spaces[global->item->variable.space];
     return true;

@@ -11,7 +11,7 @@
 
 #include "base/diag.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
+#include "ptx/types.h"
 
 struct parameter {
     enum ptx_type type;
@@ -35,7 +35,7 @@ static char letter_of(const struct parameter *parameter)
         return 'f';
     if (parameter->lanes == 1 && parameter->type == PTX_F64)
         return 'd';
-    switch (module_type_size(parameter->type) * parameter->lanes) {
+    switch (ptx_type_size(parameter->type) * parameter->lanes) {
     case 1:
         return 'b';
     case 2:
@@ -66,8 +66,8 @@ static void put(struct signature *signature, const struct parameter *parameter)
 
 static void read_word(struct parameter *parameter, struct text word)
 {
-    if (module_type_find(word) != PTX_NO_TYPE)
-        parameter->type = module_type_find(word);
+    if (ptx_type_find(word) != PTX_NO_TYPE)
+        parameter->type = ptx_type_find(word);
     else if (text_equal(word, TEXT(".v2")))
         parameter->lanes = 2;
     else if (text_equal(word, TEXT(".v4")))

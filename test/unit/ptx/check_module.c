@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
+#include "ptx/types.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
+#include "ptx/types.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"

@@ -15,6 +15,7 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
+#include "ptx/types.h"
 #include "split/split.h"
 #include "suite.h"
 

@@ -122,7 +122,7 @@ struct body_symbol {
     uint64_t size;         /* bytes; 0 = unsized */
     uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */
     struct text initialiser; /* of body variables; empty = none */
-    uint8_t type;            /* enum ptx_type (ptx/module.h) of one element of a body variable */
+    uint8_t type;            /* enum ptx_type (ptx/types.h) of one element of a body variable */
     uint8_t lanes;           /* elements of a vector, else 1 */
 };
 

@@ -1,0 +1,95 @@
+/* item.h: what a module declares: functions, variables and the directives beside them, as views
+ * into its text. A statement that declares several variables gives an item for each; bodies of
+ * functions stay opaque. */
+#ifndef MINILINK_PTX_ITEM_H
+#define MINILINK_PTX_ITEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* One parameter of a function, or one return parameter. */
+struct ptx_parameter {
+    struct text name;      /* empty when it has none */
+    struct text type_text; /* ".b32", ".v4 .f32" */
+    uint64_t size;         /* bytes; 0 = unsized array */
+    uint32_t alignment;    /* bytes: .align, or natural */
+    uint8_t type;          /* enum ptx_type, of one element */
+    uint8_t vector;        /* elements of a vector, else 1 */
+    bool is_array;
+    bool is_return;
+    bool is_register; /* .reg instead of .param */
+    bool is_pointer;  /* .ptr */
+};
+
+/* Directives between a function's parameters and its body. 0 = not given. */
+struct ptx_performance {
+    uint32_t maxntid[3]; /* a missing dimension is 1 */
+    uint32_t reqntid[3];
+    uint32_t minnctapersm;
+    uint32_t maxnctapersm;
+    uint32_t maxnreg;
+    uint32_t reqnctapercluster[3];
+    uint32_t maxclusterrank;
+    bool explicit_cluster;
+    bool blocks_are_clusters;
+    bool is_noreturn;
+    bool has_abi_preserve;
+    uint32_t abi_preserve; /* .abi_preserve N */
+    bool has_abi_preserve_control;
+    uint32_t abi_preserve_control; /* .abi_preserve_control N */
+};
+
+struct ptx_function {
+    struct text head;                 /* ".func (...) name (...)": what a declaration must repeat */
+    struct text directives;           /* from behind the head to the body or `;`; may be blank */
+    struct text body;                 /* "{ ... }", braces among it; empty for a declaration */
+    struct ptx_parameter *parameters; /* return parameters first */
+    uint32_t parameter_count;         /* of all */
+    uint32_t return_count;            /* of those, the leading return parameters */
+    struct ptx_performance performance;
+    bool is_entry;
+};
+
+struct ptx_variable {
+    struct text prefix;      /* ".global .align 4 .b8": space, attributes, alignment, type */
+    struct text declarator;  /* "table[16]" */
+    struct text initialiser; /* behind `=`: "{1, 2}"; empty when there is none */
+    uint8_t space;           /* enum ptx_space */
+    uint8_t type;            /* enum ptx_type, of one element */
+    uint8_t vector;          /* 1, 2, 4 or 8 elements */
+    bool is_array;
+    bool is_managed;     /* .attribute(.managed) */
+    bool is_unified;     /* .attribute(.unified(...)) */
+    uint64_t unified[2]; /* its two numbers */
+    uint32_t alignment;  /* bytes: .align, or natural */
+    uint64_t size;       /* bytes; 0 = unsized array without an initialiser */
+    uint32_t bank;       /* N of .const[N], else 0 */
+};
+
+enum ptx_item_kind {
+    PTX_FUNCTION,
+    PTX_VARIABLE,
+    PTX_ALIAS,   /* name, target */
+    PTX_FILE,    /* number, target = what follows the number: "path"[, time, size] */
+    PTX_SECTION, /* name = ".debug_str", target = the braces and what is in them */
+    PTX_PRAGMA,  /* target = the string list */
+};
+
+struct ptx_item {
+    uint8_t kind;       /* enum ptx_item_kind */
+    uint8_t linkage;    /* enum ptx_linkage; functions and variables */
+    bool is_definition; /* function with a body; variable that is not .extern */
+    uint32_t line;      /* of its first token, from 1, in the whole text */
+    struct text name;
+    struct text text;   /* all of it: linkage to `;` or `}`. Variables of one statement share it */
+    struct text target; /* see enum ptx_item_kind */
+    uint64_t number;    /* PTX_FILE: its index */
+    union {
+        struct ptx_function function;
+        struct ptx_variable variable;
+    };
+};
+
+#endif
