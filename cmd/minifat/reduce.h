@@ -1,4 +1,4 @@
-/* reduce.h: PTX text as it stands in fatbins. */
+/* reduce.h: what fatbinary drops of a PTX text before it packs it: comments and needless blanks. */
 #ifndef MINIFAT_REDUCE_H
 #define MINIFAT_REDUCE_H
 

@@ -1,4 +1,5 @@
-/* help.c: the help, from the option table. */
+/* help.c: the help, printed from the option table in its order; an option without a text is left
+ * out. */
 #include <stdio.h>
 
 #include "option_table.h"

@@ -1,4 +1,4 @@
-/* inflate.h: fatbin payloads, by liblz4 and libzstd. */
+/* inflate.h: fatbin payloads before compression, with bounds for what hostile ones may take. */
 #ifndef MINILINK_INPUT_INFLATE_H
 #define MINILINK_INPUT_INFLATE_H
 

@@ -1,4 +1,4 @@
-/* select.h: one choice of code per fatbin. */
+/* select.h: a fatbin has the same code for several targets, of which one is linked: which. */
 #ifndef MINILINK_INPUT_SELECT_H
 #define MINILINK_INPUT_SELECT_H
 

@@ -1,4 +1,4 @@
-/* graph_write.h: the call graph in the image. */
+/* graph_write.h: the call graph of the whole program, for those who read the image. */
 #ifndef MINILINK_MERGE_GRAPH_WRITE_H
 #define MINILINK_MERGE_GRAPH_WRITE_H
 

@@ -1,4 +1,4 @@
-/* notes.h: who made the image, for which target. */
+/* notes.h: the records that say which tools made the image, and for which target. */
 #ifndef MINILINK_MERGE_NOTES_H
 #define MINILINK_MERGE_NOTES_H
 

@@ -1,4 +1,4 @@
-/* output_abi.h: which form of a cubin is written. */
+/* output_abi.h: the two forms of a cubin that drivers know, CUDA 12's and CUDA 13's. */
 #ifndef MINILINK_MERGE_OUTPUT_ABI_H
 #define MINILINK_MERGE_OUTPUT_ABI_H
 

@@ -1,4 +1,4 @@
-/* report.h: fills struct merge_report (merge.h). */
+/* report.h: what -v tells of the merge, taken out of it before it is freed. */
 #ifndef MINILINK_MERGE_REPORT_H
 #define MINILINK_MERGE_REPORT_H
 

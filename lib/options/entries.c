@@ -1,4 +1,4 @@
-/* entries.c: one pass over the assembler's options. */
+/* entries.c: one pass over the assembler's options: -e goes, with its names; -c is noted. */
 #include "options/entries.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* driver.c: names to functions. */
+/* driver.c: the CUDA driver's functions are looked up by name, so that the program needs no CUDA to
+ * be built. */
 #include "driver.h"
 
 #include <dlfcn.h>

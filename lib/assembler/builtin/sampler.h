@@ -1,4 +1,4 @@
-/* sampler.h: initial values of `.samplerref` variables. */
+/* sampler.h: the modes that the initial value of a `.samplerref` variable sets. */
 #ifndef MINILINK_BUILTIN_SAMPLER_H
 #define MINILINK_BUILTIN_SAMPLER_H
 

@@ -1,4 +1,4 @@
-/* scope.h: the module-level names of a chunk. */
+/* scope.h: what each name means that a chunk declares outside of bodies. */
 #ifndef MINILINK_BUILTIN_SCOPE_H
 #define MINILINK_BUILTIN_SCOPE_H
 
