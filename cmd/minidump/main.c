@@ -15,7 +15,7 @@ struct command {
     char **argv;
     struct dump dump;
     struct inputs inputs; /* one file at a time */
-    enum link_status status;
+    enum exit_status status;
 };
 
 enum { OPTION_ARCH = 1024, OPTION_HELP, OPTION_VERSION };
@@ -64,14 +64,14 @@ static bool read_options(struct command *command)
     for (size_t i = 0; i < ROWS; i++)
         list[i] = table[i].option;
     opterr = 0;
-    command->status = LINK_STATUS_USAGE;
+    command->status = EXIT_STATUS_USAGE;
     while ((code = getopt_long(command->argc, command->argv, "", list, NULL)) != -1) {
         if (code == OPTION_HELP || code == OPTION_VERSION) {
             if (code == OPTION_HELP)
                 print_help();
             else
                 puts("minidump " MINILINK_VERSION);
-            command->status = LINK_STATUS_OK;
+            command->status = EXIT_STATUS_OK;
             return false;
         }
         if (code == '?') {
@@ -111,10 +111,10 @@ static enum link_code run(void *argument)
     if (read_options(command)) {
         if (command->dump.parts == 0)
             command->dump.parts = DUMP_ALL;
-        command->status = dump_files(command) ? LINK_STATUS_OK : LINK_STATUS_ERROR;
+        command->status = dump_files(command) ? EXIT_STATUS_OK : EXIT_STATUS_ERROR;
     }
     if (!standard_flush())
-        command->status = LINK_STATUS_ENVIRONMENT;
+        command->status = EXIT_STATUS_ENVIRONMENT;
     return LINK_OK;
 }
 
@@ -123,12 +123,12 @@ int main(int argc, char **argv)
     struct command command = {.argc = argc, .argv = argv, .dump = {.out = stdout}};
 
     if (!standard_open())
-        return LINK_STATUS_ENVIRONMENT;
+        return EXIT_STATUS_ENVIRONMENT;
     ending_prepare("minidump", NULL);
     context_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
-        command.status = LINK_STATUS_ENVIRONMENT;
+        command.status = EXIT_STATUS_ENVIRONMENT;
     }
     inputs_close(&command.inputs);
     context_shutdown();

@@ -19,7 +19,7 @@ struct command {
     struct inputs inputs;
     struct buffer container;
     struct buffer object;
-    enum link_status status;
+    enum exit_status status;
 };
 
 static bool open_inputs(struct command *command)
@@ -70,10 +70,10 @@ static void pack(struct command *command)
     const struct options *options = &command->options;
     struct buffer *result = &command->container;
 
-    command->status = LINK_STATUS_ERROR;
+    command->status = EXIT_STATUS_ERROR;
     if (!open_inputs(command) || !pack_inputs(command))
         return;
-    command->status = LINK_STATUS_ENVIRONMENT;
+    command->status = EXIT_STATUS_ENVIRONMENT;
     if (options->format == FORMAT_OBJECT) {
         if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->section,
                            options->inputs[0].path))
@@ -81,7 +81,7 @@ static void pack(struct command *command)
         result = &command->object;
     }
     if (output_write_file(options->output, buffer_bytes(result), false))
-        command->status = LINK_STATUS_OK;
+        command->status = EXIT_STATUS_OK;
 }
 
 static enum link_code run(void *argument)
@@ -96,21 +96,21 @@ static enum link_code run(void *argument)
     else if (action == OPTIONS_VERSION)
         puts("minifat " MINILINK_VERSION);
     if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
-        command->status = standard_flush() ? LINK_STATUS_OK : LINK_STATUS_ENVIRONMENT;
+        command->status = standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
     return LINK_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct command command = {.argc = argc, .argv = argv, .status = LINK_STATUS_USAGE};
+    struct command command = {.argc = argc, .argv = argv, .status = EXIT_STATUS_USAGE};
 
     if (!standard_open())
-        return LINK_STATUS_ENVIRONMENT;
+        return EXIT_STATUS_ENVIRONMENT;
     ending_prepare("minifat", output_remove_temporaries);
     context_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
-        command.status = LINK_STATUS_ENVIRONMENT;
+        command.status = EXIT_STATUS_ENVIRONMENT;
     }
     buffer_free(&command.object);
     buffer_free(&command.container);

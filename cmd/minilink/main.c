@@ -58,15 +58,15 @@ static void print_version(void)
     puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
 }
 
-static enum link_status end_printing(void)
+static enum exit_status end_printing(void)
 {
-    return standard_flush() ? LINK_STATUS_OK : LINK_STATUS_ENVIRONMENT;
+    return standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
 static enum link_code run(void *argument)
 {
     struct options *options = argument;
-    enum link_status status = LINK_STATUS_USAGE;
+    enum exit_status status = EXIT_STATUS_USAGE;
     enum options_action action = options_read(options);
 
     set_reporting(options);
@@ -81,7 +81,7 @@ static enum link_code run(void *argument)
     if (action == OPTIONS_HOST_SCRIPT)
         status = host_script_write(options->host_script, options->link.output)
                      ? end_printing()
-                     : LINK_STATUS_ENVIRONMENT;
+                     : EXIT_STATUS_ENVIRONMENT;
     options->status = status;
     return LINK_OK;
 }
@@ -92,13 +92,13 @@ int main(int argc, char **argv)
     enum link_code code;
 
     if (!standard_open())
-        return LINK_STATUS_ENVIRONMENT;
+        return EXIT_STATUS_ENVIRONMENT;
     memory_keep_freed();
     set_signals();
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
-        options.status = LINK_STATUS_ENVIRONMENT;
+        options.status = EXIT_STATUS_ENVIRONMENT;
     }
     options_free(&options);
     context_shutdown();

@@ -33,7 +33,7 @@ struct options {
     struct arena arena; /* owns words of response files and all lists below */
     int argc;           /* set by the caller */
     char **argv;
-    enum link_status status; /* what the program will exit with */
+    enum exit_status status; /* what the program will exit with */
     struct link_request link;
     enum host_script host_script;
     struct input_operand *operands;

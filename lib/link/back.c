@@ -28,7 +28,7 @@ bool emit_ptx(struct link *link)
         return false;
     }
     text = link->chunks.list[0].text;
-    link->status = LINK_STATUS_ENVIRONMENT;
+    link->status = EXIT_STATUS_ENVIRONMENT;
     return output_write_file(link->request->output,
                              (struct bytes){(const uint8_t *)text.data, text.size}, false);
 }
@@ -259,7 +259,7 @@ static bool write_with_modules(struct link *link, bool (*write)(const struct lin
     context_defer(&cleanup, free_module_list, &list);
     ok = !path || list_modules(link, &list.text);
     if (ok)
-        link->status = LINK_STATUS_ENVIRONMENT;
+        link->status = EXIT_STATUS_ENVIRONMENT;
     ok = ok &&
          (!path || (output_open(&list.output, path) &&
                     output_append(&list.output, buffer_bytes(&list.text)))) &&

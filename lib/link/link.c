@@ -42,7 +42,7 @@ bool is_split(const struct link *link)
 
 bool environment_failed(struct link *link)
 {
-    link->status = LINK_STATUS_ENVIRONMENT;
+    link->status = EXIT_STATUS_ENVIRONMENT;
     return false;
 }
 
@@ -143,7 +143,7 @@ static bool check_paths(struct link *link)
 {
     if (paths_check(link->request, &link->inputs))
         return true;
-    link->status = LINK_STATUS_USAGE;
+    link->status = EXIT_STATUS_USAGE;
     return false;
 }
 
@@ -251,19 +251,19 @@ static void free_all(struct link *link)
     inputs_close(&link->inputs);
 }
 
-enum link_status link_run(const struct link_request *request)
+enum exit_status link_run(const struct link_request *request)
 {
     struct link link = {
-        .request = request, .errors_before = diag_error_count(), .status = LINK_STATUS_ERROR};
+        .request = request, .errors_before = diag_error_count(), .status = EXIT_STATUS_ERROR};
     enum link_code code = context_run(run, &link);
-    enum link_status status = link.status;
+    enum exit_status status = link.status;
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
     free_all(&link);
     if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
-        return LINK_STATUS_ENVIRONMENT;
+        return EXIT_STATUS_ENVIRONMENT;
     if (code == LINK_OK && diag_error_count() == link.errors_before)
-        return LINK_STATUS_OK;
+        return EXIT_STATUS_OK;
     return status;
 }

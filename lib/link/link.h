@@ -63,15 +63,15 @@ struct link_request {
 };
 
 /* Exit statuses of the programs. */
-enum link_status {
-    LINK_STATUS_OK = 0,
-    LINK_STATUS_ERROR = 1,       /* the link or an assembly failed */
-    LINK_STATUS_USAGE = 2,       /* the command line is wrong */
-    LINK_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
+enum exit_status {
+    EXIT_STATUS_OK = 0,
+    EXIT_STATUS_ERROR = 1,       /* the link or an assembly failed */
+    EXIT_STATUS_USAGE = 2,       /* the command line is wrong */
+    EXIT_STATUS_ENVIRONMENT = 3, /* no memory, no space, no assembler */
 };
 
 /* Does the whole link. Everything that is wrong has been reported when it returns; nothing is left
  * behind then. */
-enum link_status link_run(const struct link_request *request);
+enum exit_status link_run(const struct link_request *request);
 
 #endif

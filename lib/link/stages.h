@@ -52,7 +52,7 @@ struct link {
     struct merge_report report;
     struct timing timing;
     uint64_t errors_before;  /* of the thread: a warning may have become an error, too */
-    enum link_status status; /* of a failure that is not an ordinary link error */
+    enum exit_status status; /* of a failure that is not an ordinary link error */
 };
 
 /* Notes that the environment is at fault, not the inputs. Returns false. */
