@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "assembler/builtin/language/opcode.h"
+#include "assembler/builtin/parse_spelling.h"
 #include "base/context.h"
 
 struct text parse_text(const struct parser *parser)

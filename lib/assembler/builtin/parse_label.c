@@ -2,11 +2,12 @@
  * them, so uses are only noted while the body is read. At its end all scopes and uses are replayed
  * in the text's order, each scope beginning with all its labels known: linear, whatever the
  * nesting. */
-#include "assembler/builtin/parser.h"
+#include "assembler/builtin/parse_label.h"
 
 #include <stdlib.h>
 
 #include "assembler/builtin/language/opcode.h"
+#include "assembler/builtin/parser.h"
 #include "base/context.h"
 #include "base/memory.h"
 

@@ -8,10 +8,11 @@
  * Compilers give every register a number and declare nothing else that looks like it, so nearly all
  * names take a way around the tables: a few ranges by their prefix, and in each a list by number.
  */
-#include "assembler/builtin/parser.h"
+#include "assembler/builtin/parse_names.h"
 
 #include <stdlib.h>
 
+#include "assembler/builtin/parser.h"
 #include "base/memory.h"
 
 /* Marks a name whose scopes are all closed, since tables do not forget. */

@@ -11,6 +11,7 @@
 #include "assembler/builtin/parser.h"
 
 #include "assembler/builtin/language/form.h"
+#include "assembler/builtin/parse_spelling.h"
 
 /* What parse_check looks at in an operand: a register's class, bits, type and lanes, or one of
  * these. The lanes' byte is small, so that two of its bits can tell more of the register. */

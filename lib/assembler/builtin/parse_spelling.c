@@ -3,13 +3,14 @@
  * A chunk has thousands of instructions and some hundred ways to spell them. What a spelling means,
  * whether the language has it, and what it says of the operands is worked out once and remembered.
  */
-#include "assembler/builtin/parser.h"
+#include "assembler/builtin/parse_spelling.h"
 
 #include <stdio.h>
 
 #include "assembler/builtin/language/compound.h"
 #include "assembler/builtin/language/opcode.h"
 #include "assembler/builtin/language/syntax_rule.h"
+#include "assembler/builtin/parser.h"
 #include "base/arch.h"
 
 #define SPELLINGS   1024u /* a power of two */
