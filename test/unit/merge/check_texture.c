@@ -1,6 +1,7 @@
 /* check_texture: texture, sampler and surface references, and addresses of kernels, through the
  * merger. Expected values are those of nvlink 13.0 on the same cubins. */
 #include "merge_fixture.h"
+#include "merged_output.h"
 #include "suite.h"
 
 /* --- Words in bank 0. --- */
