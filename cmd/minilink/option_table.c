@@ -23,7 +23,7 @@
     {.kind = OPTION_NUMBER, PLACE_OF_NUMBER(name), .most = limit, .number = unit, __VA_ARGS__}
 #define CHOICE(name, words)    {.kind = OPTION_CHOICE, PLACE_OF_NUMBER(name), .choices = words}
 #define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
-#define WORDS(name, ...)       {.kind = OPTION_WORDS, PLACE(struct word_list, name), __VA_ARGS__}
+#define WORDS(name)            {.kind = OPTION_WORDS, PLACE(struct word_list, name)}
 #define JOINED(name)           {.kind = OPTION_JOINED, PLACE(struct buffer, name)}
 #define LIBRARIES              {.kind = OPTION_LIBRARIES}
 #define IGNORED                {.kind = OPTION_IGNORED, PLACE(struct word_list, ignored)}
@@ -60,7 +60,7 @@ const struct option_row option_table[] = {
     {"maxrregcount", NULL, "N", NUMBER(link.options.maxrregcount, 65535, 1, GIVEN(link.options.has_maxrregcount)), GROUP_NVLINK,
      "Most registers that a function may use"},
     {"Xptxas", NULL, "OPTION,...", WORDS(assembler_options), GROUP_NVLINK, "Options for the assembler"},
-    {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options, GIVEN(link.options.has_xnvvm)), GROUP_NVLINK, "Options for libnvvm"},
+    {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options), GROUP_NVLINK, "Options for libnvvm"},
     {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast_compile), GROUP_NVLINK,
      "Trade speed of the code for speed of the compilation (LTO-IR)"},
     {"debug", "g", NULL, FLAG(link.options.debug), GROUP_NVLINK, "Keep everything that a debugger needs"},

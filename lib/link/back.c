@@ -54,9 +54,13 @@ static const char *const *assembler_options(struct link *link)
     const char *const *given =
         link->chunks.count > 1 ? link->entries.others : request->assembler_options;
 
-    return link->assembler.ptxas.path
-               ? forward_to_ptxas(&link->agreement, &request->options, given, is_whole(link))
-               : given;
+    if (!link->assembler.ptxas.path)
+        return given;
+    given = forward_to_ptxas(&link->cubin_arena, &link->agreement, &request->options, given,
+                             is_whole(link));
+    for (size_t i = 0; given[i]; i++)
+        diag_verbose("ptxas is given %s", given[i]);
+    return given;
 }
 
 static bool is_finished(const struct link *link)

@@ -244,7 +244,6 @@ static void free_all(struct link *link)
     program_free(&link->program);
     arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);
-    agreement_free(&link->agreement);
     free(link->lto_library);
     used_free(&link->used);
     members_free(&link->members);

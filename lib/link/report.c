@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/standard.h"
+#include "options/embedded.h"
 
 static const char *const role_names[] = {
     [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
@@ -45,25 +46,17 @@ void report_members(const struct members *members)
 
 void report_agreement(const struct agreement *agreement)
 {
-    static const char *const names[EMBEDDED_COUNT] = {
-        [EMBEDDED_LINE_INFO] = "-lineinfo",
-        [EMBEDDED_MAXREG] = "-maxrregcount",
-        [EMBEDDED_FTZ] = "-ftz",
-        [EMBEDDED_PREC_DIV] = "-prec-div",
-        [EMBEDDED_PREC_SQRT] = "-prec-sqrt",
-        [EMBEDDED_FMAD] = "-fmad",
-        [EMBEDDED_SPLIT_COMPILE] = "-split-compile",
-    };
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
 
     for (size_t i = 0; i < EMBEDDED_COUNT; i++) {
         const struct consensus *consensus = &agreement->embedded[i];
+        const char *name = embedded_name((enum embedded_option)i);
 
         if (consensus->state >= CONSENSUS_PRESENT)
-            diag_verbose("option %s: %s, value %" PRId32, names[i], states[consensus->state],
+            diag_verbose("option %s: %s, value %" PRId32, name, states[consensus->state],
                          consensus->value);
         else if (consensus->state == CONSENSUS_ABSENT)
-            diag_verbose("option %s: %s", names[i], states[consensus->state]);
+            diag_verbose("option %s: %s", name, states[consensus->state]);
     }
     if (agreement->split_compile != 1)
         diag_verbose("in force: -split-compile=%" PRId32, agreement->split_compile);
@@ -72,8 +65,6 @@ void report_agreement(const struct agreement *agreement)
                      agreement->split_compile_extended);
     if (agreement->maxrregcount)
         diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
-    for (size_t i = 0; i < agreement->forwarded_count; i++)
-        diag_verbose("libnvvm would be given %s", agreement->forwarded[i]);
 }
 
 void report_chunks(const struct chunks *chunks, const struct program *program)

@@ -15,76 +15,20 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "input/used.h"
+#include "options/forward.h"
 
-/* Options that are made here, at most. */
-#define OWN_OPTIONS 24
+/* Options that are made here, at most, beside those that are agreed on. */
+#define OWN_OPTIONS 16
 
 /* Largest value that -split-compile may have. */
 #define MOST_SPLIT 999L
 
-struct option_list {
-    struct arena *arena;
-    const char **list;
-    uint32_t count;
-};
-
-static void add(struct option_list *options, const char *option)
+static int32_t most_threads(const struct lto_request *request)
 {
-    options->list[options->count++] = option;
-}
-
-static void add_number(struct option_list *options, const char *name, int32_t value)
-{
-    add(options, arena_printf(options->arena, "%s=%d", name, (int)value));
-}
-
-static void add_value(struct option_list *options, const char *name, const char *value)
-{
-    if (value && *value)
-        add(options, arena_printf(options->arena, "%s=%s", name, value));
-}
-
-/* Measured: nvlink leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything.
- */
-static void add_arithmetic(struct option_list *options, const struct agreement *agreement)
-{
-    static const struct {
-        enum embedded_option option;
-        const char *name;
-    } arithmetic[] = {
-        {EMBEDDED_FTZ, "-ftz"},
-        {EMBEDDED_PREC_DIV, "-prec-div"},
-        {EMBEDDED_PREC_SQRT, "-prec-sqrt"},
-        {EMBEDDED_FMAD, "-fma"},
-    };
-
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        const struct consensus *consensus = &agreement->embedded[arithmetic[i].option];
-
-        if (consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED)
-            add_number(options, arithmetic[i].name, consensus->value);
-    }
-}
-
-/* The value of -split-compile for libnvvm: that in force, or the extended one, which wins. Measured
- * on 13.0: 1 gives other PTX than all that is more. So that the output depends neither on the
- * machine nor on --threads, 0, the number of CPUs, and limits become at least 2. */
-static int32_t split_value(const struct lto_request *request)
-{
-    const struct agreement *agreement = request->agreement;
-    int32_t value = agreement->split_compile_extended != 1 ? agreement->split_compile_extended
-                                                           : agreement->split_compile;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     long most = request->thread_limit ? (long)request->thread_limit : MOST_SPLIT;
 
-    if (value == 1)
-        return 1;
-    if (value <= 0)
-        value = (int32_t)MOST_SPLIT;
-    if (most > sysconf(_SC_NPROCESSORS_ONLN))
-        most = sysconf(_SC_NPROCESSORS_ONLN);
-    if (value > most)
-        value = (int32_t)most;
-    return value < 2 ? 2 : value;
+    return (int32_t)(most < processors ? most : processors);
 }
 
 /* `*part*,*part*`: a name matches that contains a part. */
@@ -104,7 +48,7 @@ static void join_patterns(struct buffer *names, const struct used_set *set, enum
 
 /* Measured: what host code names stays, and stays visible. What it does not name is dropped where
  * nothing else keeps it, and taken for constant where nothing writes it. */
-static void add_names(struct option_list *options, const struct used_names *used)
+static void add_names(struct forwarded *options, const struct used_names *used)
 {
     static const char *const name[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg", "ig"};
 
@@ -120,8 +64,8 @@ static void add_names(struct option_list *options, const struct used_names *used
         else if (used->has_lists)
             join_patterns(&names, set, (enum used_list)list);
         if (names.size)
-            add(options, arena_printf(options->arena, "-Xnvvm=-host-ref-%s=%.*s", name[list],
-                                      TEXT_ARG(buffer_view(&names))));
+            forward_word(options, arena_printf(options->arena, "-Xnvvm=-host-ref-%s=%.*s",
+                                               name[list], TEXT_ARG(buffer_view(&names))));
         context_clean(&cleanup);
     }
 }
@@ -144,42 +88,33 @@ void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lt
 {
     const struct agreement *agreement = request->agreement;
     const char *const *nvvm = request->nvvm_options;
-    struct option_list options = {.arena = arena};
+    struct forwarded options;
     char arch[ARCH_NAME_SIZE];
     size_t count = 0;
-    const char *ofast = request->options->ofast_compile;
     bool has_host_info = !is_open && !request->used->is_ignored;
 
     while (nvvm && nvvm[count])
         count++;
-    options.list = arena_alloc(arena, OWN_OPTIONS + count, sizeof *options.list);
-    add_value(&options, "-arch", arch_name(request->members->arch, arch));
-    add(&options, "-lto");
-    add(&options, "-ptx");
-    if (split_value(request) != 1)
-        add_number(&options, "-split-compile", split_value(request));
+    forward_begin(&options, arena, OWN_OPTIONS + FORWARD_MOST + count);
+    forward_value(&options, "-arch", arch_name(request->members->arch, arch));
+    forward_word(&options, "-lto");
+    forward_word(&options, "-ptx");
+    forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
-        add(&options, "-Xnvvm=--device-c");
+        forward_word(&options, "-Xnvvm=--device-c");
     if (is_open)
-        add(&options, "-Xnvvm=--force-device-c");
-    if (agreement->debug)
-        add(&options, "-g");
-    if (agreement->line_info)
-        add(&options, "-lineinfo");
-    if (agreement->maxrregcount > 0)
-        add_number(&options, "-maxrregcount", agreement->maxrregcount);
-    if (ofast && strcmp(ofast, "0") != 0)
-        add_value(&options, "-Ofc", ofast);
+        forward_word(&options, "-Xnvvm=--force-device-c");
+    forward_agreed(&options, agreement, request->options);
     if (has_host_info)
-        add(&options, "-Xnvvm=-has-global-host-info");
+        forward_word(&options, "-Xnvvm=-has-global-host-info");
     for (size_t i = 0; i < count; i++)
-        add_value(&options, "-Xnvvm", nvvm[i]);
+        forward_value(&options, "-Xnvvm", nvvm[i]);
     if (count)
-        add_arithmetic(&options, agreement);
+        forward_arithmetic(&options, agreement);
     if (has_host_info)
         add_names(&options, request->used);
-    job->options = options.list;
-    job->option_count = options.count;
+    job->options = options.words;
+    job->option_count = (uint32_t)options.count;
     for (size_t i = 0; i < options.count; i++)
-        diag_verbose("libnvJitLink is given %s", options.list[i]);
+        diag_verbose("libnvJitLink is given %s", options.words[i]);
 }

@@ -8,7 +8,6 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "options/embedded.h"
-#include "options/forward.h"
 
 /* What the checks share. */
 struct reach {
@@ -270,12 +269,5 @@ bool consensus_reach(struct agreement *agreement, const struct members *members,
         agreed &= check_arithmetic(&reach, (enum embedded_option)option);
     agreed &= check_split_compile(&reach);
     check_clash(&reach);
-    forward_options(agreement, request);
     return agreed;
-}
-
-void agreement_free(struct agreement *agreement)
-{
-    arena_free(&agreement->arena);
-    *agreement = (struct agreement){0};
 }

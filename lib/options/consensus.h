@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "input/member.h"
 
 /* The states of the description, with its numbers. */
@@ -53,16 +52,14 @@ struct option_request {
     bool has_maxrregcount;
     int32_t maxrregcount;
     bool line_info;
-    bool debug;     /* -g */
-    bool strict;    /* --consensus=strict: nvlink's fatal errors where we only warn */
-    bool lto;       /* -lto or -dlto */
-    bool has_xnvvm; /* some -Xnvvm was given: then the arithmetic options are forwarded too */
+    bool debug;                /* -g */
+    bool strict;               /* --consensus=strict: nvlink's fatal errors where we only warn */
+    bool lto;                  /* -lto or -dlto */
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
 
-/* The result. Start with {0}. */
+/* The result; options/forward.h says it to other programs. Start with {0}. */
 struct agreement {
-    struct arena arena;
     struct consensus embedded[EMBEDDED_COUNT]; /* over all members, before the command line */
     int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs; 1 too when the
                                        extended one wins. Members may declare any number. */
@@ -70,10 +67,6 @@ struct agreement {
     int32_t maxrregcount;           /* 0 = no limit */
     bool line_info;
     bool debug;
-    /* Handed to libnvvm behind -arch, -link-lto and --device-c, which are the caller's
-     * (minilink-internals(7), Option forwarding); in `arena`. */
-    const char **forwarded;
-    size_t forwarded_count;
 };
 
 /* Combines the option strings of all members that have LTO-IR for the target with the command line.
@@ -90,7 +83,5 @@ struct agreement {
  * member that says who declared what. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);
-
-void agreement_free(struct agreement *agreement);
 
 #endif

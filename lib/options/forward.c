@@ -1,87 +1,101 @@
-/* forward.c: one line per option that libnvvm may be told.
- *
- * libnvvm spells some options differently from cicc, whose spellings the members carry: -prec-div
- * for -prec_div, -fma for -fmad. */
+/* forward.c: values in force to the words of libnvJitLink and of ptxas. */
 #include "options/forward.h"
 
 #include <string.h>
 
-/* Two for splitting and the debug options, one for each other option. */
-#define MOST_FORWARDED 12
+#include "options/embedded.h"
 
-static void add(struct agreement *agreement, const char *option)
+void forward_begin(struct forwarded *forwarded, struct arena *arena, size_t most)
 {
-    agreement->forwarded[agreement->forwarded_count++] = option;
-}
-
-static void add_number(struct agreement *agreement, const char *option, int32_t value)
-{
-    add(agreement, arena_printf(&agreement->arena, "%s=%d", option, (int)value));
-}
-
-/* Measured: nvlink leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything.
- */
-static void add_arithmetic(struct agreement *agreement)
-{
-    static const struct {
-        enum embedded_option option;
-        const char *spelling;
-    } arithmetic[] = {
-        {EMBEDDED_FTZ, "-ftz"},
-        {EMBEDDED_PREC_DIV, "-prec-div"},
-        {EMBEDDED_PREC_SQRT, "-prec-sqrt"},
-        {EMBEDDED_FMAD, "-fma"},
+    *forwarded = (struct forwarded){
+        .arena = arena,
+        .words = arena_zalloc(arena, most + 1, sizeof *forwarded->words),
     };
+}
 
-    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        const struct consensus *consensus = &agreement->embedded[arithmetic[i].option];
+void forward_word(struct forwarded *forwarded, const char *word)
+{
+    forwarded->words[forwarded->count++] = word;
+}
 
-        if (consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED)
-            add_number(agreement, arithmetic[i].spelling, consensus->value);
+void forward_value(struct forwarded *forwarded, const char *name, const char *value)
+{
+    if (value && *value)
+        forward_word(forwarded, arena_printf(forwarded->arena, "%s=%s", name, value));
+}
+
+static void add_number(struct forwarded *forwarded, const char *name, int32_t value)
+{
+    forward_word(forwarded, arena_printf(forwarded->arena, "%s=%d", name, (int)value));
+}
+
+static void add_split_compile(struct forwarded *forwarded, int32_t value)
+{
+    if (value != 1)
+        add_number(forwarded, embedded_name(EMBEDDED_SPLIT_COMPILE), value);
+}
+
+static void add_ofast_compile(struct forwarded *forwarded, const struct option_request *request)
+{
+    if (request->ofast_compile && strcmp(request->ofast_compile, "0") != 0)
+        forward_value(forwarded, "-Ofc", request->ofast_compile);
+}
+
+/* Measured on 13.0: 1 gives other PTX than all that is more. So that the output depends neither on
+ * the machine nor on --threads, 0, the number of CPUs, and limits become at least 2. */
+void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
+                   int32_t most_threads)
+{
+    int32_t value = agreement->split_compile_extended != 1 ? agreement->split_compile_extended
+                                                           : agreement->split_compile;
+
+    if (value != 1 && (value <= 0 || value > most_threads))
+        value = most_threads < 2 ? 2 : most_threads;
+    add_split_compile(forwarded, value);
+}
+
+void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
+                    const struct option_request *request)
+{
+    if (agreement->debug)
+        forward_word(forwarded, "-g");
+    if (agreement->line_info)
+        forward_word(forwarded, embedded_name(EMBEDDED_LINE_INFO));
+    if (agreement->maxrregcount > 0)
+        add_number(forwarded, embedded_name(EMBEDDED_MAXREG), agreement->maxrregcount);
+    add_ofast_compile(forwarded, request);
+}
+
+void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement)
+{
+    for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++) {
+        const struct consensus *consensus = &agreement->embedded[option];
+        bool is_agreed =
+            consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
+
+        /* The one that libnvvm calls otherwise than nvcc. */
+        if (is_agreed)
+            add_number(forwarded,
+                       option == EMBEDDED_FMAD ? "-fma"
+                                               : embedded_name((enum embedded_option)option),
+                       consensus->value);
     }
 }
 
-void forward_options(struct agreement *agreement, const struct option_request *request)
-{
-    const char *ofast = request->ofast_compile;
-
-    agreement->forwarded =
-        arena_alloc(&agreement->arena, MOST_FORWARDED, sizeof *agreement->forwarded);
-    agreement->forwarded_count = 0;
-    if (agreement->split_compile_extended != 1)
-        add_number(agreement, "-split-compile-extended", agreement->split_compile_extended);
-    else if (agreement->split_compile != 1)
-        add_number(agreement, "-split-compile", agreement->split_compile);
-    if (agreement->debug)
-        add(agreement, "-g");
-    if (agreement->line_info)
-        add(agreement, "-generate-line-info");
-    if (agreement->maxrregcount > 0)
-        add_number(agreement, "-maxreg", agreement->maxrregcount);
-    if (ofast && strcmp(ofast, "0") != 0)
-        add(agreement, arena_printf(&agreement->arena, "-Ofast-compile=%s", ofast));
-    if (request->has_xnvvm)
-        add_arithmetic(agreement);
-}
-
-const char *const *forward_to_ptxas(struct agreement *agreement,
+const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
                                     bool is_whole)
 {
-    const char *ofast = request->ofast_compile;
-    struct arena *arena = &agreement->arena;
-    size_t given_count = 0, count = 0;
-    const char **options;
+    struct forwarded forwarded;
+    size_t count = 0;
 
-    while (given && given[given_count])
-        given_count++;
-    options = arena_alloc(arena, given_count + 3, sizeof *options);
-    if (ofast && strcmp(ofast, "0") != 0)
-        options[count++] = arena_printf(arena, "-Ofc=%s", ofast);
-    if (is_whole && agreement->split_compile != 1)
-        options[count++] = arena_printf(arena, "-split-compile=%d", (int)agreement->split_compile);
-    for (size_t i = 0; i < given_count; i++)
-        options[count++] = given[i];
-    options[count] = NULL;
-    return options;
+    while (given && given[count])
+        count++;
+    forward_begin(&forwarded, arena, count + 2);
+    add_ofast_compile(&forwarded, request);
+    if (is_whole)
+        add_split_compile(&forwarded, agreement->split_compile);
+    for (size_t i = 0; i < count; i++)
+        forward_word(&forwarded, given[i]);
+    return forwarded.words;
 }

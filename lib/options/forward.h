@@ -1,21 +1,49 @@
-/* forward.h: the options that libnvvm is told, from the options agreed on.
+/* forward.h: what other programs are told of the options agreed on: the one place that spells it.
  *
- * minilink-internals(7), Option forwarding; the spellings were measured on nvlink 13.0. */
+ * minilink-internals(7), Option forwarding. The spellings are those of libnvJitLink, which hands
+ * them to libnvvm, and of ptxas; members carry cicc's (options/embedded.h). */
 #ifndef MINILINK_OPTIONS_FORWARD_H
 #define MINILINK_OPTIONS_FORWARD_H
 
 #include "options/consensus.h"
 
-/* Fills in agreement->forwarded from the agreement's values in force: -split-compile-extended=N or
- * -split-compile=N unless N is 1, -g, -generate-line-info, -maxreg=N, -Ofast-compile=X; the
- * arithmetic options only when the request has some -Xnvvm. The strings live in agreement->arena.
- */
-void forward_options(struct agreement *agreement, const struct option_request *request);
+/* Words for another program, as it is given them. */
+struct forwarded {
+    struct arena *arena;
+    const char **words; /* ends with NULL; in `arena`, as all that is made here */
+    size_t count;
+};
+
+/* Most words that forward_split, forward_agreed and forward_arithmetic add. */
+#define FORWARD_MOST 9
+
+/* Begins an empty list with room for `most` words. */
+void forward_begin(struct forwarded *forwarded, struct arena *arena, size_t most);
+
+/* Appends `word`, which must live as long as the list. */
+void forward_word(struct forwarded *forwarded, const char *word);
+
+/* Appends "name=value"; nothing when the value is NULL or empty. */
+void forward_value(struct forwarded *forwarded, const char *name, const char *value);
+
+/* What libnvJitLink is told, each when it says something else than would be done anyway.
+ * -split-compile: the value of -split-compile-extended, which wins, or that of -split-compile;
+ * libnvvm may use up to `most_threads`. */
+void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
+                   int32_t most_threads);
+
+/* -g, -lineinfo, -maxrregcount and -Ofc. */
+void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
+                    const struct option_request *request);
+
+/* -ftz, -prec-div, -prec-sqrt and -fma, where the members that have them have one value. Measured:
+ * nvlink leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
+void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement);
 
 /* The options of ptxas beside those that every assembler gets: -Ofc and, for a whole program, as
  * several chunks are split enough, -split-compile, as nvlink gives them; then the words of `given`
- * (-Xptxas; ends with NULL, or is NULL). In agreement->arena; ends with NULL. */
-const char *const *forward_to_ptxas(struct agreement *agreement,
+ * (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with NULL. */
+const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
                                     bool is_whole);
 

@@ -3,6 +3,7 @@
  * What is forwarded must be words, and the same when asked again. */
 #include "fuzz.h"
 #include "options/consensus.h"
+#include "options/forward.h"
 
 #define MOST_MEMBERS 32
 
@@ -19,7 +20,6 @@ static struct option_request request_of(struct bytes *rest)
         .debug = has & 16,
         .strict = has & 32,
         .lto = has & 64,
-        .has_xnvvm = has & 128,
         .ofast_compile = levels[more & 7],
         .split_compile = has & 1 ? fuzz_byte(rest) : 1,
         .split_compile_extended = has & 2 ? fuzz_byte(rest) * 0x101010 : 1,
@@ -53,15 +53,33 @@ static bool reach(struct agreement *agreement, const struct members *members,
     return agreed;
 }
 
-static void check(const struct agreement *first, const struct agreement *second)
+static struct forwarded forward(struct arena *arena, const struct agreement *agreement,
+                                const struct option_request *request)
 {
-    if (first->forwarded_count != second->forwarded_count ||
+    struct forwarded words;
+
+    forward_begin(&words, arena, FORWARD_MOST);
+    forward_split(&words, agreement, 8);
+    forward_agreed(&words, agreement, request);
+    forward_arithmetic(&words, agreement);
+    return words;
+}
+
+static void check(const struct agreement *first, const struct agreement *second,
+                  const struct option_request *request)
+{
+    struct arena arena = {0};
+    struct forwarded words = forward(&arena, first, request);
+    struct forwarded again = forward(&arena, second, request);
+
+    if (words.count > FORWARD_MOST || words.count != again.count ||
         first->split_compile != second->split_compile ||
         first->maxrregcount != second->maxrregcount)
         abort();
-    for (size_t i = 0; i < first->forwarded_count; i++)
-        if (first->forwarded[i][0] != '-' || strcmp(first->forwarded[i], second->forwarded[i]) != 0)
+    for (size_t i = 0; i < words.count; i++)
+        if (words.words[i][0] != '-' || strcmp(words.words[i], again.words[i]) != 0)
             abort();
+    arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -87,9 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (agreed != reach(&second, &members, &request, &again) || errors != again ||
         (!agreed && errors == 0))
         abort();
-    check(&first, &second);
-    agreement_free(&first);
-    agreement_free(&second);
+    check(&first, &second, &request);
     free(copy);
     return 0;
 }

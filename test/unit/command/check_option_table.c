@@ -352,7 +352,6 @@ START_TEST(choices_and_lists_go_where_their_names_say)
     ck_assert_str_eq(link->assembler_options[0], "-O1");
     ck_assert_ptr_null(link->assembler_options[1]);
     ck_assert_str_eq(link->nvvm_options[1], "-b");
-    ck_assert(link->options.has_xnvvm);
     ck_assert_str_eq(link->kernels_used, "k");
     ck_assert_str_eq(link->variables_used, "v");
 }

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "options/consensus.h"
+#include "options/forward.h"
 #include "suite.h"
 
 /* One link: members named a.o(1), b.o(1), ... with LTO-IR and, unless ir_only, PTX beside it. */
@@ -21,6 +23,7 @@ struct link_case {
 
 static struct diag_sink sink;
 static struct agreement agreement;
+static struct arena arena;
 
 static void set_up(void)
 {
@@ -36,7 +39,7 @@ static void tear_down(void)
 {
     context_get()->sink = NULL;
     diag_sink_free(&sink);
-    agreement_free(&agreement);
+    arena_free(&arena);
 }
 
 /* Two members a letter: the LTO-IR, and the PTX beside it or a cubin that takes no part. */
@@ -169,32 +172,25 @@ static const struct link_case cases[] = {
     {{NULL}, {0}, NULL, "", "", false},
     {{DEFAULTS}, {0}, NULL, "", "", false},
     {{DEFAULTS}, {SPLIT(1)}, NULL, "", "", false},
-    {{DEFAULTS}, {SPLIT(0)}, NULL, "", "-split-compile=0", false},
+    {{DEFAULTS}, {SPLIT(0)}, NULL, "", "-split-compile=99", false},
     {{DEFAULTS, DEFAULTS}, {SPLIT(4)}, NULL, "", "-split-compile=4", false},
     {{"-split-compile 2 ", "-split-compile 2 "}, {SPLIT(4)}, NULL, "", "-split-compile=2", false},
     {{"-split-compile 1 ", "-split-compile 1 "}, {SPLIT(4)}, NULL, "", "", false},
-    {{"-split-compile 0 "}, {0}, NULL, "", "-split-compile=0", false},
-    {{DEFAULTS}, {EXTENDED(4)}, NULL, "", "-split-compile-extended=4", false},
-    {{DEFAULTS}, {EXTENDED(0)}, NULL, "", "-split-compile-extended=0", false},
+    {{"-split-compile 0 "}, {0}, NULL, "", "-split-compile=99", false},
+    {{DEFAULTS}, {EXTENDED(4)}, NULL, "", "-split-compile=4", false},
+    {{DEFAULTS}, {EXTENDED(0)}, NULL, "", "-split-compile=99", false},
     {{DEFAULTS}, {EXTENDED(1)}, NULL, "", "", false},
     {{"-split-compile 2"}, {EXTENDED(1)}, NULL, "", "-split-compile=2", false},
-    {{"-split-compile 2"}, {EXTENDED(4)}, NULL, CLASH, "-split-compile-extended=4", false},
-    {{DEFAULTS}, {SPLIT(4), EXTENDED(4)}, NULL, CLASH, "-split-compile-extended=4", false},
-    {{"-split-compile 1"}, {SPLIT(4), EXTENDED(2)}, NULL, "", "-split-compile-extended=2", false},
+    {{"-split-compile 2"}, {EXTENDED(4)}, NULL, CLASH, "-split-compile=4", false},
+    {{DEFAULTS}, {SPLIT(4), EXTENDED(4)}, NULL, CLASH, "-split-compile=4", false},
+    {{"-split-compile 1"}, {SPLIT(4), EXTENDED(2)}, NULL, "", "-split-compile=2", false},
     {{DEFAULTS},
      {.debug = true, .ofast_compile = "max", MAXREG(40)},
      NULL,
      "",
-     "-g -maxreg=40 -Ofast-compile=max",
+     "-g -maxrregcount=40 -Ofc=max",
      false},
-    {{DEFAULTS}, {.ofast_compile = "0", .line_info = true}, NULL, "", "-generate-line-info", false},
-    {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "},
-     {.has_xnvvm = true},
-     NULL,
-     "",
-     "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1",
-     false},
-    {{"-ftz=1 ", ""}, {.has_xnvvm = true}, NULL, "", "-ftz=1", false},
+    {{DEFAULTS}, {.ofast_compile = "0", .line_info = true}, NULL, "", "-lineinfo", false},
     {{DEFAULTS, "-maxreg 32 -generate-line-info " DEFAULTS},
      {SPLIT(2)},
      NULL,
@@ -204,7 +200,7 @@ static const struct link_case cases[] = {
      "minilink info    : Some objects do not have '-maxrregcount' specified but others do; will "
      "build everything with '-maxrregcount=32'\n" NOTE "a.o(1): no -maxreg\n" NOTE
      "b.o(1): -maxreg 32\n",
-     "-split-compile=2 -generate-line-info -maxreg=32",
+     "-split-compile=2 -lineinfo -maxrregcount=32",
      false},
     /* Two -split-compile values. */
     {{"-split-compile 2 ", DEFAULTS, "-split-compile 4 "},
@@ -241,15 +237,20 @@ static const struct link_case cases[] = {
      DO_NOT("-maxrregcount") NOTE "a.o(1): -maxreg 64\n" NOTE "b.o(1): -maxreg 32\n",
      "",
      true},
-    {{"-maxreg 64 ", "-maxreg 32 "}, {.lto = true, MAXREG(48)}, "ab", "", "-maxreg=48", false},
-    {{"-maxreg 64 ", DEFAULTS}, {.lto = true, MAXREG(48)}, "ab", "", "-maxreg=48", false},
+    {{"-maxreg 64 ", "-maxreg 32 "},
+     {.lto = true, MAXREG(48)},
+     "ab",
+     "",
+     "-maxrregcount=48",
+     false},
+    {{"-maxreg 64 ", DEFAULTS}, {.lto = true, MAXREG(48)}, "ab", "", "-maxrregcount=48", false},
     {{"-maxreg 64 ", "-maxreg 32 ", "-maxreg 0 "},
      {0},
      "ab",
      "minilink info    : Cicc option values for '-maxrregcount' do not match; will build "
      "everything with '-maxrregcount=32'\n" NOTE "a.o(1): -maxreg 64\n" NOTE
      "b.o(1): -maxreg 32\n" NOTE "c.o(1): -maxreg 0\n",
-     "-maxreg=32",
+     "-maxrregcount=32",
      false},
     /* Two values of options that change code: all are reported, in nvlink's order. */
     {{"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ", "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=0 "},
@@ -287,20 +288,105 @@ static const struct link_case cases[] = {
     {{"-ftz=0 ", "", "-prec_div=1 "}, {.lto = true}, "abc", "", "", false},
 };
 
+/* The words that libnvJitLink is given, joined with blanks, where libnvvm may have 99 threads. */
+static const char *forwarded(const struct option_request *request, bool with_arithmetic)
+{
+    static struct buffer joined;
+    struct forwarded words;
+
+    joined.size = 0;
+    forward_begin(&words, &arena, FORWARD_MOST);
+    forward_split(&words, &agreement, 99);
+    forward_agreed(&words, &agreement, request);
+    if (with_arithmetic)
+        forward_arithmetic(&words, &agreement);
+    ck_assert_uint_le(words.count, FORWARD_MOST);
+    for (size_t i = 0; i < words.count; i++)
+        buffer_printf(&joined, "%s%s", i ? " " : "", words.words[i]);
+    buffer_char(&joined, '\0');
+    return joined.data;
+}
+
 START_TEST(messages_and_forwarded_options)
 {
     const struct link_case *row = &cases[_i];
-    struct buffer joined = {0};
 
     set_up();
     ck_assert(reach(row->options, row->ir_only, &row->request) == !row->fails);
     ck_assert_str_eq(messages(), row->expected);
-    for (size_t i = 0; i < agreement.forwarded_count; i++)
-        buffer_printf(&joined, "%s%s", i ? " " : "", agreement.forwarded[i]);
-    buffer_char(&joined, '\0');
-    ck_assert_str_eq(joined.data, row->forwarded);
-    buffer_free(&joined);
+    ck_assert_str_eq(forwarded(&row->request, false), row->forwarded);
     tear_down();
+}
+END_TEST
+
+START_TEST(arithmetic_is_forwarded_where_members_have_one_value)
+{
+    static const struct {
+        const char *options[4];
+        const char *forwarded;
+    } rows[] = {
+        {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "}, "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1"},
+        {{"-ftz=1 ", ""}, "-ftz=1"},
+        {{"-ftz=1 -fmad=0 ", "-ftz=0 "}, "-fma=0"},
+        {{""}, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        set_up();
+        reach(rows[i].options, NULL, &(struct option_request){0});
+        ck_assert_str_eq(forwarded(&(struct option_request){0}, true), rows[i].forwarded);
+        tear_down();
+    }
+}
+END_TEST
+
+START_TEST(threads_of_libnvvm_are_bounded_and_never_one)
+{
+    static const struct {
+        int32_t split, most;
+        const char *given; /* NULL = nothing */
+    } rows[] = {
+        {1, 8, NULL},
+        {4, 8, "-split-compile=4"},
+        {9, 8, "-split-compile=8"},
+        {4, 1, "-split-compile=2"},
+        {0, 8, "-split-compile=8"},
+        {0, 1, "-split-compile=2"},
+        {-3, 8, "-split-compile=8"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct agreement inner = {.split_compile = rows[i].split,
+                                        .split_compile_extended = 1};
+        const struct agreement outer = {.split_compile = 1,
+                                        .split_compile_extended = rows[i].split};
+        struct forwarded words;
+
+        for (int extended = 0; extended < 2; extended++) {
+            forward_begin(&words, &arena, FORWARD_MOST);
+            forward_split(&words, extended ? &outer : &inner, rows[i].most);
+            ck_assert_pstr_eq(words.words[0], rows[i].given);
+        }
+    }
+    arena_free(&arena);
+}
+END_TEST
+
+START_TEST(ptxas_is_given_what_changes_its_code_then_the_users_words)
+{
+    static const char *const given[] = {"-a", "-b", NULL};
+    const struct agreement agreed = {.split_compile = 2, .split_compile_extended = 1};
+    const struct option_request request = {.ofast_compile = "mid"};
+    const char *const *words = forward_to_ptxas(&arena, &agreed, &request, given, true);
+
+    ck_assert_str_eq(words[0], "-Ofc=mid");
+    ck_assert_str_eq(words[1], "-split-compile=2");
+    ck_assert_str_eq(words[2], "-a");
+    ck_assert_str_eq(words[3], "-b");
+    ck_assert_ptr_null(words[4]);
+    words = forward_to_ptxas(&arena, &agreed, &(struct option_request){0}, NULL, false);
+    ck_assert_ptr_null(words[0]);
+    arena_free(&arena);
 }
 END_TEST
 
@@ -378,6 +464,9 @@ Suite *check_suite(void)
     tcase_add_test(tests, all_combinations_of_two_modules);
     tcase_add_test(tests, all_combinations_of_three_modules);
     tcase_add_loop_test(tests, messages_and_forwarded_options, 0, COUNT(cases));
+    tcase_add_test(tests, arithmetic_is_forwarded_where_members_have_one_value);
+    tcase_add_test(tests, threads_of_libnvvm_are_bounded_and_never_one);
+    tcase_add_test(tests, ptxas_is_given_what_changes_its_code_then_the_users_words);
     tcase_add_test(tests, warnings_as_errors_make_the_split_conflict_fatal);
     tcase_add_test(tests, suppressed_warnings_take_their_notes_with_them);
     tcase_add_test(tests, verbose_says_which_side_wins);
