@@ -17,6 +17,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/mercury_constants.h"
 
 #define MERC_CODE_PREFIX TEXT(".nv.capmerc")
 #define MERC_PREFIX      TEXT(".nv.merc")
@@ -35,7 +36,7 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why)
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin *cubin = m->cubins[file];
-    struct bytes table = cubin->sections[m->twin_tables[file]].data;
+    struct bytes table = cubin->sections[m->twins->symtabs[file]].data;
     Elf64_Sym symbol = {0};
 
     if (index < table.size / sizeof symbol)
@@ -46,7 +47,7 @@ Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index)
 uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index)
 {
     uint16_t section = mercury_symbol(m, file, index).st_shndx;
-    struct bytes table = m->cubins[file]->sections[m->twin_indices[file]].data;
+    struct bytes table = m->cubins[file]->sections[m->twins->indices[file]].data;
     Elf32_Word extended;
 
     if (section < SHN_LORESERVE)
@@ -87,21 +88,23 @@ static bool is_known(const struct merging *m, const struct cubin_section *sectio
 }
 
 /* Finds the symbol tables; false when no input has any twin. */
-static bool find_tables(struct merging *m)
+static bool find_tables(struct merging *m, struct twins *twins)
 {
+    uint32_t *symtabs = arena_zalloc(&m->arena, m->count, sizeof *symtabs);
+    uint32_t *indices = arena_zalloc(&m->arena, m->count, sizeof *indices);
     bool found = false;
 
-    m->twin_tables = arena_zalloc(&m->arena, m->count, sizeof *m->twin_tables);
-    m->twin_indices = arena_zalloc(&m->arena, m->count, sizeof *m->twin_indices);
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *section = at.section;
 
         found = found || cubin_is_mercury(section);
         if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
-            m->twin_tables[at.file] = at.index;
+            symtabs[at.file] = at.index;
         if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
-            m->twin_indices[at.file] = at.index;
+            indices[at.file] = at.index;
     }
+    twins->symtabs = symtabs;
+    twins->indices = indices;
     return found;
 }
 
@@ -109,10 +112,10 @@ static bool find_tables(struct merging *m)
 static bool is_parallel(const struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    const struct cubin_section *table = &cubin->sections[m->twin_tables[file]];
+    const struct cubin_section *table = &cubin->sections[m->twins->symtabs[file]];
     size_t count = table->size / sizeof(Elf64_Sym);
 
-    if (!m->twin_tables[file] || !cubin->symtab || count > cubin->symbol_count ||
+    if (!m->twins->symtabs[file] || !cubin->symtab || count > cubin->symbol_count ||
         table->link != cubin->sections[cubin->symtab].link)
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -177,12 +180,15 @@ static const char *own_sections(const struct merging *m, uint32_t *owner_of, siz
 
 void mercury_begin(struct merging *m)
 {
+    struct twins *twins = arena_zalloc(&m->arena, 1, sizeof *twins);
     uint32_t *owner_of;
 
-    if (!merging_is_mercury(m) || !find_tables(m))
+    if (!merging_is_mercury(m) || !find_tables(m, twins))
         return;
-    m->has_twins = true;
     owner_of = merging_none(m, m->section_base[m->count]);
+    twins->owner_of = owner_of;
+    m->twins = twins;
+    m->has_twins = true;
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
         const char *wrong = is_parallel(m, file) ? own_sections(m, owner_of, file)
                                                  : "it has no matching symbols for them";
@@ -190,15 +196,17 @@ void mercury_begin(struct merging *m)
         if (wrong)
             mercury_leave_out(m, file, wrong);
     }
-    m->twin_owner_of = owner_of;
 }
 
 void mercury_pair(struct merging *m)
 {
+    struct twin_pairs *pairs = arena_alloc(&m->arena, 1, sizeof *pairs);
+    uint32_t *twin_of;
+
     if (!m->has_twins)
         return;
-    m->twin_of = merging_none(m, m->section_count);
-    m->twin_of_count = m->section_count;
+    twin_of = merging_none(m, m->section_count);
+    *pairs = (struct twin_pairs){.twin_of = twin_of, .count = m->section_count};
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
         const struct merged_place *places = &m->places[m->section_base[file]];
@@ -213,10 +221,12 @@ void mercury_pair(struct merging *m)
                 continue;
             if (places[section].section == MERGE_NONE || places[twin].section == MERGE_NONE)
                 continue;
-            m->twin_of[places[section].section] = places[twin].section;
+            twin_of[places[section].section] = places[twin].section;
             m->sections[places[twin].section].target = places[section].section;
         }
     }
+    pairs->copies = mercury_constants(m, twin_of, pairs->count);
+    m->twin_pairs = pairs;
 }
 
 struct text mercury_plain_name(struct text name)

@@ -18,7 +18,8 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why);
 /* How an input section of Mercury's takes part in the layout; CLASS_COUNT: not there. */
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section);
 
-/* Finds the twin of each merged section. Comes after layout_sections. */
+/* Finds the twin of each merged section, and makes those that kernels need for constants. Comes
+ * after constants_fill. */
 void mercury_pair(struct merging *m);
 
 /* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */

@@ -10,7 +10,7 @@
 #include "merge/layout.h"
 
 /* Makes the twin of a kernel's section. */
-static void add_twin(struct merging *m, uint32_t section, uint32_t model)
+static void add_twin(struct merging *m, uint32_t *twin_of, uint32_t section, uint32_t model)
 {
     struct merged_section made = m->sections[model];
     struct text kernel = m->symbols[m->sections[section].function].name;
@@ -21,13 +21,12 @@ static void add_twin(struct merging *m, uint32_t section, uint32_t model)
     made.target = section;
     made.size = 0;
     made.data = made.own = NULL;
-    m->twin_of[section] = layout_add(m, &made);
+    twin_of[section] = layout_add(m, &made);
 }
 
 /* Makes the twin as long as the kernel's section. */
-static void grow(struct merging *m, uint32_t section)
+static void grow(struct merging *m, uint32_t section, struct merged_section *twin)
 {
-    struct merged_section *twin = &m->sections[m->twin_of[section]];
     uint64_t size = m->sections[section].size;
     uint8_t *own;
 
@@ -42,43 +41,44 @@ static void grow(struct merging *m, uint32_t section)
         twin->alignment = m->sections[section].alignment;
 }
 
-static void copy(struct merging *m, const struct merged_copy *constants)
+static void copy(struct merging *m, uint32_t *twin_of, const struct merged_copy *constants)
 {
-    uint32_t from = m->twin_of[constants->from];
+    uint32_t from = twin_of[constants->from];
     const struct merged_section *source;
 
     if (from == MERGE_NONE)
         return;
-    if (m->twin_of[constants->to] == MERGE_NONE)
-        add_twin(m, constants->to, from);
-    grow(m, constants->to);
+    if (twin_of[constants->to] == MERGE_NONE)
+        add_twin(m, twin_of, constants->to, from);
+    grow(m, constants->to, &m->sections[twin_of[constants->to]]);
     source = &m->sections[from];
     if (source->size > 0 && constants->offset + source->size <= m->sections[constants->to].size)
-        memcpy(layout_writable(m, m->twin_of[constants->to]) + constants->offset, source->data,
+        memcpy(layout_writable(m, twin_of[constants->to]) + constants->offset, source->data,
                source->size);
 }
 
-void mercury_constants(struct merging *m)
+const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t count)
 {
-    if (!m->has_twins)
-        return;
+    uint32_t *copies;
+
     for (size_t i = 0; i < m->constant_count; i++)
-        copy(m, &m->constants[i]);
-    m->twin_copies = arena_alloc(&m->arena, m->section_count, sizeof *m->twin_copies);
+        copy(m, twin_of, &m->constants[i]);
+    copies = arena_alloc(&m->arena, m->section_count, sizeof *copies);
     for (size_t i = 0; i < m->section_count; i++)
-        m->twin_copies[i] = (uint32_t)m->constant_count;
+        copies[i] = (uint32_t)m->constant_count;
     for (size_t i = m->constant_count; i-- > 0;)
-        if (m->twin_of[m->constants[i].from] != MERGE_NONE)
-            m->twin_copies[m->twin_of[m->constants[i].from]] = (uint32_t)i;
-    for (size_t i = 0; i < m->twin_of_count; i++) {
-        if (m->sections[i].class != CLASS_COUNT || m->twin_of[i] == MERGE_NONE)
+        if (twin_of[m->constants[i].from] != MERGE_NONE)
+            copies[twin_of[m->constants[i].from]] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++) {
+        if (m->sections[i].class != CLASS_COUNT || twin_of[i] == MERGE_NONE)
             continue;
-        m->sections[m->twin_of[i]].class = CLASS_COUNT;
-        m->twin_of[i] = MERGE_NONE;
+        m->sections[twin_of[i]].class = CLASS_COUNT;
+        twin_of[i] = MERGE_NONE;
     }
+    return copies;
 }
 
 size_t mercury_constants_copies(const struct merging *m, uint32_t twin)
 {
-    return m->twin_copies[twin];
+    return m->twin_pairs->copies[twin];
 }

@@ -6,8 +6,9 @@
 #include "merge/merging.h"
 
 /* Copies the twins of functions' constants into those of kernels, which are made where there is
- * none. Comes after mercury_pair and constants_fill. */
-void mercury_constants(struct merging *m);
+ * none, and enters them into twin_of, of the first `count` merged sections; returns
+ * twin_pairs.copies. Part of mercury_pair. */
+const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t count);
 
 /* The first of the copies of a merged section, a twin that is not written itself, in m->constants;
  * m->constant_count: it has none. They follow each other, and have the same `from`. */

@@ -417,9 +417,9 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
              m->has_twins && i < m->constant_count &&
              m->constants[i].from == m->sections[place.section].target;
              i++)
-            relocate_place(
-                &list, merged_lists,
-                (struct merged_place){m->twin_of[m->constants[i].to], m->constants[i].offset});
+            relocate_place(&list, merged_lists,
+                           (struct merged_place){m->twin_pairs->twin_of[m->constants[i].to],
+                                                 m->constants[i].offset});
     context_clean(&cleanup);
 }
 
@@ -461,7 +461,8 @@ void mercury_add_lists(struct merging *m)
              m->sections[i].class == CLASS_TWIN_RELOCATIONS) &&
             !preserve_is_list(&m->sections[i]))
             has_list[m->sections[i].target] = true;
-    for (uint32_t i = 0; i < m->twin_of_count; i++)
-        if (m->twin_of[i] != MERGE_NONE && has_list[m->twin_of[i]] && !has_list[i])
+    for (uint32_t i = 0; i < m->twin_pairs->count; i++)
+        if (m->twin_pairs->twin_of[i] != MERGE_NONE && has_list[m->twin_pairs->twin_of[i]] &&
+            !has_list[i])
             add_list(m, i);
 }

@@ -14,7 +14,8 @@
 
 static uint32_t twin_of(const struct merging *m, uint32_t section)
 {
-    return section < m->twin_of_count ? m->twin_of[section] : MERGE_NONE;
+    return m->twin_pairs && section < m->twin_pairs->count ? m->twin_pairs->twin_of[section]
+                                                           : MERGE_NONE;
 }
 
 static uint32_t add_info(struct merging *m, struct text name, uint32_t function)
@@ -67,30 +68,31 @@ static void add_infos(struct merging *m)
 }
 
 /* The table of section indices, when there may be more sections than symbols can name. */
-static void add_indices(struct merging *m)
+static uint32_t add_indices(struct merging *m)
 {
-    m->twin_indices_section = MERGE_NONE;
     if (m->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE)
-        return;
-    m->twin_indices_section = layout_add(m, &(struct merged_section){
-                                                .class = CLASS_TWIN_INDICES,
-                                                .name = TEXT(".nv.merc.symtab_shndx"),
-                                                .type = SHT_SYMTAB_SHNDX,
-                                                .flags = SHF_CUDA_MERCURY,
-                                                .alignment = 4,
-                                                .entry_size = sizeof(Elf32_Word),
-                                                .function = MERGE_NONE,
-                                                .target = MERGE_NONE,
-                                            });
+        return MERGE_NONE;
+    return layout_add(m, &(struct merged_section){
+                             .class = CLASS_TWIN_INDICES,
+                             .name = TEXT(".nv.merc.symtab_shndx"),
+                             .type = SHT_SYMTAB_SHNDX,
+                             .flags = SHF_CUDA_MERCURY,
+                             .alignment = 4,
+                             .entry_size = sizeof(Elf32_Word),
+                             .function = MERGE_NONE,
+                             .target = MERGE_NONE,
+                         });
 }
 
 void mercury_write_add_sections(struct merging *m)
 {
+    struct twin_tables *tables = arena_alloc(&m->arena, 1, sizeof *tables);
+
     if (!m->has_twins)
         return;
     add_infos(m);
-    add_indices(m);
-    m->twin_symtab = layout_add(m, &(struct merged_section){
+    tables->indices = add_indices(m);
+    tables->symtab = layout_add(m, &(struct merged_section){
                                        .class = CLASS_TWIN_SYMTAB,
                                        .name = TEXT(".nv.merc.symtab"),
                                        .type = SHT_CUDA_MERC_SYMTAB,
@@ -100,6 +102,7 @@ void mercury_write_add_sections(struct merging *m)
                                        .function = MERGE_NONE,
                                        .target = MERGE_NONE,
                                    });
+    m->twin_tables = tables;
 }
 
 void mercury_write_encode(struct merging *m)
@@ -155,9 +158,9 @@ static void set_sections(struct merging *m, Elf64_Sym *rows)
 {
     Elf32_Word *indices = NULL;
 
-    if (m->twin_indices_section != MERGE_NONE) {
+    if (m->twin_tables->indices != MERGE_NONE) {
         struct image_section *table =
-            &m->image->sections[m->sections[m->twin_indices_section].index];
+            &m->image->sections[m->sections[m->twin_tables->indices].index];
 
         indices = arena_zalloc(&m->image->arena, m->rows->twin_count, sizeof *indices);
         table->data = indices;
@@ -189,7 +192,7 @@ void mercury_write_encode_symbols(struct merging *m)
                         ? section_row(m, m->rows->sections[row])
                         : symbol_row(m, m->rows->symbols[row], plain[row]);
     set_sections(m, rows);
-    section = &m->image->sections[m->sections[m->twin_symtab].index];
+    section = &m->image->sections[m->sections[m->twin_tables->symtab].index];
     section->data = rows;
     section->size = m->rows->twin_count * sizeof *rows;
 }
@@ -234,9 +237,9 @@ uint32_t mercury_write_link(const struct merging *m, const struct merged_section
     case CLASS_TWIN_INFO:
     case CLASS_TWIN_FUNCTION_INFO:
     case CLASS_TWIN_RELOCATIONS:
-        return m->sections[m->twin_symtab].index;
+        return m->sections[m->twin_tables->symtab].index;
     case CLASS_TWIN_INDICES:
-        return m->sections[m->twin_symtab].index;
+        return m->sections[m->twin_tables->symtab].index;
     case CLASS_TWIN_SYMTAB:
         return ORDERING_STRTAB;
     default:

@@ -19,7 +19,6 @@
 #include "merge/layout.h"
 #include "merge/limits.h"
 #include "merge/mercury.h"
-#include "merge/mercury_constants.h"
 #include "merge/mercury_relocate.h"
 #include "merge/mercury_write.h"
 #include "merge/merging.h"
@@ -137,7 +136,6 @@ static bool relocate(struct merging *m)
     layout_fill(m);
     constants_fill(m);
     mercury_pair(m);
-    mercury_constants(m);
     mercury_relocate(m);
     if (!relocate_sections(m))
         return false;

@@ -28,6 +28,7 @@
 #include "merge/merge.h"
 #include "merge/merged_section.h"
 #include "merge/merged_symbol.h"
+#include "merge/twins.h"
 
 struct losses;
 struct reach;
@@ -83,16 +84,11 @@ struct merging {
     const struct texture_names *texture_names; /* texture.h */
     const struct texture_words *texture_words;
 
-    /* mercury.c */
-    bool has_twins;                /* Mercury's sections are merged too; may change to false */
-    const uint32_t *twin_owner_of; /* by input section of Mercury's: its function, or MERGE_NONE */
-    uint32_t *twin_tables;         /* by file: its Mercury symbol table; 0 = none */
-    uint32_t *twin_indices;        /* by file: where it has sections that need 32 bits; 0 = none */
-    uint32_t *twin_of; /* by merged section, below twin_of_count: its twin, or MERGE_NONE */
-    size_t twin_of_count;
-    uint32_t *twin_copies;         /* by merged section: the first of its copies in `constants` */
-    uint32_t twin_symtab;          /* merged section */
-    uint32_t twin_indices_section; /* its table of section indices, or MERGE_NONE */
+    /* twins.h */
+    bool has_twins; /* Mercury's sections are merged too; may change to false */
+    const struct twins *twins;
+    const struct twin_pairs *twin_pairs;
+    const struct twin_tables *twin_tables;
 
     /* relocate.c */
     struct merged_relocations relocations;
@@ -148,8 +144,8 @@ static inline uint32_t merging_owner(const struct merging *m, size_t file, size_
 {
     size_t at = m->section_base[file] + section;
 
-    if (m->twin_owner_of && m->twin_owner_of[at] != MERGE_NONE)
-        return m->twin_owner_of[at];
+    if (m->twins && m->twins->owner_of[at] != MERGE_NONE)
+        return m->twins->owner_of[at];
     return m->resolved->owner_of[at];
 }
 

@@ -186,9 +186,9 @@ static void share_rows(struct builder *builder)
 {
     const struct merging *m = builder->m;
 
-    for (size_t i = 0; m->has_twins && i < m->twin_of_count; i++)
-        if (m->twin_of[i] != MERGE_NONE)
-            builder->of_section[m->twin_of[i]] = builder->of_section[i];
+    for (size_t i = 0; m->has_twins && i < m->twin_pairs->count; i++)
+        if (m->twin_pairs->twin_of[i] != MERGE_NONE)
+            builder->of_section[m->twin_pairs->twin_of[i]] = builder->of_section[i];
 }
 
 static void begin(struct builder *builder, struct merging *m)

@@ -1,0 +1,29 @@
+/* twins.h: what is known of Mercury's second form of the code (mercury.h), each struct from the
+ * stage that fills it. */
+#ifndef MINILINK_MERGE_TWINS_H
+#define MINILINK_MERGE_TWINS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the cubins; mercury.c. */
+struct twins {
+    const uint32_t *owner_of; /* by input section of Mercury's: its function, or MERGE_NONE */
+    const uint32_t *symtabs;  /* by file: its Mercury symbol table; 0 = none */
+    const uint32_t *indices;  /* by file: where it has sections that need 32 bits; 0 = none */
+};
+
+/* Among the merged sections; mercury.c, with those that mercury_constants.c makes. */
+struct twin_pairs {
+    const uint32_t *twin_of; /* by merged section, below `count`: its twin, or MERGE_NONE */
+    size_t count;
+    const uint32_t *copies; /* by merged section: the first of its copies in merging.constants */
+};
+
+/* The merged sections that are Mercury's own tables; mercury_write.c. */
+struct twin_tables {
+    uint32_t symtab;
+    uint32_t indices; /* its table of section indices, or MERGE_NONE */
+};
+
+#endif
