@@ -1,8 +1,7 @@
-/* back.c: the stages from the chunks on.
+/* back.c: the stages from the chunks' cubins to the files.
  *
- * What is linked decides how chunks are assembled, each as a whole program or to be merged, and
- * what becomes of their cubins: joined into one and merged with those of members, or, where the
- * assembler has made the whole program, taken as they are. */
+ * What is linked decides what becomes of the cubins: joined into one and merged with those of
+ * members, or, where the assembler has made the whole program, taken as they are. */
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/output.h"
@@ -10,118 +9,16 @@
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/finished.h"
-#include "link/keep.h"
+#include "link/report.h"
 #include "link/stages.h"
 #include "link/system.h"
-#include "options/forward.h"
-
-/* Writes the program as one module. Debug sections that describe all of a module cannot share a
- * text with another one. */
-bool emit_ptx(struct link *link)
-{
-    struct text text;
-
-    if (link->chunks.count != 1 || link->member_cubin_count > 0) {
-        diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                   link->member_cubin_count > 0 ? "some members have machine code only"
-                                                : "several modules have debug sections (-G)");
-        return false;
-    }
-    text = link->chunks.list[0].text;
-    link->status = EXIT_STATUS_ENVIRONMENT;
-    return output_write_file(link->request->output,
-                             (struct bytes){(const uint8_t *)text.data, text.size}, false);
-}
-
-/* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
- * lists have dropped all that there was, the program is a whole one. */
-static bool is_void(const struct link *link)
-{
-    return link->lto_ptx.size > 0 && link->chunks.symbol_count == 0 && !link->used.has_lists &&
-           !link->used.has_parts;
-}
-
-static bool is_whole(const struct link *link)
-{
-    return is_program(link) && !is_void(link) && !link->is_in_parts &&
-           link->members.cubin_count == 0 && !is_split(link) && link->chunks.count == 1;
-}
-
-/* Of the kernels that the options name, a chunk has some only; they have been selected before. */
-static const char *const *assembler_options(struct link *link)
-{
-    const struct link_request *request = link->request;
-    const char *const *given =
-        link->chunks.count > 1 ? link->entries.others : request->assembler_options;
-
-    if (!link->assembler.ptxas.path)
-        return given;
-    given = forward_to_ptxas(&link->cubin_arena, &link->agreement, &request->options, given,
-                             is_whole(link));
-    for (size_t i = 0; given[i]; i++)
-        diag_verbose("ptxas is given %s", given[i]);
-    return given;
-}
-
-static bool is_finished(const struct link *link)
-{
-    return link->cubins.count == 1 && is_whole(link) &&
-           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
-}
-
-/* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
- */
-static bool is_of_other_form(const struct link *link)
-{
-    const struct chunk_cubin *cubin = link->cubins.list;
-
-    return is_finished(link) &&
-           !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
-}
-
-/* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
- * the mode; assemble_chunks() finds the number of threads. */
-bool assemble(struct link *link)
-{
-    const struct link_request *request = link->request;
-    struct assemble_request wanted = {
-        .assembler = &link->assembler.table,
-        .arch = link->members.arch,
-        .threads = is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
-        .inner_threads = (uint32_t)link->agreement.split_compile,
-        .thread_limit = request->thread_limit,
-        .stack_bytes = request->worker_stack,
-        .keep_going = request->keep_going,
-        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
-        .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
-        .line_info = link->agreement.line_info && link->members.lto_count == 0,
-        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = assembler_options(link),
-        .jobserver = request->jobserver,
-    };
-    int code;
-
-    code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
-    if (code == LINK_NO_MEMORY)
-        context_raise(LINK_NO_MEMORY);
-    if (code == LINK_OK && is_of_other_form(link)) {
-        cubins_free(&link->cubins);
-        link->is_in_parts = true;
-        return assemble(link);
-    }
-    if (code == LINK_ENVIRONMENT)
-        environment_failed(link);
-    return code == LINK_OK &&
-           (keep_cubins(request->keep, &link->cubins) || environment_failed(link));
-}
 
 /* What libnvJitLink made went to the assembler as it was, and nothing had to be cut: measured,
  * nvlink merges that cubin as it is, its frames and data in the assembler's order, and its code for
  * other targets with it. */
 static bool is_lto_cubin(const struct link *link)
 {
-    return link->lto_ptx.size > 0 && !is_split(link) && link->cubins.count == 1 &&
+    return link->lto_ptx.size > 0 && !state_is_split(link) && link->cubins.count == 1 &&
            link->chunks.list[0].is_unchanged;
 }
 
@@ -186,7 +83,7 @@ static bool take_finished(struct link *link)
     return finished_take(cubin->data, cubin->size, "chunk 0", &link->chunks, &link->report);
 }
 
-bool merge(struct link *link)
+static bool merge(struct link *link)
 {
     const struct link_request *request = link->request;
     struct merge_request wanted = {
@@ -205,7 +102,7 @@ bool merge(struct link *link)
     const struct cubin **cubins;
     size_t count;
 
-    if (is_finished(link))
+    if (middle_is_finished(link))
         return take_finished(link);
     if (is_lto_cubin(link) ? !read_lto_cubin(link) : !read_chunks(link))
         return false;
@@ -251,39 +148,92 @@ static bool list_modules(const struct link *link, struct buffer *list)
     return modules_list(list, &link->inputs, link->is_system_unused, is_lto);
 }
 
-/* Writes the list of module ids, if it is wanted, and then what `write` does, behind which alone it
- * appears. */
+/* Writes the list of module ids, if it is wanted, and the image, behind which alone it appears;
+ * NULL = there is none. */
 static bool write_with_modules(struct link *link, bool (*write)(const struct link *link))
 {
     const char *path = link->request->modules_file;
     struct module_list list = {.output = {.fd = -1, .slot = -1}};
     struct context_cleanup cleanup;
-    bool ok;
+    bool is_listed, ok;
 
     context_defer(&cleanup, free_module_list, &list);
-    ok = !path || list_modules(link, &list.text);
-    if (ok)
-        link->status = EXIT_STATUS_ENVIRONMENT;
-    ok = ok &&
+    is_listed = !path || list_modules(link, &list.text);
+    ok = is_listed &&
          (!path || (output_open(&list.output, path) &&
                     output_append(&list.output, buffer_bytes(&list.text)))) &&
-         write(link) && (!path || output_commit(&list.output, false));
+         (!write || write(link)) && (!path || output_commit(&list.output, false));
     context_clean(&cleanup);
+    return ok || (is_listed && state_environment_failed(link));
+}
+
+/* Before anything is written, as a link without it must not leave an output. */
+static bool open_times(struct link *link)
+{
+    return timing_open(&link->timing, link->request->time_file) || state_environment_failed(link);
+}
+
+static bool write_times(struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return timing_write(&link->timing, request->time_file, request->output, link->members.arch,
+                        &link->cubins) ||
+           state_environment_failed(link);
+}
+
+/* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
+ * the inputs are looked through, no program is made, and the only file is the list of module ids.
+ * nvcc names no other. */
+bool back_end_virtual(struct link *link)
+{
+    diag_verbose(
+        "the target is virtual: no program is linked, the driver compiles the PTX of whole "
+        "objects");
+    return link->request->dry_run ||
+           (diag_error_count() == link->errors_before && open_times(link) &&
+            write_with_modules(link, NULL) && write_times(link));
+}
+
+/* Writes the program as one module. Debug sections that describe all of a module cannot share a
+ * text with another one. */
+static bool emit_ptx(struct link *link)
+{
+    struct text text;
+
+    if (link->chunks.count != 1 || link->member_cubin_count > 0) {
+        diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
+                   link->member_cubin_count > 0 ? "some members have machine code only"
+                                                : "several modules have debug sections (-G)");
+        return false;
+    }
+    text = link->chunks.list[0].text;
+    return output_write_file(link->request->output,
+                             (struct bytes){(const uint8_t *)text.data, text.size}, false) ||
+           state_environment_failed(link);
+}
+
+bool back_end_early(struct link *link)
+{
+    return (link->request->dry_run || emit_ptx(link)) && write_times(link);
+}
+
+bool back_merge(struct link *link)
+{
+    bool ok = merge(link);
+
+    report_image(&link->report);
+    ok = ok && (report_callgraph(&link->report, link->request->callgraph) ||
+                state_environment_failed(link));
+    timing_end(&link->timing, "merge");
     return ok;
 }
 
-bool write_outputs(struct link *link)
+bool back_write(struct link *link)
 {
-    return write_with_modules(link, write_image);
-}
+    bool ok = diag_error_count() == link->errors_before && open_times(link) &&
+              write_with_modules(link, write_image);
 
-static bool write_nothing(const struct link *link)
-{
-    (void)link;
-    return true;
-}
-
-bool write_modules(struct link *link)
-{
-    return write_with_modules(link, write_nothing);
+    timing_end(&link->timing, "write");
+    return ok && write_times(link);
 }

@@ -3,9 +3,12 @@
  * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
  * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
 #include "base/diag.h"
+#include "link/paths.h"
+#include "link/report.h"
 #include "link/stages.h"
 #include "link/system.h"
 #include "lto/lto.h"
+#include "merge/unified.h"
 
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
@@ -23,7 +26,7 @@ static bool find_lto(struct link *link)
 
 static bool selects_entries(const struct link *link)
 {
-    return is_program(link) && !link->entries.is_compile_only;
+    return state_is_program(link) && !link->entries.is_compile_only;
 }
 
 static struct inflation inflation_of(const struct link *link, enum member_role role)
@@ -36,7 +39,7 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
-bool select_members(struct link *link)
+static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct option_request *options = &request->options;
@@ -61,7 +64,7 @@ bool select_members(struct link *link)
         return true;
     if (options->lto)
         lto_warn_useless(&link->members);
-    used.is_lto = is_program(link);
+    used.is_lto = state_is_program(link);
     if (selects_entries(link)) {
         used.entries = link->entries.names;
         used.entry_count = link->entries.count;
@@ -106,7 +109,7 @@ static bool read_system(struct link *link, struct member *member, struct reading
 }
 
 /* Reads the members that are cubins already. */
-bool read_members(struct link *link)
+static bool read_members(struct link *link)
 {
     const struct link_request *request = link->request;
     bool ok = true;
@@ -139,7 +142,7 @@ bool read_members(struct link *link)
     return ok;
 }
 
-bool compile_lto(struct link *link)
+static bool compile_lto(struct link *link)
 {
     const struct lto_request wanted = {
         .library = link->lto_library,
@@ -152,18 +155,17 @@ bool compile_lto(struct link *link)
         .relocatable = link->request->relocatable,
     };
 
-    return link->members.lto_count == 0 ||
-           lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
+    return lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
  * other cubins, which shows in .debug_frame. */
 static bool is_left_as_is(const struct link *link)
 {
-    return link->members.lto_count > 0 && link->members.ptx_count == 0 && !is_split(link);
+    return link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link);
 }
 
-bool link_program(struct link *link)
+static bool link_program(struct link *link)
 {
     const struct member *member = link->members.list;
     struct program_source *sources =
@@ -171,8 +173,8 @@ bool link_program(struct link *link)
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead = link->agreement.debug || link->request->relocatable || is_left_as_is(link),
-        .drop_variables = is_program(link) && link->members.lto_count == 0,
-        .allow_undefined = has_user_cubins(link) || link->request->relocatable,
+        .drop_variables = state_is_program(link) && link->members.lto_count == 0,
+        .allow_undefined = state_has_user_cubins(link) || link->request->relocatable,
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),
@@ -195,14 +197,8 @@ bool link_program(struct link *link)
     return program_link(&link->program, sources, count, &wanted);
 }
 
-void free_program(struct link *link)
-{
-    program_free(&link->program);
-    arena_free(&link->sources_arena);
-}
-
 /* Drops libcudadevrt when nothing calls it. */
-void drop_system(struct link *link)
+static void drop_system(struct link *link)
 {
     size_t kept = 0, at = 0;
 
@@ -229,4 +225,69 @@ void drop_system(struct link *link)
     }
     link->member_cubin_count = kept;
     link->is_system_unused = true;
+}
+
+/* Before anything is written. */
+static bool check_paths(struct link *link)
+{
+    if (paths_check(link->request, &link->inputs))
+        return true;
+    link->status = EXIT_STATUS_USAGE;
+    return false;
+}
+
+bool front_open(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct library_search libraries = {
+        .paths = request->library_paths,
+        .count = request->library_path_count,
+        .from_compiler = request->from_compiler,
+    };
+    bool ok;
+
+    entries_read(&link->entries, &link->entries_arena, request->assembler_options);
+    ok = unified_check_index(request->index_file) &&
+         inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
+         check_paths(link);
+    timing_end(&link->timing, "open");
+    return ok;
+}
+
+bool front_select(struct link *link)
+{
+    bool ok = select_members(link);
+
+    report_members(&link->members);
+    timing_end(&link->timing, "select");
+    return ok;
+}
+
+bool front_agree(struct link *link)
+{
+    bool ok = consensus_reach(&link->agreement, &link->members, &link->request->options);
+
+    if (ok)
+        report_agreement(&link->agreement);
+    timing_end(&link->timing, "agree");
+    return ok;
+}
+
+bool front_compile_lto(struct link *link)
+{
+    bool ok = link->members.lto_count == 0 || compile_lto(link);
+
+    if (link->members.lto_count)
+        timing_end(&link->timing, "lto");
+    return ok;
+}
+
+bool front_link(struct link *link)
+{
+    bool ok = read_members(link) && (!state_has_ptx(link) || link_program(link));
+
+    if (ok)
+        drop_system(link);
+    timing_end(&link->timing, "link");
+    return ok;
 }

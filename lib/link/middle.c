@@ -1,0 +1,189 @@
+/* middle.c: the stages from the program to its chunks' cubins.
+ *
+ * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "link/finished.h"
+#include "link/keep.h"
+#include "link/report.h"
+#include "link/stages.h"
+#include "options/forward.h"
+
+/* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
+ * of threads; enough to keep a large machine busy. */
+#define MOST_CHUNKS 128u
+
+static void release_inputs(const void *inputs)
+{
+    inputs_release(inputs);
+}
+
+static bool split(struct link *link)
+{
+    const char *keep = link->request->keep;
+    struct split_request wanted = {
+        .wanted = !state_is_split(link) || link->request->emit_ptx ? 1
+                  : link->request->split_policy == SPLIT_KERNEL    ? SPLIT_MOST_CHUNKS
+                                                                   : MOST_CHUNKS,
+        .policy = link->request->split_policy,
+        .minimum_bytes = link->request->minimum_chunk,
+        .arch = link->members.arch,
+        .release = release_inputs,
+        .release_argument = &link->inputs,
+        .explanation = link->request->explain_split ? &link->explanation : NULL,
+    };
+
+    if (link->request->chunk_count && !link->request->emit_ptx)
+        wanted.wanted = link->request->chunk_count;
+    return split_program(&link->chunks, &link->program, &wanted) &&
+           ((keep_chunks(keep, &link->chunks) &&
+             keep_program(keep, &link->program, link->members.arch)) ||
+            state_environment_failed(link));
+}
+
+struct found_ptxas {
+    struct buffer tried;
+    char *path;
+};
+
+static void free_found(void *argument)
+{
+    struct found_ptxas *found = argument;
+
+    buffer_free(&found->tried);
+    free(found->path);
+}
+
+/* Whoever has a toolkit and asks for optimised code may expect that it runs. */
+static void tell_of_ptxas(const struct assembler_request *request)
+{
+    struct found_ptxas found = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_found, &found);
+    found.path = ptxas_find(request, &found.tried);
+    if (found.path)
+        diag_info("The code is the built-in assembler's, which no GPU runs; --assembler=ptxas "
+                  "makes a GPU's, with '%s'",
+                  found.path);
+    context_clean(&cleanup);
+}
+
+static bool open_assembler(struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    if (request->options.lto && !request->assembler.name)
+        tell_of_ptxas(&request->assembler);
+    return assembler_open(&link->assembler, &link->request->assembler) ||
+           state_environment_failed(link);
+}
+
+/* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
+ * lists have dropped all that there was, the program is a whole one. */
+static bool is_void(const struct link *link)
+{
+    return link->lto_ptx.size > 0 && link->chunks.symbol_count == 0 && !link->used.has_lists &&
+           !link->used.has_parts;
+}
+
+static bool is_whole(const struct link *link)
+{
+    return state_is_program(link) && !is_void(link) && !link->is_in_parts &&
+           link->members.cubin_count == 0 && !state_is_split(link) && link->chunks.count == 1;
+}
+
+/* Of the kernels that the options name, a chunk has some only; they have been selected before. */
+static const char *const *assembler_options(struct link *link)
+{
+    const struct link_request *request = link->request;
+    const char *const *given =
+        link->chunks.count > 1 ? link->entries.others : request->assembler_options;
+
+    if (!link->assembler.ptxas.path)
+        return given;
+    given = forward_to_ptxas(&link->cubin_arena, &link->agreement, &request->options, given,
+                             is_whole(link));
+    for (size_t i = 0; given[i]; i++)
+        diag_verbose("ptxas is given %s", given[i]);
+    return given;
+}
+
+bool middle_is_finished(const struct link *link)
+{
+    return link->cubins.count == 1 && is_whole(link) &&
+           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
+}
+
+/* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
+ */
+static bool is_of_other_form(const struct link *link)
+{
+    const struct chunk_cubin *cubin = link->cubins.list;
+
+    return middle_is_finished(link) &&
+           !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
+}
+
+/* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
+ * the mode; assemble_chunks() finds the number of threads. */
+static bool assemble(struct link *link)
+{
+    const struct link_request *request = link->request;
+    struct assemble_request wanted = {
+        .assembler = &link->assembler.table,
+        .arch = link->members.arch,
+        .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
+        .inner_threads = (uint32_t)link->agreement.split_compile,
+        .thread_limit = request->thread_limit,
+        .stack_bytes = request->worker_stack,
+        .keep_going = request->keep_going,
+        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .debug = link->agreement.debug,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
+        .line_info = link->agreement.line_info && link->members.lto_count == 0,
+        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
+        .options = assembler_options(link),
+        .jobserver = request->jobserver,
+    };
+    int code;
+
+    code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    if (code == LINK_OK && is_of_other_form(link)) {
+        cubins_free(&link->cubins);
+        link->is_in_parts = true;
+        return assemble(link);
+    }
+    if (code == LINK_ENVIRONMENT)
+        state_environment_failed(link);
+    return code == LINK_OK &&
+           (keep_cubins(request->keep, &link->cubins) || state_environment_failed(link));
+}
+
+bool middle_split(struct link *link)
+{
+    bool ok = !state_has_ptx(link) || split(link);
+
+    report_chunks(&link->chunks, &link->program);
+    ok = ok &&
+         (report_explanation(buffer_view(&link->explanation)) || state_environment_failed(link));
+    program_free(&link->program);
+    arena_free(&link->sources_arena);
+    timing_end(&link->timing, "split");
+    inputs_release(&link->inputs);
+    return ok;
+}
+
+bool middle_assemble(struct link *link)
+{
+    bool ok = !state_has_ptx(link) || (open_assembler(link) && assemble(link));
+
+    report_assembly(&link->cubins, &link->assembler);
+    timing_end(&link->timing, "assemble");
+    chunks_free_texts(&link->chunks);
+    return ok;
+}

@@ -1,0 +1,76 @@
+/* state.h: what one link has made so far, in the order in which link.c lets the stages make it. */
+#ifndef MINILINK_LINK_STATE_H
+#define MINILINK_LINK_STATE_H
+
+#include "assemble/assemble.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/table.h"
+#include "cubin/cubin.h"
+#include "cubin/image.h"
+#include "input/member.h"
+#include "input/used.h"
+#include "link/link.h"
+#include "link/timing.h"
+#include "merge/merge.h"
+#include "options/entries.h"
+#include "ptx/program.h"
+
+/* Results of all stages, in order. */
+struct link {
+    const struct link_request *request;
+    struct inputs inputs;
+    struct members members;
+    struct entry_selection entries;
+    struct arena entries_arena;
+    struct used_names used;
+    struct agreement agreement;
+    bool is_in_parts;               /* a whole program's cubin would have the wrong form */
+    char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
+    struct inflation ptx_inflation; /* what the members give when they are decompressed */
+    struct inflation cubin_inflation;
+    struct text lto_ptx;        /* what libnvJitLink made of the LTO-IR, in sources_arena */
+    struct arena sources_arena; /* the program's PTX; gone once the chunks have theirs */
+    struct program program;
+    struct chunks chunks;
+    struct buffer explanation; /* of the chunks */
+    struct assembler assembler;
+    struct cubins cubins;
+    struct arena cubin_arena;
+    struct cubin *member_cubins; /* of the members with that role, read */
+    size_t member_cubin_count;
+    struct table system_names;  /* functions that libcudadevrt defines */
+    bool has_system;            /* libcudadevrt is among the inputs, and may be left out */
+    bool is_system_unused;      /* ... and was */
+    struct cubin *chunk_cubins; /* cubins.count of them, read */
+    size_t chunk_cubin_count;
+    struct cubin joined;                /* the program's chunks as one cubin */
+    const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
+    struct image image;
+    struct merge_report report;
+    struct timing timing;
+    uint64_t errors_before;  /* of the thread: a warning may have become an error, too */
+    enum exit_status status; /* of a failure that is not an ordinary link error */
+};
+
+/* Notes that the environment is at fault, not the inputs. Returns false. */
+bool state_environment_failed(struct link *link);
+
+/* True when code takes part that has to be assembled. */
+bool state_has_ptx(const struct link *link);
+
+/* True when the program may become several chunks. */
+bool state_is_split(const struct link *link);
+
+/* True when cubins take part that are not left out later, as libcudadevrt may be. */
+bool state_has_user_cubins(const struct link *link);
+
+/* True under -lto where the link makes a program that can be run, of LTO-IR only or of PTX only,
+ * and nothing else but what may be left out later. nvlink 13.0 assembles that in whole-program
+ * mode, all else with -c (measured). */
+bool state_is_program(const struct link *link);
+
+/* Frees all that has been made. */
+void state_free(struct link *link);
+
+#endif
