@@ -18,36 +18,36 @@
  * other targets with it. */
 static bool is_lto_cubin(const struct link *link)
 {
-    return link->lto_ptx.size > 0 && !state_is_split(link) && link->cubins.count == 1 &&
-           link->chunks.list[0].is_unchanged;
+    return link->lto_ptx.size > 0 && !state_is_split(link) && link->assembled.cubins.count == 1 &&
+           link->cut.chunks.list[0].is_unchanged;
 }
 
-static bool read_lto_cubin(struct link *link)
+static bool read_lto_cubin(const struct link *link, struct merged *merged)
 {
-    const struct chunk_cubin *from = link->cubins.list;
+    const struct chunk_cubin *from = link->assembled.cubins.list;
 
-    return cubin_read(&link->joined, "lto.cubin", (struct bytes){from->data, from->size});
+    return cubin_read(&merged->joined, "lto.cubin", (struct bytes){from->data, from->size});
 }
 
 /* Reads the chunks' cubins and joins them. */
-static bool read_chunks(struct link *link)
+static bool read_chunks(const struct link *link, struct merged *merged)
 {
     const struct cubin **views;
     bool ok = true;
 
-    link->chunk_cubins =
-        arena_zalloc(&link->cubin_arena, link->cubins.count, sizeof *link->chunk_cubins);
-    views = arena_alloc(&link->cubin_arena, link->cubins.count, sizeof *views);
-    for (size_t i = 0; i < link->cubins.count; i++) {
-        const struct chunk_cubin *from = &link->cubins.list[i];
+    merged->chunk_cubins =
+        arena_zalloc(&merged->arena, link->assembled.cubins.count, sizeof *merged->chunk_cubins);
+    views = arena_alloc(&merged->arena, link->assembled.cubins.count, sizeof *views);
+    for (size_t i = 0; i < link->assembled.cubins.count; i++) {
+        const struct chunk_cubin *from = &link->assembled.cubins.list[i];
 
-        views[i] = &link->chunk_cubins[link->chunk_cubin_count++];
-        ok &= cubin_read(&link->chunk_cubins[i], arena_printf(&link->cubin_arena, "chunk %zu", i),
+        views[i] = &merged->chunk_cubins[merged->chunk_cubin_count++];
+        ok &= cubin_read(&merged->chunk_cubins[i], arena_printf(&merged->arena, "chunk %zu", i),
                          (struct bytes){from->data, from->size});
     }
-    return ok && (link->cubins.count == 0 ||
-                  join_cubins(&link->joined, views, link->cubins.count, link->chunks.symbols,
-                              link->chunks.symbol_count));
+    return ok && (link->assembled.cubins.count == 0 ||
+                  join_cubins(&merged->joined, views, link->assembled.cubins.count,
+                              link->cut.chunks.symbols, link->cut.chunks.symbol_count));
 }
 
 /* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
@@ -59,7 +59,7 @@ static void warn_of_mixture(const struct link *link)
     struct text note = TEXT(".note.minilink");
     const char *own = NULL, *system = NULL;
 
-    if (link->cubins.count == 0 || !cubin_section_find(&link->joined, note))
+    if (link->assembled.cubins.count == 0 || !cubin_section_find(&link->merged.joined, note))
         return;
     for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
         const char *name = link->member_cubins[i].name;
@@ -75,15 +75,15 @@ static void warn_of_mixture(const struct link *link)
 }
 
 /* A whole program that the assembler made an executable of is the link's result as it is. */
-static bool take_finished(struct link *link)
+static bool take_finished(const struct link *link, struct merged *merged)
 {
-    struct chunk_cubin *cubin = link->cubins.list;
+    struct chunk_cubin *cubin = link->assembled.cubins.list;
 
-    link->finished = cubin;
-    return finished_take(cubin->data, cubin->size, "chunk 0", &link->chunks, &link->report);
+    merged->finished = cubin;
+    return finished_take(cubin->data, cubin->size, "chunk 0", &link->cut.chunks, &merged->report);
 }
 
-static bool merge(struct link *link)
+static bool merge(const struct link *link, struct merged *merged)
 {
     const struct link_request *request = link->request;
     struct merge_request wanted = {
@@ -103,18 +103,18 @@ static bool merge(struct link *link)
     size_t count;
 
     if (middle_is_finished(link))
-        return take_finished(link);
-    if (is_lto_cubin(link) ? !read_lto_cubin(link) : !read_chunks(link))
+        return take_finished(link, merged);
+    if (is_lto_cubin(link) ? !read_lto_cubin(link, merged) : !read_chunks(link, merged))
         return false;
     warn_of_mixture(link);
-    cubins = arena_alloc(&link->cubin_arena, link->member_cubin_count + 1, sizeof *cubins);
+    cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
     count = system_order_cubins(cubins, &link->members, link->member_cubins,
-                                link->cubins.count ? &link->joined : NULL);
+                                link->assembled.cubins.count ? &merged->joined : NULL);
     if (count == 0) {
-        empty_cubin(&link->joined, link->members.arch);
-        cubins[count++] = &link->joined;
+        empty_cubin(&merged->joined, link->members.arch);
+        cubins[count++] = &merged->joined;
     }
-    return merge_cubins(&link->image, cubins, count, &wanted, &link->report);
+    return merge_cubins(&merged->image, cubins, count, &wanted, &merged->report);
 }
 
 /* The list of module ids on its way to its file. */
@@ -134,10 +134,10 @@ static void free_module_list(void *argument)
 static bool write_image(const struct link *link)
 {
     const char *path = link->request->output;
-    const struct chunk_cubin *finished = link->finished;
+    const struct chunk_cubin *finished = link->merged.finished;
 
     return finished ? output_write_file(path, (struct bytes){finished->data, finished->size}, false)
-                    : image_write(&link->image, path);
+                    : image_write(&link->merged.image, path);
 }
 
 static bool list_modules(const struct link *link, struct buffer *list)
@@ -150,7 +150,7 @@ static bool list_modules(const struct link *link, struct buffer *list)
 
 /* Writes the list of module ids, if it is wanted, and the image, behind which alone it appears;
  * NULL = there is none. */
-static bool write_with_modules(struct link *link, bool (*write)(const struct link *link))
+static bool write_with_modules(const struct link *link, bool (*write)(const struct link *link))
 {
     const char *path = link->request->modules_file;
     struct module_list list = {.output = {.fd = -1, .slot = -1}};
@@ -168,24 +168,24 @@ static bool write_with_modules(struct link *link, bool (*write)(const struct lin
 }
 
 /* Before anything is written, as a link without it must not leave an output. */
-static bool open_times(struct link *link)
+static bool open_times(const struct link *link)
 {
-    return timing_open(&link->timing, link->request->time_file) || state_environment_failed(link);
+    return timing_open(link->timing, link->request->time_file) || state_environment_failed(link);
 }
 
-static bool write_times(struct link *link)
+static bool write_times(const struct link *link)
 {
     const struct link_request *request = link->request;
 
-    return timing_write(&link->timing, request->time_file, request->output, link->members.arch,
-                        &link->cubins) ||
+    return timing_write(link->timing, request->time_file, request->output, link->members.arch,
+                        &link->assembled.cubins) ||
            state_environment_failed(link);
 }
 
 /* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
  * the inputs are looked through, no program is made, and the only file is the list of module ids.
  * nvcc names no other. */
-bool back_end_virtual(struct link *link)
+bool back_end_virtual(const struct link *link)
 {
     diag_verbose(
         "the target is virtual: no program is linked, the driver compiles the PTX of whole "
@@ -197,43 +197,43 @@ bool back_end_virtual(struct link *link)
 
 /* Writes the program as one module. Debug sections that describe all of a module cannot share a
  * text with another one. */
-static bool emit_ptx(struct link *link)
+static bool emit_ptx(const struct link *link)
 {
     struct text text;
 
-    if (link->chunks.count != 1 || link->member_cubin_count > 0) {
+    if (link->cut.chunks.count != 1 || link->member_cubin_count > 0) {
         diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
                    link->member_cubin_count > 0 ? "some members have machine code only"
                                                 : "several modules have debug sections (-G)");
         return false;
     }
-    text = link->chunks.list[0].text;
+    text = link->cut.chunks.list[0].text;
     return output_write_file(link->request->output,
                              (struct bytes){(const uint8_t *)text.data, text.size}, false) ||
            state_environment_failed(link);
 }
 
-bool back_end_early(struct link *link)
+bool back_end_early(const struct link *link)
 {
     return (link->request->dry_run || emit_ptx(link)) && write_times(link);
 }
 
-bool back_merge(struct link *link)
+bool back_merge(const struct link *link, struct merged *merged)
 {
-    bool ok = merge(link);
+    bool ok = merge(link, merged);
 
-    report_image(&link->report);
-    ok = ok && (report_callgraph(&link->report, link->request->callgraph) ||
+    report_image(&merged->report);
+    ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
                 state_environment_failed(link));
-    timing_end(&link->timing, "merge");
+    timing_end(link->timing, "merge");
     return ok;
 }
 
-bool back_write(struct link *link)
+bool back_write(const struct link *link)
 {
     bool ok = diag_error_count() == link->errors_before && open_times(link) &&
               write_with_modules(link, write_image);
 
-    timing_end(&link->timing, "write");
+    timing_end(link->timing, "write");
     return ok && write_times(link);
 }

@@ -232,7 +232,7 @@ static bool check_paths(struct link *link)
 {
     if (paths_check(link->request, &link->inputs))
         return true;
-    link->status = EXIT_STATUS_USAGE;
+    *link->status = EXIT_STATUS_USAGE;
     return false;
 }
 
@@ -250,7 +250,7 @@ bool front_open(struct link *link)
     ok = unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link);
-    timing_end(&link->timing, "open");
+    timing_end(link->timing, "open");
     return ok;
 }
 
@@ -259,7 +259,7 @@ bool front_select(struct link *link)
     bool ok = select_members(link);
 
     report_members(&link->members);
-    timing_end(&link->timing, "select");
+    timing_end(link->timing, "select");
     return ok;
 }
 
@@ -269,7 +269,7 @@ bool front_agree(struct link *link)
 
     if (ok)
         report_agreement(&link->agreement);
-    timing_end(&link->timing, "agree");
+    timing_end(link->timing, "agree");
     return ok;
 }
 
@@ -278,7 +278,7 @@ bool front_compile_lto(struct link *link)
     bool ok = link->members.lto_count == 0 || compile_lto(link);
 
     if (link->members.lto_count)
-        timing_end(&link->timing, "lto");
+        timing_end(link->timing, "lto");
     return ok;
 }
 
@@ -288,6 +288,13 @@ bool front_link(struct link *link)
 
     if (ok)
         drop_system(link);
-    timing_end(&link->timing, "link");
+    timing_end(link->timing, "link");
     return ok;
+}
+
+void front_release(struct link *link)
+{
+    program_free(&link->program);
+    arena_free(&link->sources_arena);
+    inputs_release(&link->inputs);
 }

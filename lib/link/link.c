@@ -15,7 +15,7 @@ static bool run_stages(struct link *link)
 {
     const struct link_request *request = link->request;
 
-    timing_start(&link->timing);
+    timing_start(link->timing);
     if (!front_open(link))
         return false;
     /* From here on no input file is opened. */
@@ -38,18 +38,20 @@ static bool run_stages(struct link *link)
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
-    if (!middle_split(link))
+    if (!middle_split(link, &link->cut))
         return false;
+    front_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
     if (request->dry_run || request->emit_ptx)
         return back_end_early(link);
-    if (!middle_assemble(link))
+    if (!middle_assemble(link, &link->assembled))
         return false;
+    chunks_free_texts(&link->cut.chunks);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!back_merge(link))
+    if (!back_merge(link, &link->merged))
         return false;
     /* The layout is final. */
 
@@ -63,13 +65,17 @@ static enum link_code run(void *link)
 
 enum exit_status link_run(const struct link_request *request)
 {
-    struct link link = {
-        .request = request, .errors_before = diag_error_count(), .status = EXIT_STATUS_ERROR};
+    struct timing timing = {0};
+    enum exit_status status = EXIT_STATUS_ERROR;
+    struct link link = {.request = request,
+                        .timing = &timing,
+                        .status = &status,
+                        .errors_before = diag_error_count()};
     enum link_code code = context_run(run, &link);
-    enum exit_status status = link.status;
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
+    timing_close(&timing);
     state_free(&link);
     if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
         return EXIT_STATUS_ENVIRONMENT;

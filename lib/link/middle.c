@@ -20,7 +20,7 @@ static void release_inputs(const void *inputs)
     inputs_release(inputs);
 }
 
-static bool split(struct link *link)
+static bool split(const struct link *link, struct cut *cut)
 {
     const char *keep = link->request->keep;
     struct split_request wanted = {
@@ -32,13 +32,13 @@ static bool split(struct link *link)
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
-        .explanation = link->request->explain_split ? &link->explanation : NULL,
+        .explanation = link->request->explain_split ? &cut->explanation : NULL,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
-    return split_program(&link->chunks, &link->program, &wanted) &&
-           ((keep_chunks(keep, &link->chunks) &&
+    return split_program(&cut->chunks, &link->program, &wanted) &&
+           ((keep_chunks(keep, &link->cut.chunks) &&
              keep_program(keep, &link->program, link->members.arch)) ||
             state_environment_failed(link));
 }
@@ -71,41 +71,39 @@ static void tell_of_ptxas(const struct assembler_request *request)
     context_clean(&cleanup);
 }
 
-static bool open_assembler(struct link *link)
+static bool open_assembler(const struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
     if (request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
-    return assembler_open(&link->assembler, &link->request->assembler) ||
-           state_environment_failed(link);
+    return assembler_open(assembler, &link->request->assembler) || state_environment_failed(link);
 }
 
 /* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
  * lists have dropped all that there was, the program is a whole one. */
 static bool is_void(const struct link *link)
 {
-    return link->lto_ptx.size > 0 && link->chunks.symbol_count == 0 && !link->used.has_lists &&
+    return link->lto_ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
            !link->used.has_parts;
 }
 
 static bool is_whole(const struct link *link)
 {
-    return state_is_program(link) && !is_void(link) && !link->is_in_parts &&
-           link->members.cubin_count == 0 && !state_is_split(link) && link->chunks.count == 1;
+    return state_is_program(link) && !is_void(link) && !link->assembled.is_in_parts &&
+           link->members.cubin_count == 0 && !state_is_split(link) && link->cut.chunks.count == 1;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
-static const char *const *assembler_options(struct link *link)
+static const char *const *assembler_options(const struct link *link, struct arena *arena)
 {
     const struct link_request *request = link->request;
     const char *const *given =
-        link->chunks.count > 1 ? link->entries.others : request->assembler_options;
+        link->cut.chunks.count > 1 ? link->entries.others : request->assembler_options;
 
-    if (!link->assembler.ptxas.path)
+    if (!link->assembled.assembler.ptxas.path)
         return given;
-    given = forward_to_ptxas(&link->cubin_arena, &link->agreement, &request->options, given,
-                             is_whole(link));
+    given = forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
     for (size_t i = 0; given[i]; i++)
         diag_verbose("ptxas is given %s", given[i]);
     return given;
@@ -113,15 +111,16 @@ static const char *const *assembler_options(struct link *link)
 
 bool middle_is_finished(const struct link *link)
 {
-    return link->cubins.count == 1 && is_whole(link) &&
-           finished_is((struct bytes){link->cubins.list[0].data, link->cubins.list[0].size});
+    return link->assembled.cubins.count == 1 && is_whole(link) &&
+           finished_is((struct bytes){link->assembled.cubins.list[0].data,
+                                      link->assembled.cubins.list[0].size});
 }
 
 /* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
  */
 static bool is_of_other_form(const struct link *link)
 {
-    const struct chunk_cubin *cubin = link->cubins.list;
+    const struct chunk_cubin *cubin = link->assembled.cubins.list;
 
     return middle_is_finished(link) &&
            !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
@@ -129,11 +128,11 @@ static bool is_of_other_form(const struct link *link)
 
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
-static bool assemble(struct link *link)
+static bool assemble(const struct link *link, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
-        .assembler = &link->assembler.table,
+        .assembler = &link->assembled.assembler.table,
         .arch = link->members.arch,
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
         .inner_threads = (uint32_t)link->agreement.split_compile,
@@ -145,45 +144,42 @@ static bool assemble(struct link *link)
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
         .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = assembler_options(link),
+        .options = assembler_options(link, &assembled->arena),
         .jobserver = request->jobserver,
     };
     int code;
 
-    code = assemble_chunks(&link->cubins, &link->chunks, &wanted);
+    code = assemble_chunks(&assembled->cubins, &link->cut.chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_OK && is_of_other_form(link)) {
-        cubins_free(&link->cubins);
-        link->is_in_parts = true;
-        return assemble(link);
+        cubins_free(&assembled->cubins);
+        assembled->is_in_parts = true;
+        return assemble(link, assembled);
     }
     if (code == LINK_ENVIRONMENT)
         state_environment_failed(link);
     return code == LINK_OK &&
-           (keep_cubins(request->keep, &link->cubins) || state_environment_failed(link));
+           (keep_cubins(request->keep, &link->assembled.cubins) || state_environment_failed(link));
 }
 
-bool middle_split(struct link *link)
+bool middle_split(const struct link *link, struct cut *cut)
 {
-    bool ok = !state_has_ptx(link) || split(link);
+    bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&link->chunks, &link->program);
-    ok = ok &&
-         (report_explanation(buffer_view(&link->explanation)) || state_environment_failed(link));
-    program_free(&link->program);
-    arena_free(&link->sources_arena);
-    timing_end(&link->timing, "split");
-    inputs_release(&link->inputs);
+    report_chunks(&link->cut.chunks, &link->program);
+    ok = ok && (report_explanation(buffer_view(&link->cut.explanation)) ||
+                state_environment_failed(link));
+    timing_end(link->timing, "split");
     return ok;
 }
 
-bool middle_assemble(struct link *link)
+bool middle_assemble(const struct link *link, struct assembled *assembled)
 {
-    bool ok = !state_has_ptx(link) || (open_assembler(link) && assemble(link));
+    bool ok = !state_has_ptx(link) ||
+              (open_assembler(link, &assembled->assembler) && assemble(link, assembled));
 
-    report_assembly(&link->cubins, &link->assembler);
-    timing_end(&link->timing, "assemble");
-    chunks_free_texts(&link->chunks);
+    report_assembly(&link->assembled.cubins, &link->assembled.assembler);
+    timing_end(link->timing, "assemble");
     return ok;
 }

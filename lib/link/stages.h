@@ -1,7 +1,8 @@
 /* stages.h: the stages, in the order in which link.c runs them.
  *
- * Each reads what those before it made, adds its own to the state, tells of it under -v and ends
- * its row of -time. False when something was wrong, all of which it has reported. */
+ * Each reads what those before it made (const, behind front.c), makes its own result, tells of it
+ * under -v and ends its row of -time. False when something was wrong, all of which it has reported.
+ */
 #ifndef MINILINK_LINK_STAGES_H
 #define MINILINK_LINK_STAGES_H
 
@@ -25,13 +26,16 @@ bool front_compile_lto(struct link *link);
  * when nothing calls it. */
 bool front_link(struct link *link);
 
+/* Frees the program and its PTX, and lets go of the inputs: the chunks are made. */
+void front_release(struct link *link);
+
 /* middle.c: from the program to its cubins */
 
-/* Cuts the program into chunks; it and its PTX are gone then. */
-bool middle_split(struct link *link);
+/* Cuts the program into chunks. */
+bool middle_split(const struct link *link, struct cut *cut);
 
 /* Makes a cubin of every chunk. */
-bool middle_assemble(struct link *link);
+bool middle_assemble(const struct link *link, struct assembled *assembled);
 
 /* Whether the only cubin is the whole link's result already. */
 bool middle_is_finished(const struct link *link);
@@ -39,15 +43,15 @@ bool middle_is_finished(const struct link *link);
 /* back.c: from the cubins to the files */
 
 /* Makes one image of all cubins. */
-bool back_merge(struct link *link);
+bool back_merge(const struct link *link, struct merged *merged);
 
 /* Writes what the user asked for: the image, the list of modules, the times. */
-bool back_write(struct link *link);
+bool back_write(const struct link *link);
 
 /* Ends a link for a virtual target: writes the list of modules alone. */
-bool back_end_virtual(struct link *link);
+bool back_end_virtual(const struct link *link);
 
 /* Ends a link that assembles nothing: under --dry-run, or with the program's PTX as output. */
-bool back_end_early(struct link *link);
+bool back_end_early(const struct link *link);
 
 #endif

@@ -29,27 +29,28 @@ bool state_has_ptx(const struct link *link)
     return link->members.ptx_count + link->members.lto_count > 0;
 }
 
-bool state_environment_failed(struct link *link)
+bool state_environment_failed(const struct link *link)
 {
-    link->status = EXIT_STATUS_ENVIRONMENT;
+    *link->status = EXIT_STATUS_ENVIRONMENT;
     return false;
 }
 
 void state_free(struct link *link)
 {
-    timing_close(&link->timing);
-    merge_report_free(&link->report);
-    image_free(&link->image);
+    merge_report_free(&link->merged.report);
+    image_free(&link->merged.image);
     for (size_t i = 0; i < link->member_cubin_count; i++)
         cubin_free(&link->member_cubins[i]);
-    cubin_free(&link->joined);
-    for (size_t i = 0; i < link->chunk_cubin_count; i++)
-        cubin_free(&link->chunk_cubins[i]);
+    cubin_free(&link->merged.joined);
+    for (size_t i = 0; i < link->merged.chunk_cubin_count; i++)
+        cubin_free(&link->merged.chunk_cubins[i]);
+    arena_free(&link->merged.arena);
+    arena_free(&link->assembled.arena);
     arena_free(&link->cubin_arena);
-    cubins_free(&link->cubins);
-    assembler_close(&link->assembler);
-    chunks_free(&link->chunks);
-    buffer_free(&link->explanation);
+    cubins_free(&link->assembled.cubins);
+    assembler_close(&link->assembled.assembler);
+    chunks_free(&link->cut.chunks);
+    buffer_free(&link->cut.explanation);
     table_free(&link->system_names);
     program_free(&link->program);
     arena_free(&link->entries_arena);

@@ -16,7 +16,33 @@
 #include "options/entries.h"
 #include "ptx/program.h"
 
-/* Results of all stages, in order. */
+/* What splitting makes. */
+struct cut {
+    struct chunks chunks;
+    struct buffer explanation;
+};
+
+/* What assembling makes. */
+struct assembled {
+    struct arena arena; /* for the assembler's options */
+    struct assembler assembler;
+    struct cubins cubins;
+    bool is_in_parts; /* a whole program's cubin would have the wrong form */
+};
+
+/* What merging makes. */
+struct merged {
+    struct arena arena;
+    struct cubin *chunk_cubins; /* cubins.count of them, read */
+    size_t chunk_cubin_count;
+    struct cubin joined;                /* the program's chunks as one cubin */
+    const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
+    struct image image;
+    struct merge_report report;
+};
+
+/* Results of all stages, in order. Those of front.c find and drop members as they go; what they
+ * leave is const for the stages behind, each of which makes one result. */
 struct link {
     const struct link_request *request;
     struct inputs inputs;
@@ -25,36 +51,28 @@ struct link {
     struct arena entries_arena;
     struct used_names used;
     struct agreement agreement;
-    bool is_in_parts;               /* a whole program's cubin would have the wrong form */
     char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;
     struct text lto_ptx;        /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct arena sources_arena; /* the program's PTX; gone once the chunks have theirs */
     struct program program;
-    struct chunks chunks;
-    struct buffer explanation; /* of the chunks */
-    struct assembler assembler;
-    struct cubins cubins;
     struct arena cubin_arena;
     struct cubin *member_cubins; /* of the members with that role, read */
     size_t member_cubin_count;
-    struct table system_names;  /* functions that libcudadevrt defines */
-    bool has_system;            /* libcudadevrt is among the inputs, and may be left out */
-    bool is_system_unused;      /* ... and was */
-    struct cubin *chunk_cubins; /* cubins.count of them, read */
-    size_t chunk_cubin_count;
-    struct cubin joined;                /* the program's chunks as one cubin */
-    const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
-    struct image image;
-    struct merge_report report;
-    struct timing timing;
-    uint64_t errors_before;  /* of the thread: a warning may have become an error, too */
-    enum exit_status status; /* of a failure that is not an ordinary link error */
+    struct table system_names; /* functions that libcudadevrt defines */
+    bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
+    bool is_system_unused;     /* ... and was */
+    struct cut cut;
+    struct assembled assembled;
+    struct merged merged;
+    uint64_t errors_before;   /* of the thread: a warning may have become an error, too */
+    struct timing *timing;    /* each stage ends its row */
+    enum exit_status *status; /* of a failure that is not an ordinary link error */
 };
 
 /* Notes that the environment is at fault, not the inputs. Returns false. */
-bool state_environment_failed(struct link *link);
+bool state_environment_failed(const struct link *link);
 
 /* True when code takes part that has to be assembled. */
 bool state_has_ptx(const struct link *link);
