@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/layout.h"
 #include "merge/reach.h"
 #include "merge/symtab.h"
 
@@ -223,7 +224,7 @@ static uint32_t row_of(const struct merging *m, size_t file, uint32_t index)
         return m->rows->of_symbol[symbol];
     if (index >= cubin->symbol_count || cubin->symbols[index].section >= cubin->section_count)
         return 0;
-    section = m->places[m->section_base[file] + cubin->symbols[index].section].section;
+    section = m->layout->places[m->section_base[file] + cubin->symbols[index].section].section;
     return section == MERGE_NONE ? 0 : m->rows->of_section[section];
 }
 
@@ -298,8 +299,8 @@ static void encode_program(struct encoder *encoder, uint32_t type)
             read_records(encoder, at.file, at.section->data);
     for (size_t i = encoder->count; i-- > 0;)
         encode_program_record(encoder, &encoder->records[i]);
-    for (size_t i = 0; i < m->kernel_count && !m->request->relocatable; i++) {
-        uint32_t kernel = m->kernels[i];
+    for (size_t i = 0; i < m->layout->kernel_count && !m->request->relocatable; i++) {
+        uint32_t kernel = m->layout->kernels[i];
 
         put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows->of_symbol[kernel],
                           has_cycle(m, kernel) ? UINT32_MAX : (uint32_t)m->reach[kernel].stack);
@@ -388,7 +389,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
     context_defer(&cleanup, memory_cleanup, &reached.items);
-    if (m->kernel_count == 1) {
+    if (m->layout->kernel_count == 1) {
         collect_all_externs(encoder, function, &reached);
         context_clean(&cleanup);
         return;
@@ -527,8 +528,8 @@ void attributes_warn(const struct merging *m)
 {
     if (m->request->relocatable || m->request->suppress_stack_warning)
         return;
-    for (size_t i = 0; i < m->kernel_count; i++)
-        if (has_cycle(m, m->kernels[i]))
+    for (size_t i = 0; i < m->layout->kernel_count; i++)
+        if (has_cycle(m, m->layout->kernels[i]))
             diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                         TEXT_ARG(m->symbols[m->kernels[i]].name));
+                         TEXT_ARG(m->symbols[m->layout->kernels[i]].name));
 }

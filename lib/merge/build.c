@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "merge/attributes.h"
+#include "merge/layout.h"
 #include "merge/mercury_write.h"
 #include "merge/ordering.h"
 #include "merge/symtab.h"
@@ -48,8 +49,8 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
         return m->sections[section->target].index;
-    if (section->function != MERGE_NONE && m->text_of[section->function] != MERGE_NONE)
-        return m->sections[m->text_of[section->function]].index;
+    if (section->function != MERGE_NONE && m->layout->text_of[section->function] != MERGE_NONE)
+        return m->sections[m->layout->text_of[section->function]].index;
     return 0;
 }
 

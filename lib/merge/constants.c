@@ -75,16 +75,16 @@ static void find_users(struct planner *planner)
     struct reach_walker walker;
 
     reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(&walker, m, m->kernels[k], REACHES_CONSTANTS, &found);
+        size_t count = reach_walk(&walker, m, m->layout->kernels[k], REACHES_CONSTANTS, &found);
 
         for (size_t i = 0; i < count; i++)
             if (found[i] < m->symbol_count && planner->block_of[found[i]] != MERGE_NONE)
                 lists_add(&users, planner->block_of[found[i]], k);
     }
     planner->kernels_of = lists_make(&m->arena, &users, planner->block_count);
-    lists_distinct(&m->arena, &planner->kernels_of, planner->block_count, m->kernel_count);
+    lists_distinct(&m->arena, &planner->kernels_of, planner->block_count, m->layout->kernel_count);
     free(users.items);
 }
 
@@ -113,8 +113,8 @@ static void place_blocks(struct planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (size_t k = 0; k < m->kernel_count; k++) {
-        uint32_t section = planner->section_of[m->kernels[k]];
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
+        uint32_t section = planner->section_of[m->layout->kernels[k]];
 
         planner->end[k] = section == MERGE_NONE ? 0 : m->sections[section].size;
         planner->alignment[k] = section == MERGE_NONE ? 1 : m->sections[section].alignment;
@@ -128,12 +128,12 @@ static bool check_sizes(const struct planner *planner)
     const struct merging *m = planner->m;
     bool ok = true;
 
-    for (size_t k = 0; k < m->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
         if (planner->end[k] <= BANK_BYTES)
             continue;
         diag_error("Entry function '%.*s' uses too much data for compiler-generated constants; "
                    "please recompile with -Xptxas --disable-optimizer-constants",
-                   TEXT_ARG(m->symbols[m->kernels[k]].name));
+                   TEXT_ARG(m->symbols[m->layout->kernels[k]].name));
         ok = false;
     }
     return ok;
@@ -143,7 +143,7 @@ static bool check_sizes(const struct planner *planner)
 static void grow_section(struct planner *planner, size_t k)
 {
     struct merging *m = planner->m;
-    uint32_t kernel = m->kernels[k];
+    uint32_t kernel = m->layout->kernels[k];
     struct merged_section *section;
 
     if (planner->section_of[kernel] == MERGE_NONE) {
@@ -165,15 +165,17 @@ static void note_copies(struct planner *planner)
 {
     struct merging *m = planner->m;
     const struct merged_lists *users = &planner->kernels_of;
+    struct merged_copy *copies;
 
-    m->constants = arena_alloc(&m->arena, users->first[planner->block_count], sizeof *m->constants);
+    copies = arena_alloc(&m->arena, users->first[planner->block_count], sizeof *copies);
     for (size_t block = 0; block < planner->block_count; block++)
         for (uint32_t i = users->first[block]; i < users->first[block + 1]; i++)
-            m->constants[m->constant_count++] = (struct merged_copy){
+            copies[m->constant_count++] = (struct merged_copy){
                 .from = planner->blocks[block],
-                .to = planner->section_of[m->kernels[users->items[i]]],
+                .to = planner->section_of[m->layout->kernels[users->items[i]]],
                 .offset = planner->offset[block],
             };
+    m->constants = copies;
 }
 
 /* The functions' sections are not written; only their contents are still wanted. */
@@ -190,7 +192,7 @@ static void give_up_blocks(struct planner *planner)
     }
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *input = at.section;
-        const struct merged_place *where = &m->places[m->section_base[at.file] + at.index];
+        const struct merged_place *where = &m->layout->places[m->section_base[at.file] + at.index];
 
         if (where->section != MERGE_NONE && m->sections[where->section].class == CLASS_COUNT &&
             input->size > 0)
@@ -221,14 +223,14 @@ bool constants_layout(struct merging *m)
     if (planner.block_count == 0)
         return true;
     planner.offset = arena_alloc(&m->arena, planner.block_count, sizeof *planner.offset);
-    planner.end = arena_alloc(&m->arena, m->kernel_count, sizeof *planner.end);
-    planner.alignment = arena_alloc(&m->arena, m->kernel_count, sizeof *planner.alignment);
+    planner.end = arena_alloc(&m->arena, m->layout->kernel_count, sizeof *planner.end);
+    planner.alignment = arena_alloc(&m->arena, m->layout->kernel_count, sizeof *planner.alignment);
     find_users(&planner);
     place_blocks(&planner);
     if (!check_sizes(&planner))
         return false;
-    for (size_t k = 0; k < m->kernel_count; k++) {
-        uint32_t section = planner.section_of[m->kernels[k]];
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
+        uint32_t section = planner.section_of[m->layout->kernels[k]];
 
         if (planner.end[k] > (section == MERGE_NONE ? 0 : m->sections[section].size))
             grow_section(&planner, k);

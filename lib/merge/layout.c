@@ -15,6 +15,15 @@
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
+/* A struct layout while it is made. */
+struct builder {
+    struct merging *m;
+    struct merged_place *places;
+    uint32_t *text_of;
+    uint32_t *kernels;
+    size_t kernel_count;
+};
+
 uint32_t layout_add(struct merging *m, const struct merged_section *section)
 {
     ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = *section;
@@ -105,11 +114,12 @@ static void too_large(struct merging *m, struct text name)
     m->failed = true;
 }
 
-static void place(struct merging *m, size_t file, size_t index, enum merged_class class)
+static void place(struct builder *builder, size_t file, size_t index, enum merged_class class)
 {
+    struct merging *m = builder->m;
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
-    struct merged_place *where = &m->places[m->section_base[file] + index];
+    struct merged_place *where = &builder->places[m->section_base[file] + index];
 
     where->section = find_section(m, class, input, owner);
     if (m->sections[where->section].class != class) {
@@ -126,9 +136,9 @@ static void place(struct merging *m, size_t file, size_t index, enum merged_clas
     if (where->offset == UINT64_MAX)
         too_large(m, input->name);
     if (class == CLASS_TEXT) {
-        m->text_of[owner] = where->section;
+        builder->text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
-            m->kernels[m->kernel_count++] = owner;
+            builder->kernels[builder->kernel_count++] = owner;
     }
 }
 
@@ -168,7 +178,7 @@ static void place_symbols(struct merging *m)
         if (symbol->file == MERGE_NONE || symbol->input_section == SHN_UNDEF ||
             symbol->input_section >= m->cubins[symbol->file]->section_count)
             continue;
-        where = &m->places[m->section_base[symbol->file] + symbol->input_section];
+        where = &m->layout->places[m->section_base[symbol->file] + symbol->input_section];
         if (where->section == MERGE_NONE)
             continue;
         m->placed[i].section = where->section;
@@ -247,11 +257,15 @@ static void begin_symbols(struct merging *m)
 bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
+    struct layout *layout = arena_alloc(&m->arena, 1, sizeof *layout);
+    struct builder builder = {
+        .m = m,
+        .places = arena_alloc(&m->arena, inputs, sizeof *builder.places),
+        .text_of = merging_none(m, m->symbol_count),
+        .kernels = arena_alloc(&m->arena, inputs, sizeof *builder.kernels),
+    };
 
-    m->places = arena_alloc(&m->arena, inputs, sizeof *m->places);
-    memset(m->places, 0xff, inputs * sizeof *m->places); /* MERGE_NONE */
-    m->text_of = merging_none(m, m->symbol_count);
-    m->kernels = arena_alloc(&m->arena, inputs, sizeof *m->kernels);
+    memset(builder.places, 0xff, inputs * sizeof *builder.places); /* MERGE_NONE */
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *section = at.section;
         enum merged_class class = class_of(m, section, merging_owner(m, at.file, at.index));
@@ -259,8 +273,11 @@ bool layout_sections(struct merging *m)
         if (class == CLASS_COUNT)
             check_unknown(m, at.file, section);
         else if (is_placed(m, at.file, at.index, class))
-            place(m, at.file, at.index, class);
+            place(&builder, at.file, at.index, class);
     }
+    *layout =
+        (struct layout){builder.places, builder.text_of, builder.kernels, builder.kernel_count};
+    m->layout = layout;
     begin_symbols(m);
     place_commons(m);
     place_symbols(m);
@@ -302,7 +319,7 @@ static void fill(struct merging *m, const struct cubin_section *input,
 void layout_fill(struct merging *m)
 {
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
-        const struct merged_place *where = &m->places[m->section_base[at.file] + at.index];
+        const struct merged_place *where = &m->layout->places[m->section_base[at.file] + at.index];
 
         if (where->section != MERGE_NONE)
             fill(m, at.section, where);

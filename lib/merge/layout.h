@@ -4,7 +4,15 @@
 
 #include "merge/merging.h"
 
-/* Adds code, data and debug sections to m->sections, fills m->places, and gives symbols their
+/* Where contents and code went. */
+struct layout {
+    const struct merged_place *places; /* by input section */
+    const uint32_t *text_of;           /* by symbol: the merged section of a function's code */
+    const uint32_t *kernels;           /* symbols, in order of their code */
+    size_t kernel_count;
+};
+
+/* Adds code, data and debug sections to m->sections, fills m->layout, and gives symbols their
  * section and value. False, and errors, for contents that do not fit or cannot be merged. */
 bool layout_sections(struct merging *m);
 

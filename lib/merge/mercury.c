@@ -17,6 +17,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/layout.h"
 #include "merge/mercury_constants.h"
 
 #define MERC_CODE_PREFIX TEXT(".nv.capmerc")
@@ -209,7 +210,7 @@ void mercury_pair(struct merging *m)
     *pairs = (struct twin_pairs){.twin_of = twin_of, .count = m->section_count};
     for (size_t file = 0; file < m->count; file++) {
         const struct cubin *cubin = m->cubins[file];
-        const struct merged_place *places = &m->places[m->section_base[file]];
+        const struct merged_place *places = &m->layout->places[m->section_base[file]];
 
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
             uint32_t section = cubin->symbols[i].section;

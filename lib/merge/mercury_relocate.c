@@ -102,7 +102,7 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
         give_up(list, "a relocation is against no section");
         return;
     }
-    part = &m->places[m->section_base[list->file] + section];
+    part = &m->layout->places[m->section_base[list->file] + section];
     if (part->section == MERGE_NONE)
         return;
     if (type == R_MERCURY_64 && section == list->target_index)
@@ -237,7 +237,7 @@ static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
     uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
     uint32_t symbol = merging_symbol(m, list->file, index);
     uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
-    const struct merged_place *part = &m->places[m->section_base[list->file]];
+    const struct merged_place *part = &m->layout->places[m->section_base[list->file]];
 
     if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
         return;
@@ -402,7 +402,7 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     if (input->size == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    place = m->places[m->section_base[file] + input->info];
+    place = m->layout->places[m->section_base[file] + input->info];
     if (place.section == MERGE_NONE)
         return;
     if (list.target->type == SHT_CUDA_CAPMERC)

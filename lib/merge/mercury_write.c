@@ -112,7 +112,7 @@ void mercury_write_encode(struct merging *m)
 
         if (m->sections[i].class != CLASS_TWIN_TEXT)
             continue;
-        text = m->sections[m->text_of[m->sections[i].function]].index;
+        text = m->sections[m->layout->text_of[m->sections[i].function]].index;
         memcpy(layout_writable(m, i), &text, sizeof text);
     }
 }
@@ -214,7 +214,8 @@ uint32_t mercury_write_shared(const struct merging *m, const struct merged_secti
 
 uint32_t mercury_write_info(const struct merging *m, const struct merged_section *section)
 {
-    uint32_t text = section->function == MERGE_NONE ? MERGE_NONE : m->text_of[section->function];
+    uint32_t text =
+        section->function == MERGE_NONE ? MERGE_NONE : m->layout->text_of[section->function];
 
     switch (section->class) {
     case CLASS_TWIN_TEXT:

@@ -38,6 +38,7 @@ struct shared_memory;
 struct texture_names;
 struct texture_words;
 struct call_graph;
+struct layout;
 
 struct merging {
     const struct merge_request *request;
@@ -70,13 +71,10 @@ struct merging {
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
-    struct table section_names;   /* sections that are found by name */
-    struct merged_place *places;  /* by input section */
-    struct placed_symbol *placed; /* by symbol */
-    uint32_t *text_of;            /* by symbol: the merged section of a function's code */
-    uint32_t *kernels;            /* symbols, in order of their code */
-    size_t kernel_count;
-    struct merged_copy *constants; /* what device functions have in kernels' sections */
+    struct table section_names;          /* sections that are found by name */
+    struct placed_symbol *placed;        /* by symbol */
+    const struct layout *layout;         /* layout.h */
+    const struct merged_copy *constants; /* what device functions have in kernels' sections */
     size_t constant_count;
     const struct shared_names *shared_names; /* shared.h */
     const struct shared_memory *shared;

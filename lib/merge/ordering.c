@@ -3,6 +3,7 @@
  * on nvlink 13.0). */
 #include "merge/ordering.h"
 
+#include "merge/layout.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
 
@@ -40,7 +41,7 @@ static void take_code(struct merging *m)
             uint32_t function = code_of(m, file, i);
 
             if (function != MERGE_NONE)
-                take(m, m->text_of[function]);
+                take(m, m->layout->text_of[function]);
         }
 }
 
@@ -57,7 +58,7 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
         return MERGE_NONE;
     if (has_section && (cubin->sections[input->section].type == SHT_CUDA_GLOBAL ||
                         cubin->sections[input->section].type == SHT_CUDA_RESERVED_SHARED))
-        return m->places[m->section_base[file] + input->section].section;
+        return m->layout->places[m->section_base[file] + input->section].section;
     if (!merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
         (has_section && merging_owner(m, file, input->section) != MERGE_NONE))
         return MERGE_NONE;

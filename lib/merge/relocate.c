@@ -179,7 +179,8 @@ static bool relocate_section(struct list *list, const struct cubin_relocation *r
     struct merging *m = list->m;
     const struct relocation_rule *rule = relocation_rule(relocation->type);
     const struct cubin_symbol *input = &m->cubins[list->file]->symbols[relocation->symbol];
-    const struct merged_place *part = &m->places[m->section_base[list->file] + input->section];
+    const struct merged_place *part =
+        &m->layout->places[m->section_base[list->file] + input->section];
     bool is_own = input->section == list->target_index;
     bool is_debug_offset = relocation->type == R_CUDA_32 && list->is_debug;
 
@@ -311,7 +312,7 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     if (input->relocation_count == 0 || !merging_keeps(m, file, input->info))
         return;
     list.target = &cubin->sections[input->info];
-    list.place = m->places[m->section_base[file] + input->info];
+    list.place = m->layout->places[m->section_base[file] + input->info];
     if (list.place.section == MERGE_NONE)
         return;
     /* Mercury's twins have lists of their own kind. */

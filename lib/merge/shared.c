@@ -128,7 +128,7 @@ static void align_common(struct shared_planner *planner)
             strictest = section->alignment;
     }
     needs_memory = strictest >= SHARED_EXTERN_ALIGNMENT && declares_extern(m);
-    for (size_t k = 0; k < m->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
         shared_align(&planner->windows[k], strictest);
         planner->windows[k].has_variables |= needs_memory;
     }
@@ -141,10 +141,10 @@ static void tell_functions(struct shared_planner *planner)
     struct reach_walker walker;
 
     reach_walker_begin(&walker, m);
-    for (size_t k = 0; k < m->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *found;
         size_t count = planner->windows[k].has_extern
-                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           ? reach_walk(&walker, m, m->layout->kernels[k], REACHES_SHARED, &found)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
@@ -254,7 +254,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = planner->section_of[m->kernels[kernels[0]]];
+        placed->section = planner->section_of[m->layout->kernels[kernels[0]]];
         return;
     }
     placed->section = planner->result->debug_section;
@@ -287,8 +287,8 @@ static void mark_given_sections(struct shared_planner *planner)
     struct merging *m = planner->m;
     uint32_t *number = arena_alloc(&m->arena, m->symbol_count, sizeof *number);
 
-    for (uint32_t k = 0; k < m->kernel_count; k++)
-        number[m->kernels[k]] = k;
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++)
+        number[m->layout->kernels[k]] = k;
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
@@ -308,7 +308,7 @@ static void begin(struct shared_planner *planner, struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++)
         planner->extern_address[i] = UINT64_MAX;
     planner->is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
-    planner->windows = arena_zalloc(&m->arena, m->kernel_count, sizeof *planner->windows);
+    planner->windows = arena_zalloc(&m->arena, m->layout->kernel_count, sizeof *planner->windows);
     planner->result = arena_alloc(&m->arena, 1, sizeof *planner->result);
     *planner->result = (struct shared_memory){
         .section_of = planner->section_of,
@@ -332,9 +332,9 @@ bool shared_layout(struct merging *m)
     shared_place(&planner);
     tell_functions(&planner);
     mark_given_sections(&planner);
-    for (size_t k = 0; k < m->kernel_count; k++)
+    for (size_t k = 0; k < m->layout->kernel_count; k++)
         if (planner.windows[k].has_variables || planner.windows[k].has_extern)
-            add_section(&planner, m->kernels[k], &planner.windows[k]);
+            add_section(&planner, m->layout->kernels[k], &planner.windows[k]);
     describe_extern(&planner);
     finish_variables(&planner);
     return !m->failed;

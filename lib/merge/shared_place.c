@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "merge/layout.h"
 #include "merge/reach.h"
 #include "merge/shared_users.h"
 #include "merge/shared.h"
@@ -264,9 +265,9 @@ static void place_variables(struct shared_planner *planner)
     context_defer(&cleanup, memory_cleanup, &single.items);
     add_single(planner, &single, all, count, true);
     add_single(planner, &single, outside, outside_count, false);
-    lists = lists_make(&m->arena, &single, m->kernel_count);
+    lists = lists_make(&m->arena, &single, m->layout->kernel_count);
     context_clean(&cleanup);
-    for (uint32_t k = 0; k < m->kernel_count; k++)
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         place_single(planner, &lists, k, scratch);
 }
 
@@ -305,10 +306,10 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
 
     context_defer(&cleanup, memory_cleanup, &pairs.items);
     reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *found;
         size_t count = planner->windows[k].has_extern
-                           ? reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found)
+                           ? reach_walk(&walker, m, m->layout->kernels[k], REACHES_SHARED, &found)
                            : 0;
 
         for (size_t i = 0; i < count; i++)
@@ -326,22 +327,22 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
 static void agree_on_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    uint32_t *sets = arena_alloc(&m->arena, m->kernel_count, sizeof *sets);
-    uint64_t *highest = arena_zalloc(&m->arena, m->kernel_count, sizeof *highest);
+    uint32_t *sets = arena_alloc(&m->arena, m->layout->kernel_count, sizeof *sets);
+    uint64_t *highest = arena_zalloc(&m->arena, m->layout->kernel_count, sizeof *highest);
 
-    for (uint32_t k = 0; k < m->kernel_count; k++)
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         sets[k] = k;
     unite_users(planner, sets);
     for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
         if (m->symbols[i].file == MERGE_NONE && planner->group_of[i] != MERGE_NONE)
             unite(sets, &planner->kernels_of, planner->group_of[i]);
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         uint32_t set = set_of(sets, k);
 
         if (planner->windows[k].has_extern && planner->windows[k].end > highest[set])
             highest[set] = planner->windows[k].end;
     }
-    for (uint32_t k = 0; k < m->kernel_count; k++)
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         if (planner->windows[k].has_extern)
             planner->windows[k].end = planner->windows[k].extern_address = highest[set_of(sets, k)];
 }
@@ -351,7 +352,7 @@ static void place_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (size_t k = 0; k < m->kernel_count; k++) {
+    for (size_t k = 0; k < m->layout->kernel_count; k++) {
         struct shared_window *window = &planner->windows[k];
 
         if (!window->has_extern)

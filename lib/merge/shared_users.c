@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "merge/layout.h"
 #include "merge/reach.h"
 
 /* What a kernel's window takes over from the variables of a group. */
@@ -114,9 +115,9 @@ static void find_kernels(struct grouping *grouping)
     struct reach_walker walker;
 
     reach_walker_begin(&walker, m);
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(&walker, m, m->kernels[k], REACHES_SHARED, &found);
+        size_t count = reach_walk(&walker, m, m->layout->kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
         for (size_t i = 0; i < count; i++) {
@@ -148,9 +149,9 @@ static void find_sets(struct grouping *grouping)
     for (uint32_t group = 0; group < grouping->count; group++)
         for (uint32_t i = kernels_of->first[group]; i < kernels_of->first[group + 1]; i++)
             lists_add(&grouping->pairs, kernels_of->items[i], group);
-    groups_of = lists_make(&m->arena, &grouping->pairs, m->kernel_count);
+    groups_of = lists_make(&m->arena, &grouping->pairs, m->layout->kernel_count);
     grouping->pairs.count = 0;
-    for (uint32_t k = 0; k < m->kernel_count; k++) {
+    for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
         size_t count = lists_count(&groups_of, k);
 

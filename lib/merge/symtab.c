@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "merge/constants.h"
+#include "merge/layout.h"
 #include "merge/ordering.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
@@ -79,12 +80,12 @@ static uint32_t section_named(const struct merging *m, size_t file, uint32_t ind
     uint32_t input = m->cubins[file]->symbols[index].section;
     const struct cubin_section *section = &m->cubins[file]->sections[input];
     uint32_t owner = merging_owner(m, file, input);
-    uint32_t placed = m->places[m->section_base[file] + input].section;
+    uint32_t placed = m->layout->places[m->section_base[file] + input].section;
 
     if (placed != MERGE_NONE)
         return placed;
     if (owner != MERGE_NONE && cubin_is_text(section))
-        return m->text_of[owner];
+        return m->layout->text_of[owner];
     if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
         return m->shared->section_of[owner];
     if (section->type == SHT_NOTE)

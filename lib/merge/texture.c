@@ -101,7 +101,7 @@ void texture_gather(struct merging *m, struct merged_function *functions)
 static bool has_words(const struct merging *m, uint32_t kernel)
 {
     return (m->reach[kernel].flags & REACHES_TEXTURE) ||
-           (m->kernel_count == 1 && m->texture_names->is_used);
+           (m->layout->kernel_count == 1 && m->texture_names->is_used);
 }
 
 static bool is_first(const void *context, uint32_t a, uint32_t b)
@@ -147,13 +147,13 @@ static void check_words(struct merging *m, uint64_t end)
     size_t counts[KIND_COUNT] = {0};
     size_t k = 0;
 
-    while (k < m->kernel_count && !has_words(m, m->kernels[k]))
+    while (k < m->layout->kernel_count && !has_words(m, m->layout->kernels[k]))
         k++;
-    if (k == m->kernel_count)
+    if (k == m->layout->kernel_count)
         return;
     for (size_t i = 0; i < m->texture_names->count; i++)
         counts[kind_of(&m->symbols[m->texture_names->symbols[i]]) - kinds]++;
-    check_counts(m, counts, m->kernels[k]);
+    check_counts(m, counts, m->layout->kernels[k]);
     if (end <= CONSTANT_BANK_BYTES)
         return;
     diag_error("File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
@@ -214,8 +214,8 @@ bool texture_layout(struct merging *m)
     order_words(m, words);
     end = words->base + WORD_SIZE * m->texture_names->count;
     check_words(m, end);
-    for (size_t k = 0; k < m->kernel_count && !m->failed; k++) {
-        uint32_t kernel = m->kernels[k];
+    for (size_t k = 0; k < m->layout->kernel_count && !m->failed; k++) {
+        uint32_t kernel = m->layout->kernels[k];
 
         if (!has_words(m, kernel))
             continue;
@@ -277,8 +277,8 @@ void texture_relocate(struct merging *m, size_t file, size_t *next)
 {
     if (m->texture_names->count == 0 || m->request->relocatable)
         return;
-    while (*next < m->kernel_count && m->symbols[m->kernels[*next]].file == file) {
-        uint32_t kernel = m->kernels[(*next)++];
+    while (*next < m->layout->kernel_count && m->symbols[m->layout->kernels[*next]].file == file) {
+        uint32_t kernel = m->layout->kernels[(*next)++];
 
         if (has_words(m, kernel))
             relocate_kernel(m, kernel);
