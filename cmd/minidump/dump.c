@@ -38,7 +38,8 @@ void dump_print(const struct dump *dump, const char *format, ...)
     va_end(arguments);
     plain.size -= ends_line;
     escape_text(buffer_view(&plain), &shown);
-    fwrite(shown.data, 1, shown.size, dump->out);
+    if (shown.size > 0)
+        fwrite(shown.data, 1, shown.size, dump->out);
     if (ends_line)
         fputc('\n', dump->out);
     context_clean(&cleanups[1]);

@@ -26,7 +26,8 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-library=$(dirname "$(command -v nvcc)")/../lib64
+# nvcc on PATH may be a script that runs the toolkit's.
+library=$(nvcc -dryrun -c -x cu /dev/null -o none 2>&1 | sed -n 's/^#\$ _HERE_=//p')/../lib64
 cat > launch.cu << END
 __global__ void child(int *p)
 {

@@ -62,7 +62,12 @@ rm "$0"
 END
 chmod +x large gone.sh
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
-for kib in 0 1 4; do
+# ThreadSanitizer writes a file of its own before the program begins.
+case ${SANITIZE:-} in
+*thread*) least=1; echo "hostile.sh: ThreadSanitizer does not start with a limit of 0 on files: SKIPPED" ;;
+*) least=0 ;;
+esac
+for kib in $least 1 4; do
     limited $kib minilink -w -arch=sm_90 "${abc[@]}" -o out/x.cubin
     check "a limit of $kib KiB on files, builtin" is 3 "File too large"
     limited $kib minilink -w -arch=sm_90 -split-compile-extended=4 --minimum-chunk=1 "${abc[@]}" -o out/x.cubin
@@ -78,8 +83,10 @@ limited 1 minilink -w -arch=sm_90 -emit-ptx "${abc[@]}" -o out/x.ptx
 check "a limit on files, -emit-ptx" is 3 "File too large"
 limited 1 minilink -w -arch=sm_90 --keep=kept "${abc[@]}" -o out/x.cubin
 check "a limit on files, --keep" is 3 "Could not write output file 'kept/.*File too large"
-limited 0 minifat --format=fatbin "$F"/a.ptx -o out/x.fatbin
-check "a limit on files, minifat" is 3 "File too large"
+if [ $least = 0 ]; then
+    limited 0 minifat --format=fatbin "$F"/a.ptx -o out/x.fatbin
+    check "a limit on files, minifat" is 3 "File too large"
+fi
 limited 1 minifat --format=object "$F"/a.ptx -o out/x.o
 check "a limit on files, minifat's objects" is 3 "File too large"
 limited 1 sh -c 'exec minidump "$1" > dumped' sh "$F"/a.lto.o
