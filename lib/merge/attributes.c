@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/reach.h"
 #include "merge/symtab.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "merge/merging_inputs.h"
 
 #define HEAD_SIZE   20u /* escape, length, and place of the CIE */
 #define CIE_POINTER 12u

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "merge/lists.h"
 #include "merge/losers.h"
+#include "merge/merging_inputs.h"
 
 /* Who leads to whom, and the cubin that says so. */
 struct edges {

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "merge/losers.h"
 #include "merge/mercury.h"
+#include "merge/merging_inputs.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 

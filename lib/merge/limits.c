@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/merging_inputs.h"
 #include "merge/reach.h"
 
 /* Of a function: the size of the parameters of the first copy that was weak, once there is one;

@@ -15,6 +15,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "merge/merging_inputs.h"
 
 /* The losses while they are found. */
 struct finding {

@@ -19,6 +19,8 @@
 #include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/mercury_constants.h"
+#include "merge/merging_inputs.h"
+#include "merge/twins.h"
 
 #define MERC_CODE_PREFIX TEXT(".nv.capmerc")
 #define MERC_PREFIX      TEXT(".nv.merc")

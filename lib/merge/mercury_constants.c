@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/twins.h"
 
 /* Makes the twin of a kernel's section. */
 static void add_twin(struct merging *m, uint32_t *twin_of, uint32_t section, uint32_t model)

@@ -17,10 +17,12 @@
 #include "merge/mercury.h"
 #include "merge/mercury_code.h"
 #include "merge/mercury_constants.h"
+#include "merge/merging_inputs.h"
 #include "merge/preserve.h"
 #include "merge/relocations.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
+#include "merge/twins.h"
 
 /* An offset in a constant bank that goes into the code. */
 struct mercury_fill {

@@ -6,11 +6,13 @@
 #include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/mercury.h"
+#include "merge/merging_inputs.h"
 #include "merge/ordering.h"
 #include "merge/reserved.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"
+#include "merge/twins.h"
 
 static uint32_t twin_of(const struct merging *m, uint32_t section)
 {

@@ -4,6 +4,7 @@
 #include "merge/ordering.h"
 
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
 

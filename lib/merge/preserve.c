@@ -9,6 +9,7 @@
 #include "merge/constants.h"
 #include "merge/layout.h"
 #include "merge/mercury.h"
+#include "merge/merging_inputs.h"
 
 #define FIRST_WARNED 90u /* measured */
 

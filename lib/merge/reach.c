@@ -14,6 +14,7 @@
 #include "input/used.h"
 #include "merge/graph.h"
 #include "merge/losers.h"
+#include "merge/merging_inputs.h"
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
  * only has its address taken is kept, too, but nothing for its sake except what the driver brings:

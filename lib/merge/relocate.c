@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/losers.h"
+#include "merge/merging_inputs.h"
 #include "merge/preserve.h"
 #include "merge/relocation_rule.h"
 #include "merge/relocations.h"

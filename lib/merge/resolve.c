@@ -14,6 +14,7 @@
 #include "base/driver.h"
 #include "base/memory.h"
 #include "merge/losers.h"
+#include "merge/merging_inputs.h"
 
 /* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
  * after the first cubin's functions, then everything else; each cubin's symbols are therefore

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/reach.h"
 #include "merge/shared_place.h"
 #include "merge/shared_users.h"

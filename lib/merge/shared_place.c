@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/reach.h"
 #include "merge/shared_users.h"
 #include "merge/shared.h"

@@ -11,10 +11,12 @@
 #include "base/memory.h"
 #include "merge/constants.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/ordering.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
+#include "merge/twins.h"
 
 struct builder {
     const struct merging *m;

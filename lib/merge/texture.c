@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/reach.h"
 #include "merge/relocations.h"
 #include "merge/sort.h"
