@@ -91,6 +91,20 @@ void *arena_zalloc(struct arena *arena, size_t count, size_t size)
     return result;
 }
 
+void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
+                 size_t size)
+{
+    void *grown;
+
+    if (*capacity > SIZE_MAX / 2)
+        context_raise(LINK_NO_MEMORY);
+    *capacity = *capacity < 8 ? 16 : *capacity * 2;
+    grown = arena_alloc(arena, *capacity, size);
+    if (count)
+        memcpy(grown, array, count * size);
+    return grown;
+}
+
 char *arena_string(struct arena *arena, struct text text)
 {
     char *copy;

@@ -13,22 +13,12 @@ struct walk {
     bool is_guarded; /* what is written may keep its old value */
 };
 
-static void grow(struct walk *walk)
-{
-    struct register_accesses *accesses = walk->accesses;
-    size_t capacity = accesses->capacity ? accesses->capacity * 2 : 32;
-    struct register_access *list = arena_alloc(walk->arena, capacity, sizeof *list);
-    if (accesses->count)
-        memcpy(list, accesses->list, accesses->count * sizeof *list);
-    accesses->list = list;
-    accesses->capacity = capacity;
-}
-
 static inline void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
 {
     struct register_accesses *accesses = walk->accesses;
     if (accesses->count == accesses->capacity)
-        grow(walk);
+        accesses->list = arena_grow(walk->arena, accesses->list, accesses->count,
+                                    &accesses->capacity, sizeof *accesses->list);
     accesses->list[accesses->count++] =
         (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
 }

@@ -54,14 +54,10 @@ struct liveness {
 
 static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
 {
-    if (liveness->event_count == liveness->event_capacity) {
-        size_t capacity = liveness->event_capacity * 2 + 64;
-        struct event *events = arena_alloc(liveness->body->arena, capacity, sizeof *events);
-        if (liveness->event_count)
-            memcpy(events, liveness->events, liveness->event_count * sizeof *events);
-        liveness->events = events;
-        liveness->event_capacity = capacity;
-    }
+    if (liveness->event_count == liveness->event_capacity)
+        liveness->events =
+            arena_grow(liveness->body->arena, liveness->events, liveness->event_count,
+                       &liveness->event_capacity, sizeof *liveness->events);
     liveness->events[liveness->event_count++] =
         (struct event){.block = block, .reg = reg & (UINT32_MAX >> 1), .is_write = is_write};
     if (is_write || liveness->occurrences[reg].crossing != NO_INDEX)

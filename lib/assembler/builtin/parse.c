@@ -78,17 +78,11 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 
 void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size)
 {
-    void *bigger;
-
     if (*capacity == 0) /* an array that the caller began is not ours to extend */
         *capacity = count;
     if (count < *capacity)
         return array;
-    *capacity = count < 8 ? 16 : count * 2;
-    bigger = arena_alloc(parser->body->arena, *capacity, size);
-    if (count)
-        memcpy(bigger, array, count * size);
-    return bigger;
+    return arena_grow(parser->body->arena, array, count, capacity, size);
 }
 
 /* @p or @!p */

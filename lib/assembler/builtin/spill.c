@@ -48,25 +48,15 @@ static uint32_t class_bytes(uint8_t class)
     return class == REGISTER_64 ? 8 : class == REGISTER_128 ? 16 : 4;
 }
 
-static void *grow(struct arena *arena, const void *list, size_t count, size_t *capacity,
-                  size_t size)
-{
-    *capacity = *capacity * 2 < 16 ? 16 : *capacity * 2;
-    void *larger = arena_alloc(arena, *capacity, size);
-    if (count)
-        memcpy(larger, list, count * size);
-    return larger;
-}
-
 static uint32_t add_register(struct rewrite *rewrite, uint8_t class, uint8_t bits, struct text name)
 {
     struct body *body = rewrite->body;
     if (body->register_count == rewrite->register_capacity) {
         size_t capacity = rewrite->register_capacity;
-        rewrite->intervals = grow(body->arena, rewrite->intervals, body->register_count, &capacity,
-                                  sizeof *rewrite->intervals);
-        body->registers = grow(body->arena, body->registers, body->register_count,
-                               &rewrite->register_capacity, sizeof *body->registers);
+        rewrite->intervals = arena_grow(body->arena, rewrite->intervals, body->register_count,
+                                        &capacity, sizeof *rewrite->intervals);
+        body->registers = arena_grow(body->arena, body->registers, body->register_count,
+                                     &rewrite->register_capacity, sizeof *body->registers);
     }
     body->registers[body->register_count] =
         (struct virtual_register){.name = name, .class = class, .bits = bits};
@@ -80,8 +70,8 @@ static void add_area(struct rewrite *rewrite)
     size_t capacity = body->symbol_count;
     if (rewrite->area->exists)
         return;
-    body->symbols =
-        grow(body->arena, body->symbols, body->symbol_count, &capacity, sizeof *body->symbols);
+    body->symbols = arena_grow(body->arena, body->symbols, body->symbol_count, &capacity,
+                               sizeof *body->symbols);
     rewrite->area->exists = true;
     rewrite->area->symbol = (uint32_t)body->symbol_count;
     body->symbols[body->symbol_count++] = (struct body_symbol){.name = TEXT("%spill"),
@@ -108,8 +98,8 @@ static void place_slots(struct rewrite *rewrite)
 static struct instruction *append(struct rewrite *rewrite)
 {
     if (rewrite->count == rewrite->capacity)
-        rewrite->out = grow(rewrite->body->arena, rewrite->out, rewrite->count, &rewrite->capacity,
-                            sizeof *rewrite->out);
+        rewrite->out = arena_grow(rewrite->body->arena, rewrite->out, rewrite->count,
+                                  &rewrite->capacity, sizeof *rewrite->out);
     return &rewrite->out[rewrite->count++];
 }
 
@@ -211,8 +201,9 @@ static struct stand_in *find_stand_in(struct rewrite *rewrite, uint32_t old)
     if (where < rewrite->stand_in_count && rewrite->stand_ins[where].old == old)
         return &rewrite->stand_ins[where];
     if (rewrite->stand_in_count == rewrite->stand_in_capacity)
-        rewrite->stand_ins = grow(rewrite->body->arena, rewrite->stand_ins, rewrite->stand_in_count,
-                                  &rewrite->stand_in_capacity, sizeof *rewrite->stand_ins);
+        rewrite->stand_ins =
+            arena_grow(rewrite->body->arena, rewrite->stand_ins, rewrite->stand_in_count,
+                       &rewrite->stand_in_capacity, sizeof *rewrite->stand_ins);
     rewrite->where[old] = rewrite->stand_in_count;
     struct stand_in *stand_in = &rewrite->stand_ins[rewrite->stand_in_count++];
     struct virtual_register was = rewrite->body->registers[old];
