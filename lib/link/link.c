@@ -13,8 +13,6 @@
 
 static bool run_stages(struct link *link)
 {
-    const struct link_request *request = link->request;
-
     timing_start(link->timing);
     if (!front_open(link))
         return false;
@@ -24,7 +22,7 @@ static bool run_stages(struct link *link)
         return false;
     /* Which code takes part, and the target, are settled. */
 
-    if (request->is_virtual)
+    if (link->request->is_virtual)
         return back_end_virtual(link);
     if (!front_agree(link))
         return false;
@@ -44,7 +42,7 @@ static bool run_stages(struct link *link)
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
-    if (request->dry_run || request->emit_ptx)
+    if (link->request->dry_run || link->request->emit_ptx)
         return back_end_early(link);
     if (!middle_assemble(link, &link->assembled))
         return false;
