@@ -91,6 +91,15 @@ void *arena_zalloc(struct arena *arena, size_t count, size_t size)
     return result;
 }
 
+void *arena_copy(struct arena *arena, const void *array, size_t count, size_t size)
+{
+    void *copy = arena_alloc(arena, count, size);
+
+    if (count)
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
                  size_t size)
 {

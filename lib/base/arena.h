@@ -30,6 +30,9 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same, zeroed. */
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
+/* A copy of the array of `count` elements (of `size` bytes). */
+void *arena_copy(struct arena *arena, const void *array, size_t count, size_t size);
+
 /* A copy of the array of `count` elements (of `size` bytes) with room for twice *capacity, which
  * becomes that, and for 16 at least. The old array stays where it is. */
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,

@@ -170,26 +170,16 @@ static struct merged_lists sort_edges(struct merging *m, const struct edges *edg
     return lists;
 }
 
-/* The arrays of what was read, as the merge keeps them. */
-static void *kept(struct merging *m, const void *items, size_t count, size_t size)
-{
-    void *copy = arena_alloc(&m->arena, count, size);
-
-    if (count > 0)
-        memcpy(copy, items, count * size);
-    return copy;
-}
-
 static const struct call_graph *sort_into_lists(struct merging *m, const struct reading *reading)
 {
     struct call_graph *graph = arena_zalloc(&m->arena, 1, sizeof *graph);
 
     graph->prototype_count = reading->prototype_count;
-    graph->prototypes =
-        kept(m, reading->prototypes, graph->prototype_count, sizeof *graph->prototypes);
+    graph->prototypes = arena_copy(&m->arena, reading->prototypes, graph->prototype_count,
+                                   sizeof *graph->prototypes);
     graph->declared_count = reading->declared.count;
-    graph->declared =
-        kept(m, reading->declared.items, graph->declared_count, sizeof *graph->declared);
+    graph->declared = arena_copy(&m->arena, reading->declared.items, graph->declared_count,
+                                 sizeof *graph->declared);
     graph->calls = sort_edges(m, &reading->calls);
     graph->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */

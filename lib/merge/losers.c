@@ -11,7 +11,6 @@
 #include "merge/losers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -101,10 +100,9 @@ static void note_addresses(struct finding *finding, size_t file, const struct cu
 static void keep_ranges(struct finding *finding)
 {
     size_t count = finding->result->range_count;
-    struct lost_range *ranges = arena_alloc(&finding->m->arena, count, sizeof *ranges);
+    struct lost_range *ranges =
+        arena_copy(&finding->m->arena, finding->ranges, count, sizeof *ranges);
 
-    if (count > 0)
-        memcpy(ranges, finding->ranges, count * sizeof *ranges);
     sort_ranges(ranges, count);
     finding->result->ranges = ranges;
 }
