@@ -10,7 +10,7 @@ SANITIZE ?=
 PKG_CONFIG ?= pkg-config
 
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla
-LIBRARIES = libelf liblz4 libzstd libxxhash
+LIBRARIES = libelf liblz4 libzstd libxxhash jansson
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include $(TEST_INCLUDES) -MMD -MP -pthread -fPIC $(WARNINGS) \
              $(SANITIZER) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
