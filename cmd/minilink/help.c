@@ -1,28 +1,89 @@
-/* help.c: the help, printed from the option table in its order; an option without a text is left
- * out. */
+/* help.c: the help, printed from the option table under its groups' headings; an option without a
+ * text is left out. No line is longer than a terminal's 80 columns. */
 #include <stdio.h>
+#include <string.h>
 
 #include "option_table.h"
 #include "options.h"
 
+enum { TEXT_COLUMN = 32, LAST_COLUMN = 79 };
+
+static const char *const headings[GROUP_COUNT] = {
+    [GROUP_FILES] = "Files and target",
+    [GROUP_CODE] = "Code",
+    [GROUP_MESSAGES] = "Messages",
+    [GROUP_NO_EFFECT] = "Taken as by nvlink, without effect here",
+    [GROUP_ASSEMBLER] = "Assembler",
+    [GROUP_LTO] = "Link-time optimisation",
+    [GROUP_SPLITTING] = "Splitting",
+    [GROUP_CACHE] = "Cache, and other machines",
+    [GROUP_RUNNING] = "Running",
+    [GROUP_DIAGNOSTICS] = "Form of messages",
+    [GROUP_REPORTS] = "What a link did",
+    [GROUP_BUILDING] = "For build systems",
+};
+
+const char *option_dashes(enum option_group group)
+{
+    return group >= GROUP_ASSEMBLER ? "--" : "-";
+}
+
+/* The text from TEXT_COLUMN on, where the line at hand has `column` characters. */
+static void print_text(FILE *out, const char *text, size_t column)
+{
+    while (*text) {
+        size_t length = strcspn(text, " ");
+
+        if (column < TEXT_COLUMN) {
+            fprintf(out, "%*s", (int)(TEXT_COLUMN - column), "");
+            column = TEXT_COLUMN;
+        } else if (column + 1 + length > LAST_COLUMN) {
+            fprintf(out, "\n%*s", TEXT_COLUMN, "");
+            column = TEXT_COLUMN;
+        } else {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", (int)length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+/* "[first|...]" is an argument that may be missing. */
+static void print_option(FILE *out, const struct option_row *row)
+{
+    const char *argument = row->argument ? row->argument : "";
+    bool is_optional = *argument == '[';
+    char left[128];
+    int length =
+        snprintf(left, sizeof left, "  %s%s%s%s%s%s%s", option_dashes(row->group), row->name,
+                 is_optional ? "[" : "", *argument ? "=" : "", argument + is_optional,
+                 row->short_name ? ", -" : "", row->short_name ? row->short_name : "");
+
+    fputs(left, out);
+    if (length + 1 >= TEXT_COLUMN) {
+        fputc('\n', out);
+        length = 0;
+    }
+    print_text(out, row->help, (size_t)length);
+}
+
 static void print_group(FILE *out, enum option_group group)
 {
+    bool has_heading = false;
+
     for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
-        char left[96];
-        int length;
 
         if (row->group != group || !row->help)
             continue;
-        length =
-            snprintf(left, sizeof left, "%s-%s%s%s", group == GROUP_MINILINK ? "-" : "", row->name,
-                     !row->argument          ? ""
-                     : *row->argument == '[' ? "[="
-                                             : "=",
-                     row->argument ? row->argument + (*row->argument == '[') : "");
-        if (row->short_name)
-            snprintf(left + length, sizeof left - (size_t)length, ", -%s", row->short_name);
-        fprintf(out, "  %-34s %s\n", left, row->help);
+        if (!has_heading)
+            fprintf(out, "\n%s:\n", headings[group]);
+        has_heading = true;
+        print_option(out, row);
     }
 }
 
@@ -30,15 +91,13 @@ void options_help(FILE *out)
 {
     fputs("Usage: minilink [options] <inputs> -o <cubin>\n"
           "\n"
-          "Links CUDA device code: host objects, archives, fatbins, cubins and PTX to one cubin.\n"
-          "\n"
-          "nvlink's options (one or two dashes; -name=value or -name value):\n",
+          "Links CUDA device code: host objects, archives, fatbins, cubins and PTX to one\n"
+          "cubin. Options with one dash are nvlink's, those with two minilink's own; both\n"
+          "are taken with one or two, as -name=value or -name value. See minilink(1).\n",
           out);
-    print_group(out, GROUP_NVLINK);
-    fputs("\nminilink's own options:\n", out);
-    print_group(out, GROUP_MINILINK);
-    fputs(
-        "\nExit status: 0 success, 1 link error, 2 wrong command line, 3 environment (no memory,\n"
-        "no space, no assembler).\n",
-        out);
+    for (int group = 0; group < GROUP_COUNT; group++)
+        print_group(out, (enum option_group)group);
+    fputs("\nExit status: 0 success, 1 link error, 2 wrong command line, 3 environment (no\n"
+          "memory, no space, no assembler).\n",
+          out);
 }

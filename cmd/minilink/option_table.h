@@ -16,7 +16,25 @@
 struct options;
 struct option_row;
 
-enum option_group { GROUP_NVLINK, GROUP_MINILINK };
+/* The headings of the help, in its order; nvlink's own options come first. */
+enum option_group {
+    GROUP_FILES,
+    GROUP_CODE,
+    GROUP_MESSAGES,
+    GROUP_NO_EFFECT,
+    GROUP_ASSEMBLER, /* from here on they are minilink's */
+    GROUP_LTO,
+    GROUP_SPLITTING,
+    GROUP_CACHE,
+    GROUP_RUNNING,
+    GROUP_DIAGNOSTICS,
+    GROUP_REPORTS,
+    GROUP_BUILDING,
+    GROUP_COUNT
+};
+
+/* How the help writes the option's name: "-" for nvlink's, "--" for minilink's own. */
+const char *option_dashes(enum option_group group);
 
 /* How an option's value becomes its field's. */
 enum option_kind {

@@ -15,7 +15,7 @@
 #include "words.h"
 
 /* Rows are numbered in arrays of the table's size; this bounds them. */
-#define MOST_ROWS 96
+#define MOST_ROWS 160
 
 /* What the reader carries along. */
 struct reader {

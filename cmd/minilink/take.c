@@ -52,8 +52,7 @@ static bool take_number(struct options *options, const struct option_row *row, c
     if (!read_number(value, &number))
         return false;
     if (number < 0 || number > row->effect.most)
-        return USAGE("Invalid argument for option '%s%s'",
-                     row->group == GROUP_MINILINK ? "--" : "-", row->name);
+        return USAGE("Invalid argument for option '%s%s'", option_dashes(row->group), row->name);
     store(options, &row->effect, (size_t)number * row->effect.number);
     return true;
 }
