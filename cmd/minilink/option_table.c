@@ -148,6 +148,14 @@ const struct option_row option_table[] = {
     {"keep", NULL, "DIR", STRING(link.keep), GROUP_SPLITTING,
      "Keep the linked PTX, the chunks and their cubins in DIR"},
 
+    {"cache-dir", NULL, "DIR", STRING(link.cache.folder), GROUP_CACHE,
+     "Keep results in DIR, and take them from there while nothing that they depend on changes"},
+    {"no-cache", NULL, NULL, FLAG(no_cache), GROUP_CACHE, "Neither keep nor take any, whatever else says so"},
+    {"cache-policy", NULL, "POLICY", SPECIAL(take_cache_policy), GROUP_CACHE,
+     "How large DIR may grow: any of cache_size=75%, cache_size_bytes=2g, cache_size_files=N, prune_after=1w and prune_interval=20m, with colons between"},
+    {"cache-stats", NULL, NULL, FLAG(link.cache.statistics), GROUP_CACHE,
+     "Print what was found in the cache, and what was not"},
+
     {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, "Never use more than N threads"},
     {"worker-stack", NULL, "KIB", NUMBER(link.worker_stack, 1024 * 1024, 1024), GROUP_RUNNING,
      "Stack of each worker thread; by default the system's"},

@@ -114,6 +114,8 @@ static enum options_action finish(struct options *options)
     add_environment_paths(options, getenv("LIBRARY_PATH"));
     link->library_paths = options->library_paths.list;
     link->library_path_count = options->library_paths.count;
+    if (options->no_cache || (link->cache.folder && !*link->cache.folder))
+        link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
     if (options->show_help)
         return OPTIONS_HELP;
@@ -149,6 +151,8 @@ enum options_action options_read(struct options *options)
     options->link.options.split_compile_extended = 1;
     options->link.jobserver = JOBSERVER_AUTO;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
+    options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
+    options->link.cache.policy = cache_policy_default;
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
          plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
     context_clean(&cleanups[1]);

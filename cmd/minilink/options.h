@@ -44,6 +44,7 @@ struct options {
     struct word_list ignored;                   /* accepted options without effect, for -v */
     const char *arch_text;                      /* as given, or NULL */
     bool show_help, show_version;
+    bool no_cache;
     bool disable_infos, disable_warnings, warnings_are_errors;
     bool verbose, report_arch, gnu_format;
 };

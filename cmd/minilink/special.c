@@ -1,4 +1,4 @@
-/* special.c: targets, assemblers, and two of nvlink's options with words of their own. */
+/* special.c: targets, assemblers, and the options whose words have a grammar. */
 #include "special.h"
 
 #include <string.h>
@@ -45,4 +45,12 @@ bool take_assembler(struct options *options, const struct option_row *row, const
     options->link.assembler.name = value;
     return strcmp(value, "builtin") == 0 || strcmp(value, "ptxas") == 0 ||
            strncmp(value, "plugin:", 7) == 0 || special_undefined(row, value);
+}
+
+bool take_cache_policy(struct options *options, const struct option_row *row, const char *value)
+{
+    char error[CACHE_POLICY_ERROR_SIZE];
+
+    return cache_policy_read(&options->link.cache.policy, value, error) ||
+           USAGE("Invalid argument for option '--%s': %s", row->name, error);
 }

@@ -25,4 +25,7 @@ bool take_machine(struct options *options, const struct option_row *row, const c
 /* --assembler: a name, or plugin: and a path. */
 bool take_assembler(struct options *options, const struct option_row *row, const char *value);
 
+/* --cache-policy: how large the cache may become. */
+bool take_cache_policy(struct options *options, const struct option_row *row, const char *value);
+
 #endif

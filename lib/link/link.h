@@ -8,6 +8,7 @@
 
 #include "assembler/registry.h"
 #include "base/arch.h"
+#include "cache/cache.h"
 #include "input/file.h"
 #include "lto/lto.h"
 #include "merge/graph_print.h"
@@ -60,6 +61,7 @@ struct link_request {
     bool preserve_relocations; /* -preserve-relocs */
     enum merge_abi output_abi; /* --output-abi */
     const char *index_file;    /* -uidx: path, or NULL */
+    struct cache_request cache;
 };
 
 /* Exit statuses of the programs. */

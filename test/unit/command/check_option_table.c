@@ -297,10 +297,11 @@ START_TEST(strings_go_where_their_names_say)
 
     READ_LINE("-o", "output", "--keep=keep", "-time=time", "-uidx=index", "-nvvmpath=nvvm",
               "--ptxas=ptxas", "--cuda-path=cuda", "--assembler-launcher=launcher",
-              "--nvjitlink=nvjitlink", "-register-link-binaries=modules", "--assembler=ptxas",
-              "-arch=sm_90a", "-Ofc=mid", "-m64");
+              "--nvjitlink=nvjitlink", "--cache-dir=cache", "-register-link-binaries=modules",
+              "--assembler=ptxas", "-arch=sm_90a", "-Ofc=mid", "-m64");
     ck_assert_str_eq(link->output, "output");
     ck_assert_str_eq(link->keep, "keep");
+    ck_assert_str_eq(link->cache.folder, "cache");
     ck_assert_str_eq(link->time_file, "time");
     ck_assert_str_eq(link->index_file, "index");
     ck_assert_str_eq(link->assembler.nvvm_path, "nvvm");
@@ -364,15 +365,47 @@ START_TEST(flags_go_where_their_names_say)
     READ_LINE("-lto", "-g", "-lineinfo", "-r", "-v", "-w", "-disable-infos", "-Werror",
               "-report-arch", "-suppress-arch-warning", "-suppress-stack-size-warning",
               "-preserve-relocs", "-ignore-host-info", "-emit-ptx", "-keep-system-libraries",
-              "--keep-going", "--explain-split", "-host-ccbin=gcc", "-extrawarn");
+              "--keep-going", "--explain-split", "--cache-stats", "-host-ccbin=gcc", "-extrawarn");
     ck_assert(link->options.lto && link->options.debug && link->options.line_info);
     ck_assert(link->relocatable && link->suppress_arch_warning && link->suppress_stack_warning);
     ck_assert(link->preserve_relocations && link->ignore_host_info && link->emit_ptx);
     ck_assert(link->keep_system_libraries && link->keep_going && link->explain_split);
-    ck_assert(link->dry_run && link->from_compiler);
+    ck_assert(link->dry_run && link->from_compiler && link->cache.statistics);
     ck_assert(options.verbose && options.disable_warnings && options.disable_infos);
     ck_assert(options.warnings_are_errors && options.report_arch);
     ck_assert(options.ignored.count == 1 && !options.show_help && !options.show_version);
+}
+END_TEST
+
+/* The folder is the option's, else the environment's; --no-cache wins wherever it stands. */
+START_TEST(the_cache_is_off_until_a_folder_is_given)
+{
+    const struct cache_request *cache = &options.link.cache;
+
+    unsetenv("MINILINK_CACHE_DIR");
+    READ_LINE("--cache-stats");
+    ck_assert_ptr_null(cache->folder);
+    ck_assert_uint_eq(cache->policy.percent, 75);
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    setenv("MINILINK_CACHE_DIR", "", 1);
+    READ_LINE("--cache-policy=cache_size=5%");
+    ck_assert_ptr_null(cache->folder);
+    ck_assert_uint_eq(cache->policy.percent, 5);
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    setenv("MINILINK_CACHE_DIR", "there", 1);
+    READ_LINE("-v");
+    ck_assert_str_eq(cache->folder, "there");
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    READ_LINE("--cache-dir=here");
+    ck_assert_str_eq(cache->folder, "here");
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    READ_LINE("--no-cache", "--cache-dir=here");
+    ck_assert_ptr_null(cache->folder);
+    unsetenv("MINILINK_CACHE_DIR");
 }
 END_TEST
 
@@ -422,6 +455,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, numbers_go_where_their_names_say);
     tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
     tcase_add_test(tests, flags_go_where_their_names_say);
+    tcase_add_test(tests, the_cache_is_off_until_a_folder_is_given);
     tcase_add_test(tests, redefinitions_are_those_of_single_values);
     tcase_add_test(tests, the_words_of_a_file_stand_in_the_place_of_its_option);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,132 @@
+/* policy.c: a row for each key, with the units that its number may have behind it. */
+#include "cache/policy.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const struct cache_policy cache_policy_default = {
+    .percent = 75,
+    .files = 1000000,
+    .expiry = UINT64_C(7) * 24 * 60 * 60,
+    .interval = UINT64_C(20) * 60,
+};
+
+struct unit {
+    char letter;
+    uint64_t factor;
+};
+
+/* Each list ends with a letter of 0; with it the number may also stand alone, where the factor is
+ * not 0. */
+static const struct unit percents[] = {{'%', 1}, {0, 0}};
+static const struct unit sizes[] = {
+    {'k', UINT64_C(1) << 10}, {'m', UINT64_C(1) << 20}, {'g', UINT64_C(1) << 30}, {0, 1}};
+static const struct unit counts[] = {{0, 1}};
+static const struct unit durations[] = {{'s', 1},     {'m', 60},        {'h', 3600},
+                                        {'d', 86400}, {'w', 7 * 86400}, {0, 0}};
+
+static const struct key {
+    const char *name;
+    const struct unit *units;
+    const char *expected;
+    uint64_t most;
+    size_t field; /* of 8 bytes, but for the percentage */
+} keys[] = {
+    {"cache_size", percents, "a percentage up to 100%", 100,
+     offsetof(struct cache_policy, percent)},
+    {"cache_size_bytes", sizes, "a number of bytes, or one with k, m or g behind it", UINT64_MAX,
+     offsetof(struct cache_policy, bytes)},
+    {"cache_size_files", counts, "a number", UINT64_MAX, offsetof(struct cache_policy, files)},
+    {"prune_after", durations, "a number with s, m, h, d or w behind it", INT64_MAX,
+     offsetof(struct cache_policy, expiry)},
+    {"prune_interval", durations, "a number with s, m, h, d or w behind it", INT64_MAX,
+     offsetof(struct cache_policy, interval)},
+};
+
+/* Capital letters are alike. NULL when the number may not have `letter` behind it, or must have
+ * one.
+ */
+static const struct unit *find_unit(const struct unit *units, char letter)
+{
+    if (letter >= 'A' && letter <= 'Z')
+        letter = (char)(letter - 'A' + 'a');
+    while (units->letter && units->letter != letter)
+        units++;
+    return units->factor && units->letter == letter ? units : NULL;
+}
+
+static bool read_value(const struct key *key, struct text value, uint64_t *number)
+{
+    const struct unit *unit;
+    size_t i = 0;
+
+    *number = 0;
+    for (; i < value.size && value.data[i] >= '0' && value.data[i] <= '9'; i++)
+        if (__builtin_mul_overflow(*number, 10u, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(value.data[i] - '0'), number))
+            return false;
+    if (i == 0 || value.size > i + 1)
+        return false;
+    unit = find_unit(key->units, i < value.size ? value.data[i] : '\0');
+    return unit && !__builtin_mul_overflow(*number, unit->factor, number) && *number <= key->most;
+}
+
+static void set_field(struct cache_policy *policy, const struct key *key, uint64_t number)
+{
+    if (key->field == offsetof(struct cache_policy, percent))
+        policy->percent = (uint32_t)number;
+    else
+        memcpy((char *)policy + key->field, &number, sizeof number);
+}
+
+/* How much of what is wrong is shown. */
+static int shown(struct text text)
+{
+    return text.size < 64 ? (int)text.size : 64;
+}
+
+static bool read_pair(struct cache_policy *policy, struct text pair, char *error)
+{
+    const char *equals = memchr(pair.data, '=', pair.size);
+    size_t size = equals ? (size_t)(equals - pair.data) : pair.size;
+    struct text name = {pair.data, size};
+    struct text value = {pair.data + size + (equals != NULL), pair.size - size - (equals != NULL)};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        uint64_t number;
+
+        if (!text_equal(name, text_of(keys[i].name)))
+            continue;
+        if (read_value(&keys[i], value, &number)) {
+            set_field(policy, &keys[i], number);
+            return true;
+        }
+        snprintf(error, CACHE_POLICY_ERROR_SIZE, "'%.*s' of '%s' is not %s", shown(value),
+                 value.data, keys[i].name, keys[i].expected);
+        return false;
+    }
+    snprintf(error, CACHE_POLICY_ERROR_SIZE,
+             "'%.*s' is no key; known are cache_size, cache_size_bytes, cache_size_files, "
+             "prune_after and prune_interval",
+             shown(name), name.data);
+    return false;
+}
+
+bool cache_policy_read(struct cache_policy *policy, const char *text,
+                       char error[CACHE_POLICY_ERROR_SIZE])
+{
+    struct cache_policy result = cache_policy_default;
+
+    while (*text) {
+        size_t size = strcspn(text, ":");
+
+        if (!read_pair(&result, (struct text){text, size}, error))
+            return false;
+        text += size + (text[size] == ':');
+    }
+    *policy = result;
+    return true;
+}
