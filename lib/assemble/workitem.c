@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/ending.h"
+#include "base/events.h"
 
 /* One call of the assembler; it stands outside the recovery point, so that what the assembler had
  * already handed over when memory ran out can be freed. */
@@ -17,6 +18,7 @@ struct call {
     struct minilink_result result;
     const struct context *parent; /* of the messages, which go to `sink` */
     struct diag_sink *sink;
+    uint32_t index; /* of the chunk */
     enum link_code code;
 };
 
@@ -24,6 +26,7 @@ static enum link_code run_assembler(void *argument)
 {
     struct call *call = argument;
 
+    events_chunk(call->index);
     return (enum link_code)call->assembler->assemble(call->assembler->state, &call->job,
                                                      &call->result);
 }
@@ -33,6 +36,7 @@ static void collect(void *argument)
     struct call *call = argument;
 
     call->code = diag_collect(run_assembler, call, call->parent, call->sink);
+    events_chunk(EVENTS_NO_CHUNK);
 }
 
 /* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
@@ -49,6 +53,23 @@ static void mark_failed(struct assemble_options *options, size_t index)
             __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
         return;
     }
+}
+
+/* For those who look on: the chunk is a slice of the worker's time, and what the assembler records
+ * meanwhile is part of it. */
+static void record(const struct call *call, const struct chunk_output *output, uint64_t start)
+{
+    if (!events_are_on())
+        return;
+    events_record(&(struct event){.kind = EVENT_CHUNK,
+                                  .name = text_of(call->job.name),
+                                  .start = start,
+                                  .chunk = (uint32_t)output->index + 1,
+                                  .bytes = output->ptx_size,
+                                  .state = call->code == LINK_OK          ? NULL
+                                           : call->code == LINK_CANCELLED ? "cancelled"
+                                                                          : "failed"});
+    events_count_memory();
 }
 
 /* A plug-in is foreign code: a success without a cubin is a fault of its own. */
@@ -95,11 +116,13 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
         .sink = &output->sink,
+        .index = (uint32_t)output->index,
     };
     uint64_t start = clock_now();
 
     ending_guard(collect, &call);
     output->nanoseconds = clock_now() - start;
+    record(&call, output, start);
     return take_result(output, &call.result, call.code);
 }
 

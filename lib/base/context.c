@@ -110,6 +110,10 @@ void context_inherit(const struct context *from)
     context->verbose = from->verbose;
     context->gnu_format = from->gnu_format;
     context->report_arch = from->report_arch;
+    context->event_chunk = from->event_chunk;
+    if (context->events != from->events)
+        context->event_thread = NULL;
+    context->events = from->events;
 }
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)

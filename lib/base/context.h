@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 struct diag_sink;
+struct event_log; /* base/events.h */
+struct event_thread;
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
  * a known meaning there are left out. Codes from 64 on are ours. */
@@ -45,18 +47,21 @@ struct context {
     bool suppress_infos;
     bool suppress_warnings;
     bool warnings_are_errors;
-    bool annotate;                    /* put @E@, @W@, @I@ in front of messages */
-    bool continuation;                /* the last message was not shown: nor are its notes */
-    bool verbose;                     /* -v */
-    bool gnu_format;                  /* --diagnostics-format=gnu */
-    const char *program;              /* name in front of messages; NULL = "minilink" */
-    const char *suffix;               /* text behind messages, or NULL */
-    const char *report_arch;          /* " (target: sm_90)" for -report-arch, or NULL */
-    struct diag_sink *sink;           /* where messages are collected; NULL = print them */
-    uint64_t error_count;             /* errors and fatal errors reported by this thread */
-    jmp_buf *recovery;                /* innermost recovery point, or NULL */
-    struct context_cleanup *cleanups; /* innermost since the recovery point, or NULL */
-    struct context *previous;         /* in the list of live contexts, or of recycled ones */
+    bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
+    bool continuation;                 /* the last message was not shown: nor are its notes */
+    bool verbose;                      /* -v */
+    bool gnu_format;                   /* --diagnostics-format=gnu */
+    const char *program;               /* name in front of messages; NULL = "minilink" */
+    const char *suffix;                /* text behind messages, or NULL */
+    const char *report_arch;           /* " (target: sm_90)" for -report-arch, or NULL */
+    struct diag_sink *sink;            /* where messages are collected; NULL = print them */
+    uint64_t error_count;              /* errors and fatal errors reported by this thread */
+    struct event_log *events;          /* what is recorded of the link, or NULL */
+    struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
+    uint32_t event_chunk;              /* what is recorded is for; 0 = none, see events_chunk() */
+    jmp_buf *recovery;                 /* innermost recovery point, or NULL */
+    struct context_cleanup *cleanups;  /* innermost since the recovery point, or NULL */
+    struct context *previous;          /* in the list of live contexts, or of recycled ones */
     struct context *next;
 };
 

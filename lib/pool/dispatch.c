@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/events.h"
 #include "pool/pool.h"
 
 /* What a worker runs when tokens are counted. */
@@ -110,11 +111,11 @@ static void run_with_tokens(const struct dispatch_request *request, struct pool 
             if (!pool_submit(pool, run_counted, task, task->task->priority))
                 run_counted(task);
             next++;
-            running++;
+            events_count("tokens", ++running);
         } else {
             for (uint64_t ended = wait_ended(ended_fd); ended > 0; ended--) {
                 jobserver_release(jobserver);
-                running--;
+                events_count("tokens", --running);
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/events.h"
 #include "base/memory.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
@@ -55,6 +56,7 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
         room->spellings = parse_spellings_new(&room->arena);
     struct compile_request request = unit->config;
     uint32_t global = function->global;
+    uint64_t start = events_clock();
     bool ok;
 
     if (unit_is_cancelled(unit))
@@ -68,6 +70,12 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
     ok = compile_function(function, function->item, &request);
     function->global = global;
     arena_reset(&room->scratch);
+    if (start)
+        events_record(&(struct event){.kind = EVENT_FUNCTION,
+                                      .name = function->item->name,
+                                      .start = start,
+                                      .bytes = function->item->text.size,
+                                      .state = ok ? NULL : "failed"});
     return ok ? LINK_OK : LINK_FAILED;
 }
 
