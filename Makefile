@@ -1,10 +1,19 @@
 # Makefile: `make demo` and `make check` do everything from a bare clone.
 #
-# Variables: CC, CFLAGS, LDFLAGS, BUILD (folder for everything that is made), SANITIZE (address,undefined
-# or thread), PREFIX, DESTDIR, V=1 (show commands).
+# Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, BUILD (folder for everything that is made), SANITIZE (address,undefined
+# or thread), V=1 (show commands); PREFIX, DESTDIR and the folders in it for `make install`.
 
 BUILD    ?= build
 PREFIX   ?= /usr/local
+BINDIR   ?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+LIBDIR   ?= $(PREFIX)/lib
+DATADIR  ?= $(PREFIX)/share
+MANDIR   ?= $(DATADIR)/man
+DOCDIR   ?= $(DATADIR)/doc/minilink
+BASHDIR  ?= $(DATADIR)/bash-completion/completions
+ZSHDIR   ?= $(DATADIR)/zsh/site-functions
+FISHDIR  ?= $(DATADIR)/fish/vendor_completions.d
 CFLAGS   ?= -O3 -g
 SANITIZE ?=
 PKG_CONFIG ?= pkg-config
@@ -13,12 +22,13 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-pro
 LIBRARIES = libelf liblz4 libzstd libxxhash jansson
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include $(TEST_INCLUDES) -MMD -MP -pthread -fPIC $(WARNINGS) \
-             $(SANITIZER) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
+             $(SANITIZER) $(CPPFLAGS) $(CFLAGS) $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 ALL_LDFLAGS = -pthread $(SANITIZER) $(LDFLAGS)
 LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
 PROGRAMS = minilink minifat minidump
+VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
@@ -36,20 +46,23 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/.dependencies
+all: $(BUILD)/.looked
 	$(Q)$(MAKE) --no-print-directory programs
 
-# What is missing is looked for once, and installed, before anything is compiled: for the programs, to
-# compile tests too (.dependencies-tests), to run them too (.dependencies-check).
-$(BUILD)/.dependencies: test/install-dependencies
+# What is missing is looked for once, before anything is compiled. To compile, it is only named; what runs tests
+# installs it: deps (and all who need it), to compile tests too (.dependencies-tests), to run them too (.dependencies-check).
+$(BUILD)/.looked: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
-	$(Q)test/install-dependencies build
+	$(Q)test/install-dependencies --only-look build
 	$(Q)touch $@
 
 $(BUILD)/.dependencies-%: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
 	$(Q)test/install-dependencies $*
 	$(Q)touch $@
+
+.PHONY: deps
+deps: $(BUILD)/.dependencies-build
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
@@ -67,7 +80,7 @@ $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
 
 $(BUILD)/minilink-shim: cmd/minilink-shim lib/link/link.h
 	$(Q)mkdir -p $(@D)
-	$(Q)sed "s/@VERSION@/$$(sed -n 's/^#define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)/" $< > $@
+	$(Q)sed "s/@VERSION@/$(VERSION)/" $< > $@
 	$(Q)chmod 755 $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
@@ -128,7 +141,8 @@ check: $(BUILD)/.dependencies-check
 	$(Q)BUILD=$(BUILD) SANITIZE=$(SANITIZE) test/run
 
 # The plus hands make's jobserver on to the links.
-demo: all
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
 	+$(Q)BUILD=$(BUILD) test/demo
 
 # Launches the kernels of the graded programs, linked by minilink and by nvlink; needs a GPU and CUDA.
@@ -174,7 +188,7 @@ $(foreach name,$(FUZZERS),$(eval $(call fuzzer,$(name))))
 .PHONY: fuzzers fuzz-smoke coverage
 fuzzers: $(FUZZERS:%=$(BUILD)/%)
 
-fuzz: $(BUILD)/.dependencies
+fuzz: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict
 	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) \
 	    CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
@@ -185,7 +199,7 @@ fuzz-smoke:
 	else test/fuzz/smoke --skip; fi
 
 # Which lines of lib/ the unit tests, the golden tests and the fuzzers' seeds run, counted by gcov.
-coverage: $(BUILD)/.dependencies
+coverage: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory tests fuzzers BUILD=$(BUILD)/coverage LDFLAGS=--coverage \
 	    CFLAGS='-O1 -g --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
 	$(Q)BUILD=$(BUILD)/coverage test/coverage
@@ -199,17 +213,48 @@ asan:
 tsan:
 	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g'
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/minilink \
-	    $(foreach n,$(MAN_SECTIONS),$(DESTDIR)$(PREFIX)/share/man/man$(n))
-	install -m 755 $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(DESTDIR)$(PREFIX)/bin
-	install -m 644 lib/include/minilink/*.h $(DESTDIR)$(PREFIX)/include/minilink
-	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
+# What pkg-config tells about an installed minilink: where its headers are.
+$(BUILD)/minilink.pc: cmd/minilink/minilink.pc.in lib/link/link.h Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@BINDIR@|$(BINDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	    -e "s|@VERSION@|$(VERSION)|" $< > $@
 
+$(BUILD)/completions/%: $(BUILD)/minilink
+	$(Q)mkdir -p $(@D)
+	$(Q)$< --completions=$* > $@
+
+INSTALLED_PROGRAMS = $(PROGRAMS) minilink-shim
+INSTALLED_HEADERS = $(wildcard lib/include/minilink/*.h)
+SHELLS = bash zsh fish
+
+install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(DOCDIR) \
+	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(MAN_SECTIONS:%=$(DESTDIR)$(MANDIR)/man%)
+	install -m 755 $(INSTALLED_PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(BINDIR)
+	install -m 644 $(INSTALLED_HEADERS) $(DESTDIR)$(INCLUDEDIR)/minilink
+	install -m 644 $(BUILD)/minilink.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
+	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
+	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
+	install -m 644 $(BUILD)/completions/fish $(DESTDIR)$(FISHDIR)/minilink.fish
+	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
+
+# The folders that others use too stay.
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/minilink-shim
-	rm -rf $(DESTDIR)$(PREFIX)/include/minilink
-	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
+	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(DOCDIR)
+
+# Their names, for tests.
+.PHONY: installed-programs
+installed-programs:
+	@echo $(sort $(INSTALLED_PROGRAMS))
+
+# The Debian package, built, looked at and tried out in a copy of the tree.
+.PHONY: package
+package:
+	$(Q)test/package
 
 # Developer targets below are not needed to use minilink.
 clean:

@@ -76,7 +76,9 @@ static enum link_code run(void *argument)
         options_help(stdout);
     else if (action == OPTIONS_VERSION)
         print_version();
-    if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
+    else if (action == OPTIONS_COMPLETIONS)
+        completions_write(stdout, options->completions);
+    if (action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_COMPLETIONS)
         status = end_printing();
     if (action == OPTIONS_HOST_SCRIPT)
         status = host_script_write(options->host_script, options->link.output)

@@ -37,6 +37,7 @@ CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_A
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
+CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
 CHOICES(diagnostics_formats, {"nvlink", false}, {"gnu", true});
 
 const struct option_row option_table[] = {
@@ -117,8 +118,8 @@ const struct option_row option_table[] = {
     {"suppress-debug-info", NULL, NULL, IGNORED, GROUP_NO_EFFECT, "Leave sections for debuggers out"},
     {"shared", NULL, NULL, IGNORED, GROUP_NO_EFFECT, NULL},
 
-    {"assembler", NULL, "NAME", SPECIAL(take_assembler), GROUP_ASSEMBLER,
-     "builtin (the default), ptxas, or plugin:/path/to/plugin.so"},
+    {"assembler", NULL, "builtin|ptxas|plugin:FILE", SPECIAL(take_assembler), GROUP_ASSEMBLER,
+     "What makes cubins of PTX: builtin (the default), ptxas, or a plug-in"},
     {"ptxas", NULL, "FILE", STRING(link.assembler.ptxas_path), GROUP_ASSEMBLER, "The ptxas to run"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER,
      "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
@@ -139,7 +140,7 @@ const struct option_row option_table[] = {
      "Most chunks to split into; by default decided by the program's size alone"},
     {"minimum-chunk", NULL, "BYTES", NUMBER(link.minimum_chunk, INT32_MAX, 1), GROUP_SPLITTING,
      "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536, or 16384 for up to 4"},
-    {"split-policy", NULL, "POLICY", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
+    {"split-policy", NULL, "balanced|kernel|stable", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
      "balanced (the default), kernel (a chunk for each), stable (an edit changes one chunk)"},
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,
      "Print what is in each chunk, and why there are as many"},
@@ -167,6 +168,9 @@ const struct option_row option_table[] = {
      "Take part in GNU make's jobserver; auto = when there is one"},
 
     {"diagnostics-format", NULL, "nvlink|gnu", CHOICE(gnu_format, diagnostics_formats), GROUP_DIAGNOSTICS, "Form of messages"},
+
+    {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING,
+     "Print what the shell needs to complete minilink's options, and end"},
 };
 /* clang-format on */
 

@@ -121,6 +121,8 @@ static enum options_action finish(struct options *options)
         return OPTIONS_HELP;
     if (options->show_version)
         return OPTIONS_VERSION;
+    if (options->completions)
+        return OPTIONS_COMPLETIONS;
     if (options->host_script && link->operand_count)
         diag_fatal("Input files are not allowed with -ghls option; use --help for more "
                    "information");

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "completions.h"
 #include "hostscript.h"
 #include "link/link.h"
 
@@ -14,6 +15,7 @@ enum options_action {
     OPTIONS_LINK,        /* go on and link */
     OPTIONS_HELP,        /* print the help and end */
     OPTIONS_VERSION,     /* print the version and end */
+    OPTIONS_COMPLETIONS, /* print a shell's completions and end */
     OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
     OPTIONS_WRONG,       /* a usage error has been reported */
 };
@@ -45,6 +47,7 @@ struct options {
     const char *arch_text;                      /* as given, or NULL */
     bool show_help, show_version;
     bool no_cache;
+    enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
     bool verbose, report_arch, gnu_format;
 };

@@ -27,7 +27,7 @@ machine() {
 
 # expect WHAT STATUS KIND INSTALLED [SAID]: INSTALLED is what apt-get was called for, each time.
 expect() {
-    PATH=$work/bin /bin/sh "$ROOT/test/install-dependencies" "$3" > said 2>&1
+    PATH=$work/bin /bin/sh "$ROOT/test/install-dependencies" $3 > said 2>&1
     status=$?
     installed=$(sed -n 's/^install .*--no-install-recommends //p' log | paste -sd ,)
     if [ $status = "$2" ] && [ "$installed" = "$4" ] && { [ -z "${5:-}" ] || grep -qF -- "$5" said; }; then
@@ -38,7 +38,7 @@ expect() {
         sed 's/^/    /' said
     fi
 }
-built="libelf liblz4 libzstd libxxhash" all="$built check"
+built="libelf liblz4 libzstd libxxhash jansson" all="$built check"
 user=0 apt='' libraries=$all
 machine gcc make valgrind eu-elflint readelf
 expect "nothing is missing" 0 check ''
@@ -53,8 +53,15 @@ expect "compiling tests does" 0 tests check
 expect "and so does running them" 0 check check,check
 libraries=''
 machine make
-expect "a bare machine" 0 build "gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libc6-dev"
+expect "a bare machine" 0 build "gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev"
+machine make
+expect "looking installs nothing" 1 '--only-look build' '' \
+    "(Debian's names): gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev"
 libraries=$all
+machine gcc make
+expect "looking finds all that is needed" 0 '--only-look build' ''
+machine gcc make valgrind eu-elflint readelf zsh mandoc ninja meson cmake dpkg-buildpackage dh
+expect "large tools are installed when asked for" 0 all 'fish lintian'
 machine gcc make valgrind eu-elflint readelf nvlink
 expect "comparisons where nvlink is" 0 check "python3 cmake" 'installing for the tests: python3 cmake'
 expect "a word is needed" 2 '' "python3 cmake" Usage
@@ -94,9 +101,10 @@ asks() {
         failed=$((failed + 1)); echo "failed: make $1 asks for '$asked', not '$2'"
     fi
 }
-asks all build
-asks demo build
-asks install build
+asks all '--only-look build'
+asks deps build
+asks demo '--only-look build,build'
+asks install '--only-look build'
 asks check check
 asks lint tests
 echo "$passed passed, $failed failed"

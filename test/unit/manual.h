@@ -2,6 +2,8 @@
 #ifndef MINILINK_TEST_MANUAL_H
 #define MINILINK_TEST_MANUAL_H
 
+#include <stdio.h>
+
 #include "assembler/builtin/language/opcode.h"
 #include "assembler/builtin/language/syntax.h"
 #include "base/buffer.h"
@@ -9,12 +11,29 @@
 /* Behind this line of man/minilink-ptx.5 stands what manual_table() makes. */
 #define MANUAL_MARK ".\\\" The rest is made by: build/tool_verdict --manual\n"
 
-static inline void manual_text(struct buffer *out, const char *text)
+/* The text, and where it is long, places to break it: behind bars, which a formatted line may end
+ * with, too. `column` is how much the page's line at hand has. */
+static inline void manual_text(struct buffer *out, const char *text, size_t *column)
 {
     for (; *text; text++) {
+        size_t before = out->size;
+
+        if (*text == ' ' && *column > 60) {
+            /* A blank is a line's end in the page, too. */
+            buffer_string(out, "\n\\&");
+            *column = 2;
+            continue;
+        }
         if (*text == '-' || *text == '\\')
             buffer_char(out, '\\');
         buffer_char(out, *text);
+        if (*text == '|')
+            buffer_string(out, "\\:");
+        *column += out->size - before;
+        if (*text == '|' && *column > 60) {
+            buffer_string(out, "\\c\n");
+            *column = 0;
+        }
     }
 }
 
@@ -26,19 +45,26 @@ static inline void manual_table(struct buffer *out)
 
     for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
         const struct opcode *entry = opcode_get(opcode);
+        size_t column = 2;
 
         if (opcode != last)
             buffer_printf(out, ".TP\n.B %s\nPTX %u.%u, sm_%u\n", entry->name, entry->least_ptx / 10,
                           entry->least_ptx % 10, entry->least_sm);
         last = opcode;
         buffer_string(out, ".br\n\\&");
-        manual_text(out, *words ? words : "(no modifier)");
-        buffer_string(out, " : ");
-        manual_text(out, *operands ? operands : "(no operand)");
-        if (ptx)
-            buffer_printf(out, " ; PTX %u.%u", ptx / 10u, ptx % 10u);
-        if (*target)
-            buffer_printf(out, " ; sm %s", target);
+        manual_text(out, *words ? words : "(no modifier)", &column);
+        manual_text(out, " : ", &column);
+        manual_text(out, *operands ? operands : "(no operand)", &column);
+        if (ptx) {
+            char text[32];
+
+            snprintf(text, sizeof text, " ; PTX %u.%u", ptx / 10u, ptx % 10u);
+            manual_text(out, text, &column);
+        }
+        if (*target) {
+            manual_text(out, " ; sm ", &column);
+            manual_text(out, target, &column);
+        }
         buffer_char(out, '\n');
     }
 }

@@ -1,0 +1,232 @@
+/* completions.c: one script for each shell. What an option's argument may be is read off the name
+ * that the help gives it: words between bars, FILE, DIR, or a target.
+ *
+ * Each shell's grammar is that of its manual: bash(1), "Programmable Completion"; zshcompsys(1),
+ * "_arguments"; fish's complete(1). */
+#include "completions.h"
+
+#include <string.h>
+
+#include "base/arch.h"
+#include "option_table.h"
+
+enum argument { ARGUMENT_NONE, ARGUMENT_ANY, ARGUMENT_FILE, ARGUMENT_FOLDER, ARGUMENT_WORDS };
+
+static enum argument argument_of(const struct option_row *row)
+{
+    if (!row->argument)
+        return ARGUMENT_NONE;
+    if (strchr(row->argument, '|') || strcmp(row->argument, "sm_NN") == 0)
+        return ARGUMENT_WORDS;
+    if (strncmp(row->argument, "FILE", 4) == 0 || strcmp(row->argument, "PROGRAM") == 0)
+        return ARGUMENT_FILE;
+    return strncmp(row->argument, "DIR", 3) == 0 ? ARGUMENT_FOLDER : ARGUMENT_ANY;
+}
+
+static bool is_optional(const struct option_row *row)
+{
+    return row->argument && row->argument[0] == '[';
+}
+
+/* All targets that a link can be for, with blanks between them. */
+static void print_targets(FILE *out)
+{
+    static const char suffixes[] = {0, 'a', 'f'};
+    const char *separator = "";
+    char name[ARCH_NAME_SIZE];
+
+    for (unsigned sm = 10; sm < 1000; sm++)
+        for (size_t i = 0; i < sizeof suffixes; i++) {
+            struct arch arch = {sm, suffixes[i]};
+
+            if (!arch_is_known(arch))
+                continue;
+            fprintf(out, "%s%s", separator, arch_name(arch, name));
+            separator = " ";
+        }
+}
+
+/* The words that the option may have. What is in capitals in one of them the user writes. */
+static void print_words(FILE *out, const struct option_row *row)
+{
+    const char *at = row->argument;
+
+    if (strcmp(at, "sm_NN") == 0) {
+        print_targets(out);
+        return;
+    }
+    at += *at == '[';
+    while (*at) {
+        size_t length = strcspn(at, "|]");
+
+        fprintf(out, "%.*s", (int)strcspn(at, "|]ABCDEFGHIJKLMNOPQRSTUVWXYZ"), at);
+        at += length;
+        at += *at == '|';
+        at += *at == ']';
+        if (*at)
+            fputc(' ', out);
+    }
+}
+
+/* The text in single quotes; zsh wants colons and brackets marked inside a specification. */
+static void print_quoted(FILE *out, const char *text, const char *marked)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", strchr(marked, *text) ? "\\" : "", *text);
+    }
+}
+
+static void bash_arguments(FILE *out, const struct option_row *row)
+{
+    static const char *const kinds[] = {[ARGUMENT_ANY] = "any",
+                                        [ARGUMENT_FILE] = "file",
+                                        [ARGUMENT_FOLDER] = "folder",
+                                        [ARGUMENT_WORDS] = "words"};
+    enum argument argument = argument_of(row);
+
+    if (argument == ARGUMENT_NONE)
+        return;
+    fprintf(out, "    %s%s%s) kind=%s", row->name, row->short_name ? " | " : "",
+            row->short_name ? row->short_name : "", kinds[argument]);
+    if (argument == ARGUMENT_WORDS) {
+        fputs(" words='", out);
+        print_words(out, row);
+        fputc('\'', out);
+    }
+    fputs(" ;;\n", out);
+}
+
+static void write_bash(FILE *out)
+{
+    fputs("# Completes minilink's command lines in bash; made by minilink --completions=bash.\n"
+          "_minilink()\n{\n"
+          "    local word=$2 option=$3 kind=input words=\n"
+          "    # Bash takes = for a word of its own.\n"
+          "    if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then word=\n"
+          "    elif [[ $3 == = ]]; then option=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+          "    COMPREPLY=()\n"
+          "    [[ $option == -* ]] && option=${option#-} || option=\n"
+          "    case ${option#-} in\n",
+          out);
+    for (size_t i = 0; i < option_table_size; i++)
+        if (option_table[i].help && !is_optional(&option_table[i]))
+            bash_arguments(out, &option_table[i]);
+    fputs("    esac\n"
+          "    if [[ $kind == input && $word == -* ]]; then\n"
+          "        kind=words words='",
+          out);
+    for (size_t i = 0; i < option_table_size; i++) {
+        const struct option_row *row = &option_table[i];
+
+        if (row->help)
+            fprintf(out, "%s%s%s%s", i ? " " : "", option_dashes(row->group), row->name,
+                    row->argument && !is_optional(row) ? "=" : "");
+    }
+    fputs("'\n    fi\n"
+          "    case $kind in\n"
+          "    words) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\") ;;\n"
+          "    folder) mapfile -t COMPREPLY < <(compgen -d -- \"$word\") ;;\n"
+          "    file | input) mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
+          "    esac\n"
+          "    [[ $kind == words ]] || compopt -o filenames 2> /dev/null\n"
+          "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=:] ]] && compopt -o nospace 2> "
+          "/dev/null\n"
+          "    return 0\n"
+          "}\n"
+          "complete -F _minilink minilink\n",
+          out);
+}
+
+/* '-name=[help]:argument:what' */
+static void zsh_option(FILE *out, const struct option_row *row, const char *dashes,
+                       const char *name)
+{
+    enum argument argument = argument_of(row);
+
+    fprintf(out, "    '*%s%s%s[", dashes, name,
+            argument == ARGUMENT_NONE ? ""
+            : is_optional(row)        ? "=-"
+            : name[1]                 ? "="
+                                      : "+");
+    print_quoted(out, row->help, "[]:\\");
+    fputc(']', out);
+    if (argument != ARGUMENT_NONE) {
+        fputs(is_optional(row) ? "::" : ":", out);
+        print_quoted(out, row->argument, "[]:\\");
+        fputc(':', out);
+    }
+    if (argument == ARGUMENT_FILE)
+        fputs("_files", out);
+    else if (argument == ARGUMENT_FOLDER)
+        fputs("_files -/", out);
+    else if (argument == ARGUMENT_WORDS) {
+        fputc('(', out);
+        print_words(out, row);
+        fputc(')', out);
+    } else if (argument == ARGUMENT_ANY)
+        fputc(' ', out);
+    fputs("' \\\n", out);
+}
+
+static void write_zsh(FILE *out)
+{
+    fputs("#compdef minilink\n"
+          "# Completes minilink's command lines in zsh; made by minilink --completions=zsh.\n"
+          "_arguments \\\n",
+          out);
+    for (size_t i = 0; i < option_table_size; i++) {
+        const struct option_row *row = &option_table[i];
+
+        if (!row->help)
+            continue;
+        zsh_option(out, row, option_dashes(row->group), row->name);
+        if (row->short_name)
+            zsh_option(out, row, "-", row->short_name);
+    }
+    fputs("    '*:input:_files'\n", out);
+}
+
+/* In fish, -s is a letter, -o a name behind one dash, and -l one behind two. */
+static void fish_option(FILE *out, const struct option_row *row)
+{
+    enum argument argument = argument_of(row);
+
+    fprintf(out, "complete -c minilink -%c %s", option_dashes(row->group)[1] ? 'l' : 'o',
+            row->name);
+    if (row->short_name)
+        fprintf(out, " -%c %s", row->short_name[1] ? 'o' : 's', row->short_name);
+    if (argument != ARGUMENT_NONE && !is_optional(row))
+        fputs(argument == ARGUMENT_FILE ? " -r -F" : " -x", out);
+    if (argument == ARGUMENT_FOLDER)
+        fputs(" -a '(__fish_complete_directories)'", out);
+    if (argument == ARGUMENT_WORDS) {
+        fputs(" -a '", out);
+        print_words(out, row);
+        fputc('\'', out);
+    }
+    fputs(" -d '", out);
+    print_quoted(out, row->help, "\\");
+    fputs("'\n", out);
+}
+
+static void write_fish(FILE *out)
+{
+    fputs("# Completes minilink's command lines in fish; made by minilink --completions=fish.\n",
+          out);
+    for (size_t i = 0; i < option_table_size; i++)
+        if (option_table[i].help)
+            fish_option(out, &option_table[i]);
+}
+
+void completions_write(FILE *out, enum shell shell)
+{
+    if (shell == SHELL_BASH)
+        write_bash(out);
+    else if (shell == SHELL_ZSH)
+        write_zsh(out);
+    else
+        write_fish(out);
+}

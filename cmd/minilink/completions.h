@@ -1,0 +1,14 @@
+/* completions.h: what shells need to complete minilink's command lines, made from the option table.
+ */
+#ifndef MINILINK_COMMAND_COMPLETIONS_H
+#define MINILINK_COMMAND_COMPLETIONS_H
+
+#include <stdio.h>
+
+enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+
+/* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
+ * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
+void completions_write(FILE *out, enum shell shell);
+
+#endif

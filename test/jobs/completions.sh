@@ -1,0 +1,66 @@
+#!/bin/bash
+# completions.sh: the scripts that shells complete minilink's options with. Each shell reads its own without a
+# complaint, offers every option of the help and the words that an option may have. zsh and fish are skipped where they
+# are not installed.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+minilink=$(cd "${BUILD:-build}" && pwd)/minilink
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+for shell in bash zsh fish; do "$minilink" --completions=$shell > $shell || exit 1; done
+"$minilink" --help | sed -nE 's/^  (--?[A-Za-z-]+).*/\1/p' | sort > options
+touch a.o unit.ptx
+mkdir folder
+
+check() {
+    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
+}
+
+# offered WORD...: what bash offers for the last word of a command line; it takes = for a word.
+offered() {
+    bash --norc -c '
+        source ./bash
+        COMP_WORDS=(minilink "$@")
+        COMP_CWORD=$#
+        word=${COMP_WORDS[COMP_CWORD]}
+        [ "$word" != = ] || word=
+        _minilink minilink "$word" "${COMP_WORDS[COMP_CWORD - 1]}" 2>&1
+        printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+}
+check "bash: every option" "$(offered - | sed 's/=$//' | sort)" "$(cat options)"
+check "bash: options that begin so" "$(offered --assembler- | paste -sd ' ')" "--assembler-launcher= --assembler-timeout="
+check "bash: words behind =" "$(offered -Ofast-compile = m | paste -sd ' ')" "min mid max"
+check "bash: words behind a blank" "$(offered --split-policy s)" stable
+check "bash: nothing typed yet" "$(offered --jobserver = | paste -sd ' ')" "auto on off"
+check "bash: a target" "$(offered -arch = sm_9 | paste -sd ' ')" "sm_90 sm_90a"
+check "bash: a file" "$(offered -o a)" a.o
+check "bash: a folder" "$(offered --keep = f)" folder
+check "bash: an input" "$(offered -lto u)" unit.ptx
+check "bash: any value" "$(offered --chunks = a)" ""
+check "bash: a word that may be missing is none" "$(offered -dump-callgraph u)" unit.ptx
+
+if command -v zsh > /dev/null; then
+    check "zsh: reads its script" "$(zsh -n zsh 2>&1)" ""
+    # What the script gives zsh's own function is looked at, which checks its arguments only when it completes.
+    zsh -f -c '_arguments() { printf "%s\n" "$@" }; source ./zsh' > arguments 2>&1
+    check "zsh: every option" "$(sed -nE 's/^\*(--?[A-Za-z-]+)[]=+[-]*\[.*/\1/p' arguments | sed 's/=-$//' | sort | comm -13 - options)" ""
+    check "zsh: words" "$(grep -c '^\*--split-policy=\[.*\]:.*:(balanced kernel stable)$' arguments)" 1
+    check "zsh: every specification has a form" "$(grep -vE '^\*--?[A-Za-z-]+(=|=-|\+)?\[([^][]|\\[][])*\](::?([^:]|\\:)*:.*)?$' arguments)" "*:input:_files"
+else
+    echo "zsh is not installed: its completions are SKIPPED"
+fi
+if command -v fish > /dev/null; then
+    complete() { HOME=$work fish --no-config -c "source ./fish; complete -C 'minilink $1'" 2>&1 | cut -f 1 | paste -sd ' '; }
+    check "fish: options that begin so" "$(complete --assembler-)" "--assembler-launcher --assembler-timeout"
+    check "fish: nvlink's" "$(complete -kernels)" "-kernels-used"
+    check "fish: words behind =" "$(complete --split-policy=s)" "--split-policy=stable"
+    check "fish: words behind a blank" "$(complete '-Ofast-compile m')" "max mid min"
+    check "fish: every option" \
+        "$( (HOME=$work fish --no-config -c "source ./fish; complete -C 'minilink -'; complete -C 'minilink --'") | cut -f 1 | sort | comm -13 - options)" ""
+else
+    echo "fish is not installed: its completions are SKIPPED"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

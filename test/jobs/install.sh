@@ -1,0 +1,53 @@
+#!/bin/bash
+# install.sh: `make install` puts all that minilink is into the folders it is told, a program compiled with what
+# pkg-config says finds the header, and `make uninstall` takes every file away again.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd)
+unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR PREFIX
+passed=0 failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+check() {
+    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
+}
+# make TARGET WORD...: with the programs that are there, which need not be made again.
+run_make() { make -s -C "$ROOT" BUILD="$BUILD" ${SANITIZE:+SANITIZE="$SANITIZE"} "$@" > "$work/said" 2>&1 || cat "$work/said"; }
+
+run_make install DESTDIR="$work/stage" PREFIX=/opt/minilink
+installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
+for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim include/minilink/assembler.h lib/pkgconfig/minilink.pc \
+    share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
+    share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
+    share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md; do
+    check "installed: $file" "$(grep -cxF "./$file" <<< "$installed")" 1
+done
+check "nothing beside them" "$(find "$work/stage" -type f | grep -cv "^$work/stage/opt/minilink/")" 0
+check "the program runs where it is" "$("$work/stage/opt/minilink/bin/minilink" --version | cut -d ' ' -f 1 | head -n 1)" minilink
+check "programs may be run by all" "$(find "$work/stage/opt/minilink/bin" -type f -perm 755 | wc -l)" \
+    "$(find "$work/stage/opt/minilink/bin" -type f | wc -l)"
+check "nothing names the folder it was made in" "$(grep -rlF "$work" "$work/stage/opt/minilink" | grep -v /bin/)" ""
+
+config() { PKG_CONFIG_PATH=$work/stage/opt/minilink/lib/pkgconfig pkg-config "$@" minilink 2>&1; }
+check "pkg-config: version" "$(config --modversion)" "$("$work/stage/opt/minilink/bin/minilink" --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
+check "pkg-config: flags" "$(config --cflags)" "-I/opt/minilink/include "
+printf '#include <minilink/assembler.h>\nint main(void) { return 0; }\n' > "$work/plugin.c"
+# shellcheck disable=SC2046
+check "a plug-in's source compiles" "$(${CC:-cc} $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --cflags) -fsyntax-only "$work/plugin.c" 2>&1)" ""
+
+run_make uninstall DESTDIR="$work/stage" PREFIX=/opt/minilink
+check "uninstall leaves no file" "$(find "$work/stage" -type f)" ""
+check "nor a folder of minilink's own" "$(find "$work/stage" -name 'minilink*' | grep -v '/opt/minilink$')" ""
+
+run_make install DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
+    ZSHDIR=/c/zsh FISHDIR=/c/fish
+check "each folder may be chosen" "$(cd "$work/parts" && find . -mindepth 1 -maxdepth 1 | sort | paste -sd ' ')" "./b ./c ./d ./i ./l ./m"
+run_make uninstall DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
+    ZSHDIR=/c/zsh FISHDIR=/c/fish
+check "and is cleared again" "$(find "$work/parts" -type f)" ""
+
+check "CPPFLAGS is honoured" "$(make -C "$ROOT" -n BUILD="$work/build" CPPFLAGS=-DSOME_MACRO programs 2> /dev/null | grep -c -- '-DSOME_MACRO .*-c -o')" \
+    "$(make -C "$ROOT" -n BUILD="$work/build" programs 2> /dev/null | grep -c -- '-c -o')"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
