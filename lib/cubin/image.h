@@ -1,7 +1,7 @@
 /* image.h: an ELF file in memory, complete but for its file offsets.
  *
  * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
- * by image_write() through libelf. Section and symbol indices are final when they are added here.
+ * by image_write(). Section and symbol indices are final when they are added here.
  */
 #ifndef MINILINK_CUBIN_IMAGE_H
 #define MINILINK_CUBIN_IMAGE_H
@@ -25,7 +25,7 @@ struct image_section {
     uint64_t entry_size;
     uint64_t size;        /* bytes; of file contents unless has_no_bytes */
     bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
-    const void *data;     /* size bytes that outlive the image, or NULL when has_no_bytes */
+    const void *data;     /* size bytes that outlive the image; NULL: zeros, or has_no_bytes */
     uint32_t shares;      /* an earlier section that has the same bytes, which stand there; or 0 */
     uint64_t offset;      /* in the file: set by image_layout */
     uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
@@ -96,9 +96,8 @@ void image_set_section_names(struct image *image, uint32_t index);
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
-/* The file's bytes, appended to `out`; image_layout comes first. Through libelf on a memory file.
- * False, and a fatal diagnostic, when libelf or the system refuses. */
-bool image_bytes(const struct image *image, struct buffer *out);
+/* The file's bytes, appended to `out`; image_layout comes first. */
+void image_bytes(const struct image *image, struct buffer *out);
 
 /* Writes the file at `path`, whole or not at all. */
 bool image_write(const struct image *image, const char *path);

@@ -1,254 +1,209 @@
-/* image_write.c: the image's bytes, through libelf.
+/* image_write.c: the image's bytes, in one pass from the ELF header to the program headers.
  *
- * libelf is given each section's contents raw, at the offsets that image_layout chose, and writes a
- * memory file; the finished bytes then go to their place in one piece. */
-#include <errno.h>
-#include <libelf.h>
+ * What stands in the file comes in rising order (image_layout), so that one window, which stays in
+ * the processor's cache, is filled and handed on again and again: contents go from where they are,
+ * mostly an input's mapping, through it into the output's pages, and no second image of the file is
+ * made in memory. Numbers are little-endian, as CUDA's machines and ours are. */
+#include <elf.h>
 #include <stddef.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <threads.h>
-#include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/output.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 
-/* elf_version() writes a variable of the library, and workers write cubins at the same time. */
-static once_flag libelf_started = ONCE_FLAG_INIT;
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they are");
 
-static void start_libelf(void)
-{
-    elf_version(EV_CURRENT);
-}
+/* How much is handed to the kernel at once: enough that its calls do not count, few enough that the
+ * window is still in the cache (measured: 64 KiB to 1 MiB take the same time). */
+#define WINDOW_BYTES (1u << 18)
 
-/* What is open while an image is written. */
+/* An image on its way into `out`, all of it or, with an output, a window. */
 struct writer {
     const struct image *image;
-    int fd; /* of the memory file, or -1 */
-    Elf *elf;
-    struct bytes bytes; /* the memory file, mapped */
+    struct buffer *out;
+    struct output *output; /* NULL: everything stays in `out` */
+    uint64_t position;     /* in the file, of the next byte */
+    struct buffer window;
+    struct output file;
 };
+
+static bool flush(struct writer *writer)
+{
+    bool ok = output_append(writer->output, buffer_bytes(writer->out));
+
+    writer->out->size = 0;
+    return ok;
+}
+
+/* Makes room for a part of `size` bytes at most, and says how much of it fits. */
+static bool make_room(struct writer *writer, uint64_t size, size_t *fits)
+{
+    *fits = (size_t)size;
+    if (!writer->output)
+        return true;
+    if (writer->out->size == WINDOW_BYTES && !flush(writer))
+        return false;
+    if (size > WINDOW_BYTES - writer->out->size)
+        *fits = WINDOW_BYTES - writer->out->size;
+    return true;
+}
+
+static bool put(struct writer *writer, const void *data, uint64_t size)
+{
+    const char *at = data;
+    size_t fits;
+
+    writer->position += size;
+    for (; size > 0; size -= fits, at += fits) {
+        if (!make_room(writer, size, &fits))
+            return false;
+        buffer_append(writer->out, at, fits);
+    }
+    return true;
+}
+
+/* Zeros up to `offset`, where the next part stands. */
+static bool pad(struct writer *writer, uint64_t offset)
+{
+    size_t fits;
+
+    for (; writer->position < offset; writer->position += fits) {
+        if (!make_room(writer, offset - writer->position, &fits))
+            return false;
+        buffer_zeros(writer->out, fits);
+    }
+    return true;
+}
+
+/* A number of sections that does not fit stands in the null section. */
+static bool has_many_sections(const struct image *image)
+{
+    return image->section_count >= SHN_LORESERVE;
+}
+
+static bool put_file_header(struct writer *writer)
+{
+    const struct image *image = writer->image;
+    bool is_old = image->toolkit != 0;
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
+                    is_old ? CUBIN_OLD_OSABI : CUBIN_OSABI,
+                    is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION},
+        .e_type = image->type,
+        .e_machine = EM_CUDA,
+        .e_version = is_old ? image->toolkit : EV_CURRENT,
+        .e_phoff = image->program_header_offset,
+        .e_shoff = image->section_header_offset,
+        .e_flags = image->flags,
+        .e_ehsize = sizeof(Elf64_Ehdr),
+        .e_phentsize = image->segment_count ? sizeof(Elf64_Phdr) : 0,
+        .e_phnum = (Elf64_Half)image->segment_count,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = has_many_sections(image) ? 0 : (Elf64_Half)image->section_count,
+        .e_shstrndx = 1,
+    };
+
+    return put(writer, &header, sizeof header);
+}
+
+static bool put_contents(struct writer *writer)
+{
+    const struct image *image = writer->image;
+
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        /* Without data they are zeros. */
+        if (!section->has_no_bytes && !section->shares && section->data &&
+            !(pad(writer, section->offset) && put(writer, section->data, section->size)))
+            return false;
+    }
+    return true;
+}
+
+static bool put_section_headers(struct writer *writer)
+{
+    const struct image *image = writer->image;
+    Elf64_Shdr first = {.sh_size = has_many_sections(image) ? image->section_count : 0};
+
+    if (!pad(writer, image->section_header_offset) || !put(writer, &first, sizeof first))
+        return false;
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        Elf64_Shdr header = {
+            .sh_name = section->name_offset,
+            .sh_type = section->type,
+            .sh_flags = section->flags,
+            .sh_offset = section->offset,
+            .sh_size = section->size,
+            .sh_link = section->link,
+            .sh_info = section->info,
+            .sh_addralign = section->alignment,
+            .sh_entsize = section->entry_size,
+        };
+
+        if (!put(writer, &header, sizeof header))
+            return false;
+    }
+    return true;
+}
+
+static bool put_segments(struct writer *writer)
+{
+    const struct image *image = writer->image;
+
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct image_segment *segment = &image->segments[i];
+        Elf64_Phdr header = {
+            .p_type = segment->type,
+            .p_flags = segment->flags,
+            .p_offset = segment->offset,
+            .p_filesz = segment->file_size,
+            .p_memsz = segment->memory_size,
+            .p_align = 8,
+        };
+
+        if (!put(writer, &header, sizeof header))
+            return false;
+    }
+    return true;
+}
+
+static bool put_image(struct writer *writer)
+{
+    return put_file_header(writer) && put_contents(writer) && put_section_headers(writer) &&
+           put_segments(writer);
+}
+
+void image_bytes(const struct image *image, struct buffer *out)
+{
+    struct writer writer = {.image = image, .out = out};
+
+    buffer_reserve(out, image->file_size);
+    put_image(&writer);
+}
 
 static void close_writer(void *argument)
 {
     struct writer *writer = argument;
 
-    elf_end(writer->elf);
-    if (writer->fd >= 0)
-        close(writer->fd);
-    if (writer->bytes.size)
-        munmap((void *)(uintptr_t)writer->bytes.data, writer->bytes.size);
-}
-
-/* A memory file that cannot grow is memory that has run out. libelf's number for that is not
- * public; its text is. */
-static bool libelf_failed(const char *step)
-{
-    bool is_full = errno == ENOMEM || errno == ENOSPC;
-    const char *why = elf_errmsg(elf_errno());
-
-    if (is_full || !why || strcmp(why, "out of memory") == 0)
-        context_raise(LINK_NO_MEMORY);
-    diag_fatal("libelf could not %s: %s", step, why);
-    return false;
-}
-
-static bool fill_file_header(Elf *elf, const struct image *image)
-{
-    Elf64_Ehdr *header = elf64_newehdr(elf);
-
-    if (!header)
-        return libelf_failed("make the ELF header");
-    header->e_ident[EI_CLASS] = ELFCLASS64;
-    header->e_ident[EI_DATA] = ELFDATA2LSB;
-    header->e_ident[EI_OSABI] = image->toolkit ? CUBIN_OLD_OSABI : CUBIN_OSABI;
-    header->e_ident[EI_ABIVERSION] = image->toolkit ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION;
-    header->e_type = image->type;
-    header->e_machine = EM_CUDA;
-    header->e_version = EV_CURRENT;
-    header->e_flags = image->flags;
-    header->e_shoff = image->section_header_offset;
-    header->e_phoff = image->program_header_offset;
-    header->e_shstrndx = 1;
-    return true;
-}
-
-/* NVIDIA's types without contents look to libelf as if they had some. Told their sizes it would
- * make room for them in the file, which may be gigabytes: they are written as empty, and their
- * sizes put into the headers afterwards. So are sections whose bytes another one writes. */
-static bool looks_full(const struct image_section *section)
-{
-    return (section->has_no_bytes && section->type != SHT_NOBITS) || section->shares != 0;
-}
-
-static bool add_section(Elf *elf, const struct image_section *section)
-{
-    Elf_Scn *scn;
-    Elf64_Shdr *header;
-    Elf_Data *data;
-
-    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
-     * which elf64_getshdr crashes. */
-    elf_errno();
-    scn = elf_newscn(elf);
-    header = scn && elf_errno() == 0 ? elf64_getshdr(scn) : NULL;
-    if (!header)
-        return libelf_failed("add a section");
-    header->sh_name = section->name_offset;
-    header->sh_type = section->type;
-    header->sh_flags = section->flags;
-    header->sh_offset = section->offset;
-    header->sh_size = looks_full(section) ? 0 : section->size;
-    header->sh_link = section->link;
-    header->sh_info = section->info;
-    header->sh_addralign = section->alignment;
-    header->sh_entsize = section->entry_size;
-    if (looks_full(section))
-        return true;
-    data = elf_newdata(scn);
-    if (!data)
-        return libelf_failed("add a section's data");
-    data->d_type = ELF_T_BYTE;
-    data->d_version = EV_CURRENT;
-    data->d_align = 1;
-    data->d_size = section->size;
-    data->d_buf = section->has_no_bytes ? NULL : (void *)(uintptr_t)section->data;
-    return true;
-}
-
-static bool add_segments(Elf *elf, const struct image *image)
-{
-    Elf64_Phdr *headers;
-
-    if (image->segment_count == 0)
-        return true;
-    headers = elf64_newphdr(elf, image->segment_count);
-    if (!headers)
-        return libelf_failed("make the program headers");
-    for (size_t i = 0; i < image->segment_count; i++) {
-        const struct image_segment *segment = &image->segments[i];
-
-        headers[i] = (Elf64_Phdr){.p_type = segment->type,
-                                  .p_flags = segment->flags,
-                                  .p_offset = segment->offset,
-                                  .p_filesz = segment->file_size,
-                                  .p_memsz = segment->memory_size,
-                                  .p_align = 8};
-    }
-    return true;
-}
-
-static bool fill_elf(Elf *elf, const struct image *image)
-{
-    elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT);
-    if (!fill_file_header(elf, image))
-        return false;
-    for (size_t i = 1; i < image->section_count; i++)
-        if (!add_section(elf, &image->sections[i]))
-            return false;
-    return add_segments(elf, image);
-}
-
-/* The machine is at fault. */
-static _Noreturn void system_failed(const char *step)
-{
-    if (errno == ENOMEM || errno == ENOSPC)
-        context_raise(LINK_NO_MEMORY);
-    diag_fatal("Could not %s the cubin in memory: %s", step, strerror(errno));
-    context_raise(LINK_ENVIRONMENT);
-}
-
-static void write_sizes(const struct image *image, int fd)
-{
-    for (size_t i = 1; i < image->section_count; i++) {
-        uint64_t offset =
-            image->section_header_offset + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size);
-
-        if (looks_full(&image->sections[i]) &&
-            pwrite(fd, &image->sections[i].size, 8, (off_t)offset) != 8)
-            system_failed("write");
-    }
-}
-
-static void set_size(const struct writer *writer)
-{
-    if (ftruncate(writer->fd, (off_t)writer->image->file_size))
-        system_failed("size");
-}
-
-/* What CUDA 12 has there, libelf does not write. */
-static void write_version(const struct image *image, int fd)
-{
-    if (image->toolkit != 0 && pwrite(fd, &image->toolkit, sizeof image->toolkit,
-                                      offsetof(Elf64_Ehdr, e_version)) != sizeof image->toolkit)
-        system_failed("write");
-}
-
-/* Writes the ELF file into the memory file. */
-static bool write_elf(struct writer *writer)
-{
-    call_once(&libelf_started, start_libelf);
-    errno = 0;
-    writer->elf = elf_begin(writer->fd, ELF_C_WRITE_MMAP, NULL);
-    if (!writer->elf)
-        return libelf_failed("open the memory file");
-    if (!fill_elf(writer->elf, writer->image))
-        return false;
-    if (elf_update(writer->elf, ELF_C_WRITE_MMAP) < 0) {
-        /* libelf does not say why a file cannot be so large. */
-        set_size(writer);
-        return libelf_failed("write the cubin");
-    }
-    elf_end(writer->elf);
-    writer->elf = NULL;
-    write_sizes(writer->image, writer->fd);
-    write_version(writer->image, writer->fd);
-    set_size(writer);
-    return true;
-}
-
-/* Writes the image into a new memory file and maps it. */
-static bool map_image(struct writer *writer)
-{
-    void *map;
-
-    writer->fd = memfd_create("cubin", MFD_CLOEXEC);
-    if (writer->fd < 0)
-        system_failed("create");
-    if (!write_elf(writer))
-        return false;
-    map = mmap(NULL, writer->image->file_size, PROT_READ, MAP_PRIVATE, writer->fd, 0);
-    if (map == MAP_FAILED)
-        system_failed("map");
-    writer->bytes = (struct bytes){map, writer->image->file_size};
-    return true;
-}
-
-bool image_bytes(const struct image *image, struct buffer *out)
-{
-    struct writer writer = {.image = image, .fd = -1};
-    struct context_cleanup cleanup;
-    bool ok;
-
-    context_defer(&cleanup, close_writer, &writer);
-    ok = map_image(&writer);
-    if (ok)
-        buffer_append(out, writer.bytes.data, writer.bytes.size);
-    context_clean(&cleanup);
-    return ok;
+    buffer_free(&writer->window);
+    output_abort(&writer->file);
 }
 
 bool image_write(const struct image *image, const char *path)
 {
-    struct writer writer = {.image = image, .fd = -1};
+    struct writer writer = {.image = image, .file = {.fd = -1, .slot = -1}};
     struct context_cleanup cleanup;
     bool ok;
 
     context_defer(&cleanup, close_writer, &writer);
-    ok = map_image(&writer) && output_write_file(path, writer.bytes, false);
+    writer.out = &writer.window;
+    writer.output = &writer.file;
+    buffer_reserve(&writer.window, WINDOW_BYTES);
+    ok = output_open(&writer.file, path) && put_image(&writer) && flush(&writer) &&
+         output_commit(&writer.file, false);
     context_clean(&cleanup);
     return ok;
 }

@@ -292,9 +292,12 @@ bool front_link(struct link *link)
     return ok;
 }
 
+/* What the PTX came from is not looked at any more; cubins are, so that where there are no others
+ * their pages would only be asked for again. */
 void front_release(struct link *link)
 {
     program_free(&link->program);
     arena_free(&link->sources_arena);
-    inputs_release(&link->inputs);
+    if (state_has_ptx(link))
+        inputs_release(&link->inputs);
 }

@@ -26,9 +26,11 @@ static void join(const struct cubin *cubin, size_t count)
         struct cubin again = {0};
 
         /* What was joined must be a cubin that others can read. */
-        if (cubin_image(&image, &joined) && image_bytes(&image, &bytes) &&
-            !cubin_read(&again, "joined", buffer_bytes(&bytes)))
-            __builtin_trap();
+        if (cubin_image(&image, &joined)) {
+            image_bytes(&image, &bytes);
+            if (!cubin_read(&again, "joined", buffer_bytes(&bytes)))
+                __builtin_trap();
+        }
         cubin_free(&again);
         image_free(&image);
         buffer_free(&bytes);

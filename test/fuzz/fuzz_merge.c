@@ -35,9 +35,11 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
     table_set(&used.selected, kept, 0);
     used.is_selection = true;
     /* What was merged must be a cubin that others can read. */
-    if (merge_cubins(&image, cubins, count, &request, &report) && image_bytes(&image, &bytes) &&
-        !cubin_read(&again, "merged", buffer_bytes(&bytes)))
-        __builtin_trap();
+    if (merge_cubins(&image, cubins, count, &request, &report)) {
+        image_bytes(&image, &bytes);
+        if (!cubin_read(&again, "merged", buffer_bytes(&bytes)))
+            __builtin_trap();
+    }
     cubin_free(&again);
     buffer_free(&bytes);
     merge_report_free(&report);

@@ -259,9 +259,11 @@ static enum link_code compile_functions(struct unit *unit)
     enum link_code code = kernels_compile(unit);
     if (code != LINK_OK)
         return code;
-    return ok_or_failed(data_build(&unit->data, &unit->arena, &unit->module, &unit->scope,
-                                   unit->functions, unit->function_count, unit->job->sm) &&
-                        emit_unit(unit));
+    if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
+                    unit->function_count, unit->job->sm))
+        return LINK_FAILED;
+    emit_unit(unit);
+    return LINK_OK;
 }
 
 /* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */

@@ -328,7 +328,7 @@ static void finish(struct emission *emission)
     image_layout(&unit->image);
 }
 
-bool emit_unit(struct unit *unit)
+void emit_unit(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
     uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
@@ -358,5 +358,5 @@ bool emit_unit(struct unit *unit)
     if (emission.sections.lines)
         fill_lines(&emission);
     finish(&emission);
-    return image_bytes(&unit->image, &unit->cubin);
+    image_bytes(&unit->image, &unit->cubin);
 }

@@ -36,9 +36,8 @@ struct emission {
     uint32_t *section_symbols; /* section -> its symbol, or 0 */
 };
 
-/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. False, and an
- * error, when the chunk is too large for the format. */
-bool emit_unit(struct unit *unit);
+/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. */
+void emit_unit(struct unit *unit);
 
 /* emit_symbols.c: the symbol table; sets the indices of globals and objects. */
 void emit_symbols_build(struct emission *emission);

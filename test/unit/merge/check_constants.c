@@ -33,7 +33,7 @@ static void merge(struct merged *merged, struct merge_request request)
         ck_assert(cubin_read(&merged->inputs[i], names[i], merged->files[i]));
     }
     ck_assert(merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    ck_assert(image_bytes(&merged->image, &merged->bytes));
+    image_bytes(&merged->image, &merged->bytes);
     ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
 }
 
