@@ -21,6 +21,7 @@
 #define STRING(name)           {.kind = OPTION_STRING, PLACE(const char *, name)}
 #define NUMBER(name, limit, unit, ...)                                                             \
     {.kind = OPTION_NUMBER, PLACE_OF_NUMBER(name), .most = limit, .number = unit, __VA_ARGS__}
+#define LEVEL(name, default)   {.kind = OPTION_LEVEL, PLACE(uint8_t, name), .number = default, .most = 2}
 #define CHOICE(name, words)    {.kind = OPTION_CHOICE, PLACE_OF_NUMBER(name), .choices = words}
 #define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
 #define WORDS(name)            {.kind = OPTION_WORDS, PLACE(struct word_list, name)}
@@ -93,8 +94,9 @@ const struct option_row option_table[] = {
     {"preserve-relocs", NULL, NULL, FLAG(link.preserve_relocations), GROUP_CODE,
      "List the relocations that the link resolved too, and keep all functions"},
 
-    {"verbose", "v", NULL, FLAG(verbose), GROUP_MESSAGES,
-     "Say what was found, agreed, split and linked, and what each kernel uses"},
+    {"verbose", "v", "[1|2]", LEVEL(verbose, 1), GROUP_MESSAGES,
+     "Say what memory and what each kernel uses, as nvlink does; 2: what was found, agreed, split and linked, too"},
+    {"vv", NULL, NULL, LEVEL(verbose, 2), GROUP_MESSAGES, "The same as --verbose=2"},
     {"version", "V", NULL, FLAG(show_version), GROUP_MESSAGES, "Print the version"},
     {"help", "h", NULL, FLAG(show_help), GROUP_MESSAGES, "Print this help"},
     {"disable-warnings", "w", NULL, FLAG(disable_warnings), GROUP_MESSAGES, "Do not print warnings"},
@@ -145,7 +147,7 @@ const struct option_row option_table[] = {
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,
      "Print what is in each chunk, and why there are as many"},
     {"dry-run", NULL, NULL, FLAG(link.dry_run), GROUP_SPLITTING,
-     "Stop before assembling; with -v, says what would be done"},
+     "Stop before assembling; with -vv, says what would be done"},
     {"keep", NULL, "DIR", STRING(link.keep), GROUP_SPLITTING,
      "Keep the linked PTX, the chunks and their cubins in DIR"},
 

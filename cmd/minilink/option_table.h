@@ -41,6 +41,7 @@ enum option_kind {
     OPTION_SETS,      /* the field becomes `number`; an argument is taken and left alone */
     OPTION_STRING,    /* const char *: the argument */
     OPTION_NUMBER,    /* the argument, 0 to `most`, times `number` */
+    OPTION_LEVEL,     /* the largest of the digits that were given; `number` without one */
     OPTION_CHOICE,    /* the number of the one of `choices` that the argument is */
     OPTION_LIST,      /* struct word_list: the pieces of a comma list */
     OPTION_WORDS,     /* struct word_list: words for another program, between commas and blanks */

@@ -29,7 +29,7 @@ struct reader {
 static bool adds_up(enum option_kind kind)
 {
     return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_JOINED ||
-           kind == OPTION_LIBRARIES || kind == OPTION_IGNORED;
+           kind == OPTION_LIBRARIES || kind == OPTION_IGNORED || kind == OPTION_LEVEL;
 }
 
 /* nvlink's warning when a single-valued option comes again with another value. */

@@ -43,13 +43,14 @@ struct options {
     struct word_list library_paths;
     struct word_list assembler_options, nvvm_options;
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
-    struct word_list ignored;                   /* accepted options without effect, for -v */
+    struct word_list ignored;                   /* accepted options without effect, for -vv */
     const char *arch_text;                      /* as given, or NULL */
     bool show_help, show_version;
     bool no_cache;
     enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
-    bool verbose, report_arch, gnu_format;
+    uint8_t verbose; /* 1 = -v, 2 = -vv */
+    bool report_arch, gnu_format;
 };
 
 /* Reads the words of the command line (argc, argv), response files (@file, -optf) among them, in

@@ -118,6 +118,20 @@ static bool take_joined(struct buffer *list, const char *value)
     return true;
 }
 
+/* What asks for little takes nothing from what asks for more. */
+static bool take_level(uint8_t *field, const struct option_row *row, const char *value)
+{
+    size_t level = row->effect.number;
+
+    if (value && (value[0] < '0' || value[0] > '0' + row->effect.most || value[1] != '\0'))
+        return special_undefined(row, value);
+    if (value)
+        level = (size_t)(value[0] - '0');
+    if (level > *field)
+        *field = (uint8_t)level;
+    return true;
+}
+
 bool take_option(struct options *options, const struct option_row *row, const char *value)
 {
     const struct option_effect *effect = &row->effect;
@@ -134,6 +148,8 @@ bool take_option(struct options *options, const struct option_row *row, const ch
         return true;
     case OPTION_NUMBER:
         return take_number(options, row, value);
+    case OPTION_LEVEL:
+        return take_level(field, row, value);
     case OPTION_CHOICE:
         return take_choice(options, row, value);
     case OPTION_LIST:

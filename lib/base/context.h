@@ -49,7 +49,7 @@ struct context {
     bool warnings_are_errors;
     bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
     bool continuation;                 /* the last message was not shown: nor are its notes */
-    bool verbose;                      /* -v */
+    uint8_t verbose;                   /* 1: -v; 2: -vv */
     bool gnu_format;                   /* --diagnostics-format=gnu */
     const char *program;               /* name in front of messages; NULL = "minilink" */
     const char *suffix;                /* text behind messages, or NULL */

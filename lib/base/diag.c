@@ -233,9 +233,21 @@ void diag_note(const char *format, ...)
     REPORT(DIAG_NOTE, true);
 }
 
+void diag_summary(const char *format, ...)
+{
+    struct context *context = context_get();
+    bool suppress_infos = context->suppress_infos;
+
+    if (!context->verbose)
+        return;
+    context->suppress_infos = false;
+    REPORT(DIAG_INFO, true);
+    context->suppress_infos = suppress_infos;
+}
+
 void diag_verbose(const char *format, ...)
 {
-    if (context_get()->verbose)
+    if (context_get()->verbose > 1)
         REPORT(DIAG_INFO, true);
 }
 

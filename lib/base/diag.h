@@ -64,7 +64,11 @@ void diag_no_memory(void);
 /* One more line that belongs to the message just reported (and is dropped with it). */
 void diag_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An info that is shown under -v only. */
+/* An info that is shown under -v, where nvlink has the same one under -v: nothing else is printed
+ * there, so that the logs of both can be compared. As there, -disable-infos does not drop it. */
+void diag_summary(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An info of minilink's own, which is shown under -vv only. */
 void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A message about a place in a text: "file:line:column: text", the line and a caret under it. */

@@ -21,7 +21,7 @@ struct library_search {
 };
 
 /* Looks for what stands behind -l. *path is the file, in `arena`, or NULL for a library that is
- * passed over, which an info says under -v. False, and an error with the paths tried, when it must
+ * passed over, which an info says under -vv. False, and an error with the paths tried, when it must
  * be there and is not. */
 bool library_find(struct arena *arena, const char *name, const struct library_search *search,
                   const char **path);

@@ -199,7 +199,7 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
     diag_warning("Input file '%s' is ignored: %s", name, file_kind_name(kind));
 }
 
-/* Passes over what has no device code. Members of archives are only mentioned under -v, but for
+/* Passes over what has no device code. Members of archives are only mentioned under -vv, but for
  * archives in archives, as those may have been meant. */
 static void pass_over(struct collector *collector, enum file_kind kind, struct bytes data)
 {

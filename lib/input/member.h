@@ -36,7 +36,7 @@ struct member {
     bool is_system; /* from a library of the toolkit, see members_is_system */
     bool is_whole;  /* from a host object's .nv_fatbin: complete without a link */
     enum member_role role;
-    const char *reason; /* why it has this role: a phrase for -v and minidump */
+    const char *reason; /* why it has this role: a phrase for -vv and minidump */
 };
 
 /* Start with {0}. */
@@ -65,7 +65,7 @@ struct member_request {
 
 /* Lists every candidate of every file. Damaged containers and objects are reported, all of them;
  * false when there was one. Files without device code are passed over: shared and host-only objects
- * with an info under -v, text, empty and unknown files with a warning. */
+ * with an info under -vv, text, empty and unknown files with a warning. */
 bool members_collect(struct members *members, const struct inputs *inputs);
 
 /* Settles the target and gives every member its role. A file with nothing for the target is warned

@@ -222,9 +222,11 @@ bool back_merge(const struct link *link, struct merged *merged)
 {
     bool ok = merge(link, merged);
 
-    report_image(&merged->report);
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
                 state_environment_failed(link));
+    /* Measured: nvlink has no merge to tell of where LTO-IR is all of the program. */
+    if (ok && (context_get()->verbose > 1 || !state_is_program(link) || link->lto_ptx.size == 0))
+        report_image(&merged->report, link->members.arch);
     timing_end(link->timing, "merge");
     return ok;
 }

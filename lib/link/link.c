@@ -3,7 +3,7 @@
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
  * This file says in which order the stages run, and what is fixed from there on. A stage tells what
- * it did under -v, ends its row of -time, and reports all it finds wrong before it returns false.
+ * it did under -vv, ends its row of -time, and reports all it finds wrong before it returns false.
  */
 #include "link/link.h"
 

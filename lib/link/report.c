@@ -111,29 +111,48 @@ bool report_callgraph(const struct merge_report *report, enum callgraph_form for
     return false;
 }
 
-void report_image(const struct merge_report *report)
+/* One line of nvlink's, in pieces that are there or not. */
+static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
 {
-    if (report->kernel_count == 0 && report->global_bytes == 0)
-        return;
+    char banks[64] = "", references[96] = "";
+    int size = 0;
+
+    if (!is_mercury && kernel->constant0)
+        size += snprintf(banks, sizeof banks, ", %" PRIu32 " bytes cmem[0]", kernel->constant0);
+    if (!is_mercury && kernel->constant2)
+        snprintf(banks + size, sizeof banks - (size_t)size, ", %" PRIu32 " bytes cmem[2]",
+                 kernel->constant2);
+    size = 0;
+    if (kernel->textures)
+        size += snprintf(references, sizeof references, ", %" PRIu32 " textures", kernel->textures);
+    if (kernel->surfaces)
+        size += snprintf(references + size, sizeof references - (size_t)size,
+                         ", %" PRIu32 " surfaces", kernel->surfaces);
+    if (kernel->samplers)
+        snprintf(references + size, sizeof references - (size_t)size, ", %" PRIu32 " samplers",
+                 kernel->samplers);
+    diag_summary("Function properties for '%.*s':", TEXT_ARG(kernel->name));
+    /* nvlink's last number is the size of .nv.local, which cubins of this ABI do not have. */
+    diag_summary("used %" PRIu32 " registers, used %" PRIu32 " barriers, %" PRIu32
+                 " stack, %" PRIu32 " bytes smem%s, 0 bytes lmem%s",
+                 kernel->registers, kernel->barriers,
+                 kernel->stack == UINT32_MAX ? 0 : kernel->stack,
+                 kernel->shared - (is_mercury ? kernel->reserved : 0), banks, references);
+}
+
+void report_image(const struct merge_report *report, struct arch arch)
+{
+    /* Measured: nvlink tells neither constants nor the driver's reserve for them. */
+    bool is_mercury = arch.sm >= 100;
+
     for (size_t i = 0; i < report->dead_functions; i++)
         diag_verbose("removed unused function '%s'", report->dead_names[i]);
-    if (report->constant3_bytes)
-        diag_verbose("%" PRIu64 " bytes gmem, %" PRIu64 " bytes cmem[3]", report->global_bytes,
+    if (report->constant3_bytes && !is_mercury)
+        diag_summary("%" PRIu64 " bytes gmem, %" PRIu64 " bytes cmem[3]", report->global_bytes,
                      report->constant3_bytes);
     else
-        diag_verbose("%" PRIu64 " bytes gmem", report->global_bytes);
-    for (size_t i = 0; i < report->kernel_count; i++) {
-        const struct kernel_report *kernel = &report->kernels[i];
-        char stack[16] = "unknown";
-
-        if (!kernel->is_kernel)
-            continue;
-        if (kernel->stack != UINT32_MAX)
-            snprintf(stack, sizeof stack, "%" PRIu32, kernel->stack);
-        /* nvlink's last number is the size of .nv.local, which cubins of this ABI do not have. */
-        diag_verbose("Function properties for '%.*s':", TEXT_ARG(kernel->name));
-        diag_verbose("used %" PRIu32 " registers, used %" PRIu32 " barriers, %s stack, %" PRIu32
-                     " bytes smem, %" PRIu32 " bytes cmem[0], 0 bytes lmem",
-                     kernel->registers, kernel->barriers, stack, kernel->shared, kernel->constant0);
-    }
+        diag_summary("%" PRIu64 " bytes gmem", report->global_bytes);
+    for (size_t i = report->kernel_count; i-- > 0;)
+        if (report->kernels[i].is_kernel)
+            report_kernel(&report->kernels[i], is_mercury);
 }

@@ -1,5 +1,5 @@
-/* report.h: what a link did, told under -v: nvlink's own lines, and one for each thing that
- * minilink decided. Prints nothing otherwise. */
+/* report.h: what a link did, told under -v in nvlink's own lines, and under -vv with one for each
+ * thing that minilink decided. Prints nothing otherwise. */
 #ifndef MINILINK_LINK_REPORT_H
 #define MINILINK_LINK_REPORT_H
 
@@ -32,7 +32,9 @@ void report_assembly(const struct cubins *cubins, const struct assembler *assemb
  * False when that cannot be written. */
 bool report_callgraph(const struct merge_report *report, enum callgraph_form form);
 
-/* Memory and kernels, as `nvlink -v` prints them, and what was removed. */
-void report_image(const struct merge_report *report);
+/* What was removed, and in the words and the order of `nvlink -v` memory and kernels: the kernels
+ * from the last one on; a stack that is not known as 0; of targets from sm_100 on, neither
+ * constants nor the driver's share of shared memory. */
+void report_image(const struct merge_report *report, struct arch arch);
 
 #endif

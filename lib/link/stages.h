@@ -1,7 +1,8 @@
 /* stages.h: the stages, in the order in which link.c runs them.
  *
  * Each reads what those before it made (const, behind front.c), makes its own result, tells of it
- * under -v and ends its row of -time. False when something was wrong, all of which it has reported.
+ * under -vv and ends its row of -time. False when something was wrong, all of which it has
+ * reported.
  */
 #ifndef MINILINK_LINK_STAGES_H
 #define MINILINK_LINK_STAGES_H

@@ -44,13 +44,18 @@ struct kernel_report {
     uint32_t barriers;
     uint32_t stack;     /* bytes; UINT32_MAX = cannot be determined */
     uint32_t shared;    /* bytes, with the driver's reserve */
-    uint32_t constant0; /* bytes of bank 0 */
+    uint32_t reserved;  /* how many of them are the driver's */
+    uint32_t constant0; /* bytes of bank 0: parameters */
+    uint32_t constant2; /* bytes of bank 2: the assembler's own constants */
+    uint32_t textures;  /* references, each with a word in bank 0 */
+    uint32_t surfaces;
+    uint32_t samplers;
 };
 
 /* Start with {0}. */
 struct merge_report {
     struct arena arena;
-    struct kernel_report *kernels; /* in output order; device functions among them */
+    struct kernel_report *kernels; /* in the order of the symbols; device functions among them */
     size_t kernel_count;
     uint64_t global_bytes;    /* .nv.global and .nv.global.init */
     uint64_t constant3_bytes; /* user constants */

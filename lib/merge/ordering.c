@@ -115,6 +115,27 @@ void ordering_sections(struct merging *m)
         m->sections[m->order[i]].index++;
 }
 
+size_t ordering_functions(struct merging *m, uint32_t *functions)
+{
+    bool *is_listed = arena_zalloc(&m->arena, m->section_count, sizeof *is_listed);
+    size_t count = 0;
+
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t function = code_of(m, file, i);
+            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->layout->text_of[function];
+
+            if (text == MERGE_NONE || is_listed[text])
+                continue;
+            is_listed[text] = true;
+            functions[count++] = m->sections[text].function;
+        }
+    for (size_t i = 0; i < m->order_count; i++)
+        if (m->sections[m->order[i]].class == CLASS_TEXT && !is_listed[m->order[i]])
+            functions[count++] = m->sections[m->order[i]].function;
+    return count;
+}
+
 bool ordering_is_extended(const struct merging *m)
 {
     return ORDERING_INDICES + m->order_count >= SHN_LORESERVE;

@@ -11,6 +11,10 @@ enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES
 /* Fills m->order and gives every merged section its index in the image. */
 void ordering_sections(struct merging *m);
 
+/* Writes the functions with code to `functions`, which has room for one for each section, in the
+ * order of the symbols: that of the code in an executable. Returns how many. */
+size_t ordering_functions(struct merging *m, uint32_t *functions);
+
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
 

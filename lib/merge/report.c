@@ -3,12 +3,21 @@
 
 #include "base/memory.h"
 #include "merge/graph_print.h"
+#include "merge/ordering.h"
 #include "merge/reach.h"
 #include "merge/shared.h"
+#include "merge/texture.h"
 
-/* The bytes of bank 0, which hold a kernel's parameters. */
-static void report_constants(const struct merging *m, struct merge_report *report,
-                             const uint32_t *entry_of)
+static void report_shared(const struct merging *m, struct kernel_report *kernel,
+                          const struct merged_section *section)
+{
+    kernel->shared = (uint32_t)section->size;
+    kernel->reserved = m->request->relocatable ? 0 : (uint32_t)shared_reserved_bytes(m);
+}
+
+/* The banks of functions, and what belongs to the program. */
+static void report_data(const struct merging *m, struct merge_report *report,
+                        const uint32_t *entry_of)
 {
     for (size_t i = 0; i < m->section_count; i++) {
         const struct merged_section *section = &m->sections[i];
@@ -19,6 +28,10 @@ static void report_constants(const struct merging *m, struct merge_report *repor
             report->global_bytes += section->size;
         else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0)
             report->kernels[entry_of[section->function]].constant0 += (uint32_t)section->size;
+        else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 2)
+            report->kernels[entry_of[section->function]].constant2 += (uint32_t)section->size;
+        else if (section->class == CLASS_SHARED && section->function != MERGE_NONE)
+            report_shared(m, &report->kernels[entry_of[section->function]], section);
     }
 }
 
@@ -27,18 +40,20 @@ static void report_function(const struct merging *m, struct merge_report *report
     const struct merged_symbol *symbol = &m->symbols[function];
     const struct merged_function *facts = &m->functions[function];
     const struct reach *reach = &m->reach[function];
-    bool is_kernel = merged_is_kernel(symbol);
+    bool is_summed = merged_is_kernel(symbol) && !m->request->relocatable;
     bool is_bounded = !(reach->flags & REACHES_CYCLE) && reach->stack < UINT32_MAX;
-    uint32_t shared = m->shared->section_of[function];
+    struct kernel_report *kernel = &report->kernels[report->kernel_count++];
 
-    report->kernels[report->kernel_count++] = (struct kernel_report){
+    *kernel = (struct kernel_report){
         .name = arena_text(&report->arena, symbol->name),
-        .is_kernel = is_kernel,
-        .registers = is_kernel ? reach->registers : facts->registers,
-        .barriers = is_kernel ? reach->barriers : facts->barriers,
-        .stack = is_bounded ? (uint32_t)reach->stack : UINT32_MAX,
-        .shared = shared == MERGE_NONE ? 0 : (uint32_t)m->sections[shared].size,
+        .is_kernel = merged_is_kernel(symbol),
+        .registers = is_summed ? reach->registers : facts->registers,
+        .barriers = is_summed ? reach->barriers : facts->barriers,
+        .stack = m->request->relocatable ? 0
+                 : is_bounded            ? (uint32_t)reach->stack
+                                         : UINT32_MAX,
     };
+    texture_count(m, function, kernel);
 }
 
 static void report_dead(const struct merging *m, struct merge_report *report)
@@ -57,18 +72,15 @@ static void report_dead(const struct merging *m, struct merge_report *report)
 void report_fill(struct merge_report *report, struct merging *m)
 {
     uint32_t *entry_of = arena_zalloc(&m->arena, m->symbol_count, sizeof *entry_of);
+    uint32_t *functions = arena_alloc(&m->arena, m->section_count, sizeof *functions);
+    size_t count = ordering_functions(m, functions);
 
-    report->kernels = arena_alloc(&report->arena, m->order_count, sizeof *report->kernels);
-    for (size_t i = 0; i < m->order_count; i++) {
-        const struct merged_section *section = &m->sections[m->order[i]];
-
-        if (section->class != CLASS_TEXT)
-            continue;
-        entry_of[section->function] = (uint32_t)report->kernel_count;
-        report_function(m, report, section->function);
+    report->kernels = arena_alloc(&report->arena, count, sizeof *report->kernels);
+    for (size_t i = 0; i < count; i++) {
+        entry_of[functions[i]] = (uint32_t)report->kernel_count;
+        report_function(m, report, functions[i]);
     }
-    if (report->kernel_count > 0)
-        report_constants(m, report, entry_of);
+    report_data(m, report, entry_of);
     report_dead(m, report);
     if (m->request->callgraph != CALLGRAPH_NONE)
         graph_print(m, &report->callgraph);

@@ -169,7 +169,7 @@ static struct merged_section make_section(enum merged_class class, struct text n
     };
 }
 
-static uint64_t reserved_bytes(const struct merging *m)
+uint64_t shared_reserved_bytes(const struct merging *m)
 {
     return CUBIN_FLAGS_SM(m->cubins[0]->flags) >= 90 ? SHARED_RESERVED_SM90 : 0;
 }
@@ -207,7 +207,7 @@ static void add_section(struct shared_planner *planner, uint32_t kernel,
     }
     name = text_of(arena_printf(&m->image->arena, ".nv.shared.%.*s", TEXT_ARG(name)));
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
-                           reserved_bytes(m) + window->end);
+                           shared_reserved_bytes(m) + window->end);
     planner->section_of[kernel] = layout_add(m, &section);
 }
 
@@ -220,7 +220,7 @@ static void describe_extern(struct shared_planner *planner)
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
             grow_debug_shared(planner, SHARED_EXTERN_ALIGNMENT,
-                              merging_is_mercury(m) ? reserved_bytes(m) : 0);
+                              merging_is_mercury(m) ? shared_reserved_bytes(m) : 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
@@ -231,7 +231,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
     struct merging *m = planner->m;
     const struct merged_symbol *symbol = &m->symbols[variable];
     struct placed_symbol *placed = &m->placed[variable];
-    uint64_t reserve = reserved_bytes(m);
+    uint64_t reserve = shared_reserved_bytes(m);
     uint64_t alignment = symbol->value;
     size_t count;
     const uint32_t *kernels = shared_users(planner, variable, &count);

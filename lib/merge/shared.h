@@ -24,6 +24,9 @@ struct shared_memory {
  * `functions`. Comes after liveness. */
 void shared_gather(struct merging *m, struct merged_function *functions);
 
+/* Bytes of a kernel's section that are the driver's. */
+uint64_t shared_reserved_bytes(const struct merging *m);
+
 /* Places the shared variables, m->shared, and adds .nv.shared.K sections. False, and errors, when a
  * kernel needs more than there is. */
 bool shared_layout(struct merging *m);

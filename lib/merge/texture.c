@@ -227,6 +227,21 @@ bool texture_layout(struct merging *m)
     return !m->failed;
 }
 
+void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report)
+{
+    const struct texture_names *names = m->texture_names;
+
+    if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) || !has_words(m, kernel))
+        return;
+    for (size_t i = 0; i < names->count; i++) {
+        uint8_t type = m->symbols[names->symbols[i]].type;
+
+        *(type == STT_CUDA_TEXTURE   ? &report->textures
+          : type == STT_CUDA_SURFACE ? &report->surfaces
+                                     : &report->samplers) += 1;
+    }
+}
+
 uint64_t texture_offset(const struct merging *m, uint32_t symbol)
 {
     return m->texture_words->offset[symbol];

@@ -29,6 +29,9 @@ void texture_gather(struct merging *m, struct merged_function *functions);
  * references. Does nothing under -r. */
 bool texture_layout(struct merging *m);
 
+/* Tells how many references of each kind a kernel has words for. */
+void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
+
 /* The offset in bank 0 of a reference's word. */
 uint64_t texture_offset(const struct merging *m, uint32_t symbol);
 

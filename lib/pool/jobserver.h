@@ -82,7 +82,7 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth);
 /* The client for the jobserver that the environment names. NULL when there is none, and *threads is
  * left alone; or when it is broken or disabled, make runs one job, or it is open already, and
  * *threads is set to 1. One that cannot be used is warned about, once, with JOBSERVER_ON; else it
- * is an info under -v: a recipe without `+` is no mistake where nobody asked. */
+ * is an info under -vv: a recipe without `+` is no mistake where nobody asked. */
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
 
 /* Takes a token; waits until there is one or `wake_fd` is readable, which is looked at first when
@@ -102,7 +102,7 @@ const char *jobserver_state_text(enum jobserver_state state);
 enum jobserver_state jobserver_close(struct jobserver *jobserver);
 
 /* Says in which state a client ended when that is not JOBSERVER_OK: a warning with JOBSERVER_ON, an
- * info under -v else. */
+ * info under -vv else. */
 void jobserver_report_end(enum jobserver_use use, enum jobserver_state state);
 
 /* Gives every token of the open client back. Async-signal-safe: for handlers of SIGINT and SIGTERM

@@ -25,7 +25,7 @@ struct chunk {
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of those, copies that other chunks have too */
     bool is_unchanged;          /* the text is all of the program, as its one source had it */
-    const char *first_function; /* name of its costliest function, for messages and -v */
+    const char *first_function; /* name of its costliest function, for messages and -vv */
 };
 
 enum chunk_binding { CHUNK_LOCAL, CHUNK_GLOBAL, CHUNK_WEAK };

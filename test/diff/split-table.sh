@@ -25,7 +25,7 @@ passed=0 failed=0
 
 # properties < LOG: kernel, registers, stack, shared, constants; for what the linkers say under -v.
 properties() {
-    sed -n "s/^.*Function properties for '\(.*\)':$/\1/p; s/^.*used \([0-9]*\) registers, used [0-9]* barriers, \([0-9]*\) stack, \([0-9]*\) bytes smem, \([0-9]*\) bytes cmem.*/\1 \2 \3 \4/p" |
+    sed -n "s/^.*Function properties for '\(.*\)':$/\1/p; s/^.*used \([0-9]*\) registers, used [0-9]* barriers, \([0-9]*\) stack, \([0-9]*\) bytes smem, \([0-9]*\) bytes cmem\[0\].*/\1 \2 \3 \4/p" |
         paste -d ' ' - - | sort
 }
 
@@ -40,7 +40,7 @@ compare() {
     nvlink -w -v -arch=sm_90 part.*.cubin -o whole.cubin 2> log > out || { echo "split-table: $name: nvlink does not link it"; return 0; }
     cat log out | properties > whole
     for chunks in 2 4 16; do
-        if ! "$BUILD/minilink" -w -v -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks=$chunks --minimum-chunk=1 "$@" -o split.cubin 2> log; then
+        if ! "$BUILD/minilink" -w -vv -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks=$chunks --minimum-chunk=1 "$@" -o split.cubin 2> log; then
             failed=$((failed + 1)); echo "failed: $name in $chunks chunks"; tail -n 5 log
             continue
         fi

@@ -40,6 +40,8 @@ static bool is_size_of(enum option_kind kind, size_t size)
         return size == sizeof(bool) || size == sizeof(int);
     case OPTION_NUMBER:
         return size == sizeof(int32_t) || size == sizeof(size_t);
+    case OPTION_LEVEL:
+        return size == sizeof(uint8_t);
     case OPTION_STRING:
         return size == sizeof(char *);
     case OPTION_LIST:
@@ -65,7 +67,8 @@ START_TEST(every_row_says_where_its_value_goes)
     ck_assert((effect->kind == OPTION_SPECIAL) == (effect->take != NULL));
     ck_assert((effect->kind == OPTION_CHOICE) == (effect->choices != NULL));
     ck_assert(effect->kind != OPTION_NUMBER || (effect->number > 0 && effect->most > 0));
-    ck_assert(row->argument || effect->kind == OPTION_SETS || effect->kind == OPTION_IGNORED);
+    ck_assert(row->argument || effect->kind == OPTION_SETS || effect->kind == OPTION_LEVEL ||
+              effect->kind == OPTION_IGNORED);
 }
 END_TEST
 
@@ -74,6 +77,7 @@ static bool may_share(const struct option_row *row, const struct option_row *oth
 {
     static const char *const pairs[][2] = {{"link-time-opt", "dlto"},
                                            {"use-host-info", "ignore-host-info"},
+                                           {"verbose", "vv"},
                                            {"dump-callgraph", "dump-callgraph-no-demangle"}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -197,6 +201,25 @@ static void check_choice(const struct option_row *row)
     ck_assert_msg(!take_option(&options, row, "none-of-these"), "%s takes any word", row->name);
 }
 
+static void check_level(const struct option_row *row)
+{
+    static const char *const levels[] = {"0", "1", "2", "1"};
+    static const size_t reached[] = {0, 1, 2, 2};
+
+    if (row->argument)
+        for (size_t i = 0; i < sizeof reached / sizeof *reached; i++) {
+            take(row, levels[i]);
+            ck_assert_uint_eq(*(uint8_t *)field_of(row), reached[i]);
+        }
+    else
+        take(row, NULL);
+    ck_assert_uint_eq(*(uint8_t *)field_of(row), 2);
+    check_rest(row);
+    ck_assert(!take_option(&options, row, "3"));
+    ck_assert(!take_option(&options, row, "-1"));
+    ck_assert(!take_option(&options, row, "10"));
+}
+
 static void check_list(const struct option_row *row, const char *given, size_t count,
                        const char *const *expected)
 {
@@ -249,6 +272,9 @@ START_TEST(what_is_given_reaches_the_field_and_no_other)
         break;
     case OPTION_CHOICE:
         check_choice(row);
+        break;
+    case OPTION_LEVEL:
+        check_level(row);
         break;
     case OPTION_LIST:
         check_list(row, "a,,b", 3, (const char *[]){"a", "", "b"});

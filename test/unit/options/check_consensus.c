@@ -421,7 +421,7 @@ START_TEST(verbose_says_which_side_wins)
     static const char *const options[4] = {"-split-compile 2 -maxreg 32 ", "-maxreg 32"};
 
     set_up();
-    context_get()->verbose = true;
+    context_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(4), MAXREG(48)}));
     ck_assert_str_eq(messages(),
                      "minilink info    : the command line's '-maxrregcount=48' is used for all "
@@ -431,7 +431,7 @@ START_TEST(verbose_says_which_side_wins)
                      "b.o(1): no -split-compile\n");
     tear_down();
     set_up();
-    context_get()->verbose = true;
+    context_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(2), MAXREG(32)}));
     ck_assert_str_eq(messages(), "");
     tear_down();

@@ -386,9 +386,9 @@ START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
     uint32_t threads;
     char *said;
 
-    context_get()->verbose = true;
+    context_get()->verbose = 2;
     said = join(JOBSERVER_AUTO, " --jobserver-auth=77,78", &threads);
-    context_get()->verbose = false;
+    context_get()->verbose = 0;
     ck_assert_uint_eq(threads, 1);
     ck_assert_str_eq(said, "minilink info    : make's jobserver cannot be used: Bad file "
                            "descriptor. One chunk is assembled at a time; prefix the recipe with "

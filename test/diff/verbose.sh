@@ -1,0 +1,185 @@
+#!/bin/bash
+# verbose.sh: what `minilink -v` prints is what `nvlink -v` prints, in its words and its order: the memory of the
+# program and of each kernel, and nothing else. For cubins, host objects, archives and LTO-IR the logs are compared
+# line by line. PTX is assembled module by module by nvlink and as one program by minilink, so that the
+# assembler chooses another order of the kernels there: what is said of each is compared, sorted by name.
+# Needs nvcc, ptxas and nvlink; without them it is skipped, loudly.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+for tool in nvcc nvlink ptxas ar; do
+    if ! command -v $tool > /dev/null; then
+        echo "skipped verbose: $tool is not there"
+        echo "0 passed, 0 failed, 1 skipped"
+        exit 0
+    fi
+done
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0 skipped=0
+
+cat > a.cu << 'END'
+__device__ int table[40];
+extern __device__ int helper(int);
+static __global__ void hidden(int *p) { p[0] = 1; }
+template <class T> __global__ void made(T *p) { p[0] = 3; }
+template __global__ void made<int>(int *);
+__global__ void first(int *p)
+{
+    __shared__ int s[8];
+    s[threadIdx.x] = p[0];
+    __syncthreads();
+    p[threadIdx.x] = helper(table[threadIdx.x]) + s[7 - threadIdx.x];
+}
+__device__ int unused(int x) { return x * 3; }
+__global__ void second(double *p) { p[1] = p[0] * 1.0000001 + 0.1; }
+void launch(int *p, double *d) { hidden<<<1, 1>>>(p); first<<<1, 1>>>(p); second<<<1, 1>>>(d); }
+END
+cat > b.cu << 'END'
+__constant__ int c[4];
+__device__ __noinline__ int helper(int x)
+{
+    int a[16];
+    for (int i = 0; i < 16; i++) a[i] = x * i + c[i & 3];
+    return a[x & 15];
+}
+__device__ __noinline__ int again(int x) { return x ? again(x - 1) * x + 1 : 1; }
+static __global__ void hidden(float *p) { p[0] = 1; }
+template <class T> __global__ void made(T *p) { p[0] = 3; }
+template __global__ void made<int>(int *);
+template __global__ void made<float>(float *);
+__global__ void recursive(int *p) { p[0] = again(p[1]); }
+__global__ void frame(int *p)
+{
+    int a[16];
+    for (int i = 0; i < 16; i++) a[i] = p[i] * i;
+    p[0] = a[p[17] & 15] + helper(p[3]);
+}
+__global__ void never(int *p) { p[0] = 7; }
+void launch2(float *f, int *p) { hidden<<<1, 1>>>(f); recursive<<<1, 1>>>(p); frame<<<1, 1>>>(p); made<float><<<1, 1>>>(f); }
+END
+cat > empty.cu << 'END'
+__device__ int nobody(int x) { return x; }
+END
+cat > texture.ptx << 'END'
+.version 7.8
+.target sm_75
+.address_size 64
+.global .texref tex1;
+.global .texref tex2;
+.global .surfref surf1;
+.visible .global .align 4 .b32 g0;
+.visible .global .align 4 .b32 g1 = 7;
+.visible .const .align 4 .b32 c2[9];
+.shared .b8 st[20];
+.visible .func f()
+{
+    .reg .f32 %f<5>; .reg .b32 %r<2>;
+    mov.u32 %r1, 0;
+    tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tex1, {%r1, %r1}];
+    st.global.f32 [g0], %f1;
+    ret;
+}
+.visible .entry reads(.param .u64 p)
+{
+    .reg .b32 %r<2>;
+    mov.u32 %r1, 0;
+    sust.b.1d.b32.trap [surf1, {%r1}], {%r1};
+    call f, ();
+    ret;
+}
+.visible .entry plain(.param .u64 p) { .reg .b32 %r<2>; ld.const.u32 %r1, [c2]; st.shared.u32 [st], %r1; ret; }
+END
+
+for sm in 75 90 100 120; do
+    mkdir $sm
+    nvcc -arch=sm_$sm -dc a.cu b.cu empty.cu -odir $sm > log 2>&1 &&
+        nvcc -arch=sm_$sm -rdc=true -ptx a.cu b.cu -odir $sm > log 2>&1 &&
+        nvcc -gencode arch=compute_$sm,code=compute_$sm -dc a.cu -o $sm/a.ptx.o > log 2>&1 &&
+        nvcc -gencode arch=compute_$sm,code=compute_$sm -dc b.cu -o $sm/b.ptx.o > log 2>&1 &&
+        ptxas -arch=sm_$sm -c $sm/a.ptx -o $sm/a.cubin && ptxas -arch=sm_$sm -c $sm/b.ptx -o $sm/b.cubin ||
+        { echo "failed: inputs for sm_$sm"; cat log; failed=$((failed + 1)); }
+    ar rc $sm/lib.a $sm/b.o
+done
+ptxas -arch=sm_75 -c texture.ptx -o 75/texture.cubin
+ptxas -arch=sm_90 -c texture.ptx -o 90/texture.cubin
+for part in a b; do nvcc -arch=sm_90 -dc -dlto $part.cu -o 90/$part.lto.o; done
+ar rc 90/liblto.a 90/b.lto.o
+
+# The kernels with what they use, sorted, from a log; what else it has stays in front.
+sorted() {
+    sed -e "/Function properties for/{N;s/\n/ /}" "$1" | sort > "$1.sorted"
+    mv "$1.sorted" "$1"
+}
+
+# compare HOW ARGUMENT...: both linkers, with -v; HOW is `lines` or `sorted`.
+compare() {
+    local how=$1 one two
+    shift
+    nvlink -v "$@" -o theirs.cubin > theirs 2>&1
+    one=$?
+    "$build/minilink" -v --assembler=ptxas "$@" -o ours.cubin > ours 2>&1
+    two=$?
+    sed -i 's/^nvlink //; s/^ptxas \([a-z]* *:\) */\1 /; s/^Compile time.*//' theirs
+    sed -i 's/^minilink //; /^warning : Mercury sections of/d' ours # of which nvlink does not lack any
+    [ "$how" = sorted ] && sorted theirs && sorted ours
+    if [ "$one" = 0 ] && [ "$two" = 0 ] && cmp -s theirs ours; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $* (status $one, $two)"
+        diff theirs ours | head -n 20 | sed 's/^/    /'
+    fi
+}
+
+for sm in 75 90 100 120; do
+    cd "$work/$sm" || exit 1
+    compare lines -arch=sm_$sm a.cubin b.cubin
+    compare lines -arch=sm_$sm a.o b.o
+    compare lines -arch=sm_$sm b.o a.o -ignore-host-info
+    compare lines -arch=sm_$sm a.o lib.a
+    compare lines -arch=sm_$sm a.o b.o -r
+    compare lines -arch=sm_$sm a.o b.o -g
+    compare lines -arch=sm_$sm empty.o
+    compare lines -arch=sm_$sm a.cubin b.cubin -kernels-used=second
+    compare lines -arch=sm_$sm a.o b.o -disable-infos -suppress-stack-size-warning
+    compare lines -arch=sm_$sm a.o b.o -report-arch
+    compare lines -arch=sm_$sm a.o b.o -v
+    compare lines -arch=sm_$sm a.o b.o -w -suppress-stack-size-warning
+    compare lines -arch=sm_$sm a.cubin b.cubin -suppress-stack-size-warning
+    [ $sm = 75 ] || compare sorted -arch=sm_$sm a.ptx b.ptx # of which nvlink takes none for sm_75
+    compare sorted -arch=sm_$sm a.ptx.o b.ptx.o
+    compare sorted -arch=sm_$sm a.ptx.o b.cubin
+done
+cd "$work/75" && compare lines -arch=sm_75 texture.cubin
+cd "$work/90" && compare lines -arch=sm_90 texture.cubin a.o b.o
+
+# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
+toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+nvvm=$toolkit/nvvm
+if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
+    mkdir -p "$work/nvvm/lib64"
+    ln -s "$toolkit/lib64/libnvvm.so" "$work/nvvm/lib64/"
+    ln -s "$toolkit/nvvm/libdevice" "$work/nvvm/libdevice"
+    nvvm=$work/nvvm
+fi
+if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
+    lto=(-arch=sm_90 -lto "-nvvmpath=$nvvm" "-L$toolkit/lib64" -lcudadevrt)
+    compare lines "${lto[@]}" a.lto.o b.lto.o
+    compare lines "${lto[@]}" a.lto.o liblto.a
+    compare lines "${lto[@]}" a.lto.o b.lto.o -split-compile=3
+    # Nothing is merged by nvlink, which so cannot tell of a stack that is not known.
+    compare lines "${lto[@]}" a.lto.o b.lto.o -split-compile-extended=4 -suppress-stack-size-warning
+    compare lines "${lto[@]}" a.lto.o b.lto.o -split-compile-extended=4 -split-compile=2 -suppress-stack-size-warning
+    compare lines "${lto[@]}" a.lto.o b.lto.o -kernels-used=second
+    compare lines "${lto[@]}" a.lto.o b.lto.o -r
+    compare lines "${lto[@]}" a.lto.o b.o
+    compare lines "${lto[@]}" a.lto.o b.o -r
+else
+    echo "skipped verbose of LTO-IR: the toolkit has no libnvJitLink"
+    skipped=9
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ] && [ $passed -gt 0 ]
