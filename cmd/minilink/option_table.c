@@ -171,6 +171,10 @@ const struct option_row option_table[] = {
 
     {"diagnostics-format", NULL, "nvlink|gnu", CHOICE(gnu_format, diagnostics_formats), GROUP_DIAGNOSTICS, "Form of messages"},
 
+    {"dependency-file", NULL, "FILE", STRING(link.dependency_file), GROUP_BUILDING,
+     "Write what the output was made from to FILE, as a rule for make; %a in its name is the target"},
+    {"dependency-target", NULL, "NAME", STRING(link.dependency_target), GROUP_BUILDING,
+     "What the rule makes; by default the output"},
     {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING,
      "Print what the shell needs to complete minilink's options, and end"},
 };

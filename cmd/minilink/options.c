@@ -109,6 +109,8 @@ static enum options_action finish(struct options *options)
     link->nvvm_options = options->nvvm_options.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
+    link->response_files = options->response.files;
+    link->response_file_count = options->response.file_count;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     add_environment_paths(options, getenv("LIBRARY_PATH"));
@@ -134,6 +136,9 @@ static enum options_action finish(struct options *options)
         diag_fatal(VIRTUAL_TARGET, options->arch_text);
     else if (!link->output && !link->dry_run && !link->is_virtual)
         diag_fatal("Must specify output file with -o option");
+    else if (link->dependency_file && !link->dependency_target &&
+             (!link->output || strcmp(link->output, "-") == 0))
+        diag_fatal("--dependency-file needs --dependency-target where the output has no name");
     else
         return OPTIONS_LINK;
     return OPTIONS_WRONG;
@@ -141,8 +146,7 @@ static enum options_action finish(struct options *options)
 
 enum options_action options_read(struct options *options)
 {
-    struct words_total total = {0};
-    struct reader reader = {.options = options, .raw = {.total = &total}};
+    struct reader reader = {.options = options, .raw = {.total = &options->response}};
     struct context_cleanup cleanups[2];
     size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
     bool ok;
@@ -164,6 +168,7 @@ enum options_action options_read(struct options *options)
 
 void options_free(struct options *options)
 {
+    free(options->response.files);
     free(options->operands);
     free(options->library_paths.list);
     free(options->assembler_options.list);

@@ -10,6 +10,7 @@
 #include "completions.h"
 #include "hostscript.h"
 #include "link/link.h"
+#include "words.h"
 
 enum options_action {
     OPTIONS_LINK,        /* go on and link */
@@ -40,6 +41,7 @@ struct options {
     enum host_script host_script;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
+    struct words_total response; /* files */
     struct word_list library_paths;
     struct word_list assembler_options, nvvm_options;
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */

@@ -49,7 +49,7 @@ static bool read_file(const char *path, struct buffer *text, size_t most)
 /* Reads a file within what all files of a command line may have together. */
 static bool read_within_limits(struct words_total *total, const char *path, struct buffer *text)
 {
-    if (total->files++ == MOST_READ)
+    if (total->file_count == MOST_READ)
         diag_fatal("More than %u response files are read, the last one '%s': do they name each "
                    "other?",
                    MOST_READ, path);
@@ -59,6 +59,7 @@ static bool read_within_limits(struct words_total *total, const char *path, stru
         diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);
     else {
         total->bytes += text->size;
+        ARRAY_PUSH(total->files, total->file_count, total->file_capacity) = path;
         return true;
     }
     return false;

@@ -11,9 +11,11 @@
 
 #include "base/arena.h"
 
-/* What the response files of one command line have in all. Start with {0}. */
+/* What the response files of one command line have in all. Start with {0}; the caller frees
+ * `files`. */
 struct words_total {
-    unsigned files; /* read, each as often as it is named */
+    const char **files; /* their paths, each as often as it was read; malloc'ed */
+    size_t file_count, file_capacity;
     size_t bytes;
 };
 

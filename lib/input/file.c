@@ -302,7 +302,8 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 
     context_defer(&cleanup, close_opening, &opening);
     ok = load(inputs, &file, &opening) &&
-         (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, path, file.data));
+         (!thin_is(file.data) ||
+          thin_gather(&file.data, &inputs->arena, &inputs->thin_files, path, file.data));
     if (ok)
         file.kind = file_classify(file.data);
     if (ok && !is_repeated(inputs, &file)) {
@@ -350,6 +351,7 @@ void inputs_close(struct inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         unmap_file(&inputs->files[i]);
     free(inputs->files);
+    free(inputs->thin_files.list);
     table_free(&inputs->archives);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};

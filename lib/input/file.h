@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "input/library.h"
+#include "input/thin.h"
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
@@ -52,7 +53,8 @@ struct inputs {
     size_t capacity;
     size_t mapping_count;
     struct table archives; /* by place: those among the files */
-    bool from_compiler;    /* see struct library_search */
+    struct thin_files thin_files;
+    bool from_compiler; /* see struct library_search */
 };
 
 /* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot

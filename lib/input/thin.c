@@ -225,7 +225,8 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
     return true;
 }
 
-bool thin_gather(struct bytes *archive, struct arena *arena, const char *path, struct bytes data)
+bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
+                 const char *path, struct bytes data)
 {
     struct thin thin = {.path = path, .data = data, .arena = arena, .fd = -1};
     struct context_cleanup cleanup;
@@ -233,6 +234,8 @@ bool thin_gather(struct bytes *archive, struct arena *arena, const char *path, s
 
     context_defer(&cleanup, free_thin, &thin);
     ok = find_members(&thin) && copy_members(&thin, archive);
+    for (size_t i = 0; ok && i < thin.count; i++)
+        ARRAY_PUSH(files->list, files->count, files->capacity) = thin.members[i].path;
     context_clean(&cleanup);
     return ok;
 }

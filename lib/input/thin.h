@@ -12,10 +12,19 @@
 #include "base/arena.h"
 #include "base/text.h"
 
+/* Paths of members' files that were read. Start with {0}; `list` is malloc'ed, the paths live in
+ * the arena. */
+struct thin_files {
+    const char **list;
+    size_t count, capacity;
+};
+
 bool thin_is(struct bytes data);
 
 /* Makes an ordinary archive, in `arena`, of the thin archive `data` in the file `path` and its
- * members' files. False, reported, when it is damaged or a member cannot be read. */
-bool thin_gather(struct bytes *archive, struct arena *arena, const char *path, struct bytes data);
+ * members' files, which are added to `files`. False, reported, when it is damaged or a member
+ * cannot be read. */
+bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
+                 const char *path, struct bytes data);
 
 #endif

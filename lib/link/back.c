@@ -8,7 +8,9 @@
 #include "cubin/empty.h"
 #include "input/modules.h"
 #include "join/join.h"
+#include "link/dependencies.h"
 #include "link/finished.h"
+#include "link/paths.h"
 #include "link/report.h"
 #include "link/stages.h"
 #include "link/system.h"
@@ -117,18 +119,38 @@ static bool merge(const struct link *link, struct merged *merged)
     return merge_cubins(&merged->image, cubins, count, &wanted, &merged->report);
 }
 
-/* The list of module ids on its way to its file. */
-struct module_list {
+/* A list on its way to its file, which appears behind the image only. */
+struct list_file {
+    const char *path; /* NULL = it is not wanted */
     struct buffer text;
     struct output output;
 };
 
-static void free_module_list(void *argument)
-{
-    struct module_list *list = argument;
+struct list_files {
+    struct list_file modules, dependencies;
+    struct arena arena;
+};
 
-    output_abort(&list->output);
-    buffer_free(&list->text);
+static void free_lists(void *argument)
+{
+    struct list_files *lists = argument;
+
+    output_abort(&lists->modules.output);
+    output_abort(&lists->dependencies.output);
+    buffer_free(&lists->modules.text);
+    buffer_free(&lists->dependencies.text);
+    arena_free(&lists->arena);
+}
+
+static bool list_begin(struct list_file *list)
+{
+    return !list->path || (output_open(&list->output, list->path) &&
+                           output_append(&list->output, buffer_bytes(&list->text)));
+}
+
+static bool list_end(struct list_file *list)
+{
+    return !list->path || output_commit(&list->output, false);
 }
 
 static bool write_image(const struct link *link)
@@ -148,21 +170,26 @@ static bool list_modules(const struct link *link, struct buffer *list)
     return modules_list(list, &link->inputs, link->is_system_unused, is_lto);
 }
 
-/* Writes the list of module ids, if it is wanted, and the image, behind which alone it appears;
- * NULL = there is none. */
-static bool write_with_modules(const struct link *link, bool (*write)(const struct link *link))
+/* Writes the lists that are wanted, and by `write` what they are about; NULL = there is nothing. */
+static bool write_with_lists(const struct link *link, bool (*write)(const struct link *link))
 {
-    const char *path = link->request->modules_file;
-    struct module_list list = {.output = {.fd = -1, .slot = -1}};
+    struct list_files lists = {
+        .modules = {.path = link->request->modules_file, .output = {.fd = -1, .slot = -1}},
+        .dependencies = {.output = {.fd = -1, .slot = -1}},
+    };
     struct context_cleanup cleanup;
     bool is_listed, ok;
 
-    context_defer(&cleanup, free_module_list, &list);
-    is_listed = !path || list_modules(link, &list.text);
-    ok = is_listed &&
-         (!path || (output_open(&list.output, path) &&
-                    output_append(&list.output, buffer_bytes(&list.text)))) &&
-         (!write || write(link)) && (!path || output_commit(&list.output, false));
+    context_defer(&cleanup, free_lists, &lists);
+    if (write)
+        lists.dependencies.path = dependencies_path(link, &lists.arena);
+    if (lists.dependencies.path)
+        dependencies_rule(link, &lists.dependencies.text);
+    is_listed = (!lists.modules.path || list_modules(link, &lists.modules.text)) &&
+                (!lists.dependencies.path ||
+                 paths_check_late("--dependency-file", lists.dependencies.path, &link->inputs));
+    ok = is_listed && list_begin(&lists.modules) && list_begin(&lists.dependencies) &&
+         (!write || write(link)) && list_end(&lists.modules) && list_end(&lists.dependencies);
     context_clean(&cleanup);
     return ok || (is_listed && state_environment_failed(link));
 }
@@ -192,25 +219,28 @@ bool back_end_virtual(const struct link *link)
         "objects");
     return link->request->dry_run ||
            (diag_error_count() == link->errors_before && open_times(link) &&
-            write_with_modules(link, NULL) && write_times(link));
+            write_with_lists(link, NULL) && write_times(link));
+}
+
+static bool write_ptx(const struct link *link)
+{
+    struct text text = link->cut.chunks.list[0].text;
+
+    return output_write_file(link->request->output,
+                             (struct bytes){(const uint8_t *)text.data, text.size}, false);
 }
 
 /* Writes the program as one module. Debug sections that describe all of a module cannot share a
  * text with another one. */
 static bool emit_ptx(const struct link *link)
 {
-    struct text text;
-
     if (link->cut.chunks.count != 1 || link->member_cubin_count > 0) {
         diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
                    link->member_cubin_count > 0 ? "some members have machine code only"
                                                 : "several modules have debug sections (-G)");
         return false;
     }
-    text = link->cut.chunks.list[0].text;
-    return output_write_file(link->request->output,
-                             (struct bytes){(const uint8_t *)text.data, text.size}, false) ||
-           state_environment_failed(link);
+    return write_with_lists(link, write_ptx);
 }
 
 bool back_end_early(const struct link *link)
@@ -234,7 +264,7 @@ bool back_merge(const struct link *link, struct merged *merged)
 bool back_write(const struct link *link)
 {
     bool ok = diag_error_count() == link->errors_before && open_times(link) &&
-              write_with_modules(link, write_image);
+              write_with_lists(link, write_image);
 
     timing_end(link->timing, "write");
     return ok && write_times(link);

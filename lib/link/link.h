@@ -27,10 +27,14 @@ struct link_request {
     bool from_compiler; /* nvcc made the command line: see input/library.h */
     const char *output; /* path; NULL with dry_run */
     const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
-    const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
-    const char *time_file;    /* -time: file for stage times, "-" = stdout; or NULL */
-    struct arch arch;         /* sm = 0: from the inputs */
-    bool is_virtual;          /* -arch=compute_NN: no program is made */
+    const char *modules_file;          /* -register-link-binaries: file for module ids; or NULL */
+    const char *dependency_file;       /* --dependency-file: see link/dependencies.h; or NULL */
+    const char *dependency_target;     /* --dependency-target, or NULL */
+    const char *const *response_files; /* that the command line was read from */
+    size_t response_file_count;
+    const char *time_file; /* -time: file for stage times, "-" = stdout; or NULL */
+    struct arch arch;      /* sm = 0: from the inputs */
+    bool is_virtual;       /* -arch=compute_NN: no program is made */
     struct option_request options;
     struct assembler_request assembler;
     enum lto_source lto_source;           /* --lto-source */

@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "link/keep.h"
 
-#define MOST_OUTPUTS 3
+#define MOST_OUTPUTS 4
 
 struct output_path {
     const char *path;
@@ -160,6 +160,20 @@ static bool check_kept(struct paths *paths, const char *directory)
     return true;
 }
 
+bool paths_check_late(const char *option, const char *path, const struct inputs *inputs)
+{
+    struct paths paths = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_paths, &paths);
+    add_inputs(&paths, inputs, NULL);
+    add_output(&paths, option, path);
+    ok = check_output(&paths, 0);
+    context_clean(&cleanup);
+    return ok;
+}
+
 bool paths_check(const struct link_request *request, const struct inputs *inputs)
 {
     bool has_times = request->time_file && strcmp(request->time_file, "-") != 0;
@@ -172,6 +186,7 @@ bool paths_check(const struct link_request *request, const struct inputs *inputs
     add_output(&paths, "-o", request->output);
     add_output(&paths, "-register-link-binaries", request->modules_file);
     add_output(&paths, "-time", has_times ? request->time_file : NULL);
+    add_output(&paths, "--dependency-file", request->dependency_file);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (size_t i = 0; i < paths.output_count; i++)

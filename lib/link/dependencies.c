@@ -1,0 +1,133 @@
+/* dependencies.c: the files that a link read, in the order in which it came to them. */
+#include "link/dependencies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assembler/ptxas.h"
+#include "base/context.h"
+#include "base/memory.h"
+
+/* The files so far, to name each once. */
+struct dependencies {
+    struct arena arena;
+    struct table seen;
+    const char **list;
+    size_t count, capacity;
+};
+
+static void free_dependencies(void *argument)
+{
+    struct dependencies *files = argument;
+
+    free(files->list);
+    table_free(&files->seen);
+    arena_free(&files->arena);
+}
+
+static void add(struct dependencies *files, const char *path)
+{
+    struct text key;
+
+    if (!path || !*path)
+        return;
+    key = text_of(path);
+    if (table_find(&files->seen, key) != TABLE_NONE)
+        return;
+    table_add(&files->seen, key, 0);
+    ARRAY_PUSH(files->list, files->count, files->capacity) = path;
+}
+
+/* The file that holds the code of the link's assembler; the built-in one's is minilink's own. */
+static const char *assembler_file(const struct link *link)
+{
+    static const char plugin[] = "plugin:";
+    const char *name = link->request->assembler.name;
+
+    if (link->assembled.assembler.ptxas.path)
+        return link->assembled.assembler.ptxas.path;
+    return name && strncmp(name, plugin, strlen(plugin)) == 0 ? name + strlen(plugin) : NULL;
+}
+
+static void collect(struct dependencies *files, const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    for (size_t i = 0; i < request->response_file_count; i++)
+        add(files, request->response_files[i]);
+    for (size_t i = 0; i < link->inputs.count; i++)
+        add(files, link->inputs.files[i].path);
+    for (size_t i = 0; i < link->inputs.thin_files.count; i++)
+        add(files, link->inputs.thin_files.list[i]);
+    add(files, request->index_file);
+    add(files, assembler_file(link));
+    add(files, link->lto_library);
+}
+
+/* Make reads 2n + 1 backslashes and a blank as n backslashes and a blank of the name; backslashes
+ * before anything else are themselves. */
+static void put_name(struct buffer *out, const char *name)
+{
+    size_t backslashes = 0;
+
+    for (; *name; name++) {
+        bool is_special = *name == ' ' || *name == '\t' || *name == '#';
+
+        if (is_special)
+            for (size_t i = 0; i <= backslashes; i++)
+                buffer_char(out, '\\');
+        if (*name == '$')
+            buffer_char(out, '$');
+        buffer_char(out, *name);
+        backslashes = *name == '\\' ? backslashes + 1 : 0;
+    }
+}
+
+const char *dependencies_path(const struct link *link, struct arena *arena)
+{
+    const char *path = link->request->dependency_file;
+    char target[ARCH_NAME_SIZE];
+    struct buffer name = {0};
+    struct context_cleanup cleanup;
+    const char *result;
+
+    if (!path)
+        return NULL;
+    arch_name(link->members.arch, target);
+    context_defer(&cleanup, buffer_cleanup, &name);
+    while (*path) {
+        bool is_target = strncmp(path, "%a", 2) == 0;
+
+        if (is_target)
+            buffer_string(&name, target);
+        else
+            buffer_char(&name, *path);
+        path += is_target ? 2 : 1;
+    }
+    result = arena_string(arena, buffer_view(&name));
+    context_clean(&cleanup);
+    return result;
+}
+
+void dependencies_rule(const struct link *link, struct buffer *rule)
+{
+    const char *target = link->request->dependency_target;
+    struct dependencies files = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_dependencies, &files);
+    collect(&files, link);
+    put_name(rule, target ? target : link->request->output);
+    buffer_char(rule, ':');
+    for (size_t i = 0; i < files.count; i++) {
+        buffer_string(rule, " \\\n ");
+        put_name(rule, files.list[i]);
+    }
+    buffer_char(rule, '\n');
+    for (size_t i = 0; i < files.count; i++) {
+        buffer_char(rule, '\n');
+        put_name(rule, files.list[i]);
+        buffer_string(rule, ":\n");
+    }
+    context_clean(&cleanup);
+}
