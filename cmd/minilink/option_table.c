@@ -175,6 +175,8 @@ const struct option_row option_table[] = {
      "Write what the output was made from to FILE, as a rule for make; %a in its name is the target"},
     {"dependency-target", NULL, "NAME", STRING(link.dependency_target), GROUP_BUILDING,
      "What the rule makes; by default the output"},
+    {"reproduce", NULL, "FILE", STRING(link.reproduce), GROUP_BUILDING,
+     "Write all inputs and options to FILE, a tar, to run the link again elsewhere"},
     {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING,
      "Print what the shell needs to complete minilink's options, and end"},
 };

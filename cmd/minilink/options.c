@@ -11,6 +11,7 @@
 #include "option_table.h"
 #include "plain.h"
 #include "pool/jobserver.h"
+#include "reproduce.h"
 #include "take.h"
 #include "words.h"
 
@@ -58,10 +59,10 @@ static bool run_getopt(struct reader *reader)
     memmove(reader->plain.list + 1, reader->plain.list,
             reader->plain.count * sizeof *reader->plain.list);
     reader->plain.list[0] = program;
-    reader->plain.list[reader->plain.count + 1] = NULL;
+    reader->plain.list[++reader->plain.count] = NULL;
     optind = 0;
     /* The leading '-' keeps operands and libraries in their order. */
-    while ((code = getopt_long_only((int)reader->plain.count + 1, reader->plain.list, "-:", list,
+    while ((code = getopt_long_only((int)reader->plain.count, reader->plain.list, "-:", list,
                                     &index)) != -1) {
         if (code == 1) {
             take_operand(reader->options, optarg, false);
@@ -161,6 +162,8 @@ enum options_action options_read(struct options *options)
     options->link.cache.policy = cache_policy_default;
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
          plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
+    if (ok && options->link.reproduce)
+        reproduce_words(options, &reader.plain);
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
     return ok ? finish(options) : OPTIONS_WRONG;
@@ -170,6 +173,7 @@ void options_free(struct options *options)
 {
     free(options->response.files);
     free(options->operands);
+    free(options->reproduce_words);
     free(options->library_paths.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);

@@ -41,6 +41,8 @@ struct options {
     enum host_script host_script;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
+    struct reproduce_word *reproduce_words; /* link.reproduce_word_count of them */
+    size_t reproduce_capacity;
     struct words_total response; /* files */
     struct word_list library_paths;
     struct word_list assembler_options, nvvm_options;

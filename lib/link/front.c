@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "link/paths.h"
 #include "link/report.h"
+#include "link/reproduce.h"
 #include "link/stages.h"
 #include "link/system.h"
 #include "lto/lto.h"
@@ -249,7 +250,8 @@ bool front_open(struct link *link)
     entries_read(&link->entries, &link->entries_arena, request->assembler_options);
     ok = unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
-         check_paths(link);
+         check_paths(link) &&
+         (reproduce_write(request, &link->inputs) || state_environment_failed(link));
     timing_end(link->timing, "open");
     return ok;
 }

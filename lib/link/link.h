@@ -19,6 +19,13 @@
 
 #define MINILINK_VERSION "0.1.0"
 
+/* A word of the command line that runs a link again: `text`, and where the tar has the file `path`
+ * (NULL = none). */
+struct reproduce_word {
+    const char *text;
+    const char *path;
+};
+
 struct link_request {
     const struct input_operand *operands;
     size_t operand_count;
@@ -27,7 +34,10 @@ struct link_request {
     bool from_compiler; /* nvcc made the command line: see input/library.h */
     const char *output; /* path; NULL with dry_run */
     const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
-    const char *modules_file;          /* -register-link-binaries: file for module ids; or NULL */
+    const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
+    const char *reproduce;    /* --reproduce: see link/reproduce.h; or NULL */
+    const struct reproduce_word *reproduce_words;
+    size_t reproduce_word_count;
     const char *dependency_file;       /* --dependency-file: see link/dependencies.h; or NULL */
     const char *dependency_target;     /* --dependency-target, or NULL */
     const char *const *response_files; /* that the command line was read from */

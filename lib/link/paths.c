@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "link/keep.h"
 
-#define MOST_OUTPUTS 4
+#define MOST_OUTPUTS 5
 
 struct output_path {
     const char *path;
@@ -187,6 +187,7 @@ bool paths_check(const struct link_request *request, const struct inputs *inputs
     add_output(&paths, "-register-link-binaries", request->modules_file);
     add_output(&paths, "-time", has_times ? request->time_file : NULL);
     add_output(&paths, "--dependency-file", request->dependency_file);
+    add_output(&paths, "--reproduce", request->reproduce);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (size_t i = 0; i < paths.output_count; i++)

@@ -38,7 +38,7 @@ expect() {
         sed 's/^/    /' said
     fi
 }
-built="libelf liblz4 libzstd libxxhash jansson" all="$built check"
+built="libelf liblz4 libzstd libxxhash jansson libarchive" all="$built check"
 user=0 apt='' libraries=$all
 machine gcc make valgrind eu-elflint readelf
 expect "nothing is missing" 0 check ''
@@ -53,10 +53,10 @@ expect "compiling tests does" 0 tests check
 expect "and so does running them" 0 check check,check
 libraries=''
 machine make
-expect "a bare machine" 0 build "gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev"
+expect "a bare machine" 0 build "gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libarchive-dev libc6-dev"
 machine make
 expect "looking installs nothing" 1 '--only-look build' '' \
-    "(Debian's names): gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev"
+    "(Debian's names): gcc libelf-dev liblz4-dev libzstd-dev libxxhash-dev libjansson-dev libarchive-dev libc6-dev"
 libraries=$all
 machine gcc make
 expect "looking finds all that is needed" 0 '--only-look build' ''

@@ -1,0 +1,12 @@
+/* reproduce.h: the command line's words for a link that is run again elsewhere. */
+#ifndef MINILINK_COMMAND_REPRODUCE_H
+#define MINILINK_COMMAND_REPRODUCE_H
+
+#include "options.h"
+#include "words.h"
+
+/* Makes the request's reproduce_words of plain words (plain.h): options as they were given, but for
+ * those that name this machine's programs and folders or ask for other files than the output. */
+void reproduce_words(struct options *options, const struct words *plain);
+
+#endif

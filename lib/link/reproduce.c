@@ -1,0 +1,220 @@
+/* reproduce.c: every file gets a place in the tar's folder, and the words name it by that. */
+#include "link/reproduce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/tar.h"
+
+struct reproduction {
+    struct arena arena;
+    struct tar *tar;
+    const char *folder;    /* the tar's, without a slash behind it */
+    struct table places;   /* of files that the tar has */
+    struct buffer words;   /* response.txt */
+    struct buffer version; /* version.txt */
+    struct assembler assembler;
+};
+
+static void free_reproduction(void *argument)
+{
+    struct reproduction *reproduction = argument;
+
+    tar_close(reproduction->tar);
+    table_free(&reproduction->places);
+    buffer_free(&reproduction->words);
+    buffer_free(&reproduction->version);
+    assembler_close(&reproduction->assembler);
+    arena_free(&reproduction->arena);
+}
+
+/* The file's name without folders and ".tar". */
+static const char *folder_name(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct text name = text_of(slash ? slash + 1 : path);
+
+    if (name.size > 4 && memcmp(name.data + name.size - 4, ".tar", 4) == 0)
+        name.size -= 4;
+    return arena_string(arena, name);
+}
+
+/* True for a path that stays in the folder it begins in. */
+static bool stays_below(const char *path)
+{
+    if (*path == '/')
+        return false;
+    while (*path) {
+        size_t length = strcspn(path, "/");
+
+        if (length == 2 && memcmp(path, "..", 2) == 0)
+            return false;
+        path += length + (path[length] == '/');
+    }
+    return true;
+}
+
+/* Where in the folder the file `path` is: below "inputs", or, from the root, below "root". */
+static const char *place_in_tar(struct reproduction *reproduction, const char *path)
+{
+    char whole[PATH_MAX];
+
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (stays_below(path))
+        return arena_printf(&reproduction->arena, "inputs/%s", path);
+    if (realpath(path, whole))
+        path = whole;
+    return arena_printf(&reproduction->arena, "root/%s", path + strspn(path, "/."));
+}
+
+static bool add(struct reproduction *reproduction, const char *place, struct bytes data)
+{
+    struct text key = text_of(place);
+
+    if (table_find(&reproduction->places, key) != TABLE_NONE)
+        return true;
+    table_add(&reproduction->places, key, 0);
+    return tar_add(reproduction->tar,
+                   arena_printf(&reproduction->arena, "%s/%s", reproduction->folder, place), data);
+}
+
+/* A word and a line end, as response files are read. */
+static void put_word(struct buffer *words, const char *prefix, const char *rest)
+{
+    buffer_char(words, '\'');
+    for (int part = 0; part < 2; part++)
+        for (const char *at = part ? rest : prefix; *at; at++)
+            if (*at == '\'')
+                buffer_string(words, "'\\''");
+            else
+                buffer_char(words, *at);
+    buffer_string(words, "'\n");
+}
+
+static bool add_inputs(struct reproduction *reproduction, const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct input_file *file = &inputs->files[i];
+        const char *place = place_in_tar(reproduction, file->path);
+
+        /* What -l finds and has no device code may have any size. */
+        if (file->library && file->kind == FILE_SHARED_OBJECT)
+            continue;
+        if (!add(reproduction, place, file->data))
+            return false;
+        put_word(&reproduction->words, "", place);
+    }
+    return true;
+}
+
+/* Adds a file that is no input of the link itself: an index, a plug-in. What cannot be read the
+ * link will complain about. */
+static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
+{
+    struct input_operand operand = {.name = path};
+    struct diag_sink said = {0};
+    struct context *context = context_get();
+    struct diag_sink *before = context->sink;
+    struct inputs inputs = {0};
+    bool ok;
+
+    context->sink = &said;
+    ok = inputs_open(&inputs, &operand, 1, NULL);
+    context->sink = before;
+    diag_sink_free(&said);
+    ok = !ok || add(reproduction, place, inputs.files[0].data);
+    inputs_close(&inputs);
+    return ok;
+}
+
+static bool add_words(struct reproduction *reproduction, const struct link_request *request)
+{
+    for (size_t i = 0; i < request->reproduce_word_count; i++) {
+        const struct reproduce_word *word = &request->reproduce_words[i];
+        const char *place = word->path ? place_in_tar(reproduction, word->path) : "";
+
+        if (word->path && !add_file(reproduction, word->path, place))
+            return false;
+        put_word(&reproduction->words, word->text, place);
+    }
+    return true;
+}
+
+struct opening {
+    struct assembler *assembler;
+    const struct assembler_request *request;
+    bool ok;
+};
+
+static enum link_code open_assembler(void *argument)
+{
+    struct opening *opening = argument;
+
+    opening->ok = assembler_open(opening->assembler, opening->request);
+    return LINK_OK;
+}
+
+/* Which programs this link is of; nothing that tells of the user. */
+static void describe(struct reproduction *reproduction, const struct assembler_request *request)
+{
+    static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};
+    struct buffer *version = &reproduction->version;
+    struct opening opening = {&reproduction->assembler, request, false};
+    struct diag_sink said = {0};
+    struct utsname system;
+    enum link_code code = diag_collect(open_assembler, &opening, context_get(), &said);
+
+    diag_sink_free(&said);
+    if (code != LINK_OK)
+        context_raise(code);
+    buffer_string(version, "minilink " MINILINK_VERSION "\n");
+    if (opening.ok)
+        buffer_printf(version, "assembler: %s, %s\n", reproduction->assembler.table.name,
+                      reproduction->assembler.table.version);
+    else
+        buffer_printf(version, "assembler: %s, which could not be opened\n",
+                      request->name ? request->name : "builtin");
+    if (uname(&system) == 0)
+        buffer_printf(version, "system: %s %s\n", system.sysname, system.machine);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]))
+            buffer_printf(version, "%s is set\n", variables[i]);
+    buffer_string(version, "\nTo link again, in this folder: minilink @response.txt\n");
+}
+
+static bool write_tar(struct reproduction *reproduction, const struct link_request *request,
+                      const struct inputs *inputs)
+{
+    reproduction->folder = folder_name(&reproduction->arena, request->reproduce);
+    reproduction->tar = tar_open(request->reproduce);
+    if (!reproduction->tar)
+        return false;
+    describe(reproduction, &request->assembler);
+    return add_words(reproduction, request) && add_inputs(reproduction, inputs) &&
+           add(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
+           add(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
+           tar_commit(reproduction->tar);
+}
+
+bool reproduce_write(const struct link_request *request, const struct inputs *inputs)
+{
+    struct reproduction reproduction = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (!request->reproduce)
+        return true;
+    context_defer(&cleanup, free_reproduction, &reproduction);
+    ok = write_tar(&reproduction, request, inputs);
+    context_clean(&cleanup);
+    return ok;
+}
