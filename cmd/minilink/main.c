@@ -19,6 +19,7 @@ static void clean_up(void)
 {
     exec_kill_all();
     output_remove_temporaries();
+    cache_remove_temporaries();
     jobserver_return_all();
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "assemble/remember.h"
 #include "assemble/replay.h"
 #include "assemble/workitem.h"
 #include "assembler/registry.h"
@@ -23,7 +24,8 @@ struct assembly {
     struct assemble_options options;
     struct chunk_output *outputs; /* one per chunk, as items and tasks */
     struct work_item *items;
-    struct dispatch_task *tasks;
+    struct dispatch_task *tasks; /* those of the chunks that the cache does not have */
+    size_t task_count;
     char arch[ARCH_NAME_SIZE];
     uint32_t threads;
 };
@@ -77,6 +79,7 @@ static void prepare(struct assembly *assembly)
         .count = count,
         .first_failed = count,
         .keep_going = request->keep_going,
+        .cache = request->cache,
         .jobserver = request->jobserver,
     };
     count_threads(assembly);
@@ -85,8 +88,6 @@ static void prepare(struct assembly *assembly)
 
         assembly->outputs[i].index = i;
         assembly->outputs[i].ptx_size = chunk->text.size;
-        assembly->tasks[i] =
-            (struct dispatch_task){workitem_run, &assembly->items[i], priority_of(chunk->weight)};
         assembly->items[i] = (struct work_item){
             .output_ptr = &assembly->outputs[i],
             .ptx = chunk->text.data,
@@ -97,6 +98,25 @@ static void prepare(struct assembly *assembly)
             .options = &assembly->options,
             .mode = request->mode,
         };
+    }
+}
+
+/* What the cache has is an item that has ended; of the others tasks are made. */
+static void make_tasks(struct assembly *assembly)
+{
+    struct cache *cache = assembly->request->cache;
+    struct cache_key common = {0};
+
+    if (cache)
+        common = remember_request(assembly->request);
+    for (size_t i = 0; i < assembly->chunks->count; i++) {
+        const struct chunk *chunk = &assembly->chunks->list[i];
+
+        if (remember_find(cache, &common, chunk->text.data, &assembly->outputs[i]))
+            assembly->cubins->found++;
+        else
+            assembly->tasks[assembly->task_count++] = (struct dispatch_task){
+                workitem_run, &assembly->items[i], priority_of(chunk->weight)};
     }
 }
 
@@ -112,14 +132,18 @@ static uint32_t run(const struct assembly *assembly)
 {
     const struct dispatch_request wanted = {
         .tasks = assembly->tasks,
-        .count = assembly->chunks->count,
+        .count = assembly->task_count,
         .threads = assembly->threads,
         .stack_bytes = assembly->request->stack_bytes,
         .jobserver = assembly->request->jobserver,
         .is_cancelled = is_cancelled,
     };
 
-    return dispatch_run(&wanted);
+    if (assembly->task_count == assembly->chunks->count)
+        return dispatch_run(&wanted);
+    if (assembly->task_count)
+        dispatch_run(&wanted);
+    return assembly->threads;
 }
 
 static void report_failure(const struct assembly *assembly, size_t index)
@@ -166,8 +190,8 @@ static void finish(struct assembly *assembly, bool keep)
         struct chunk_output *output = &assembly->outputs[i];
 
         if (keep)
-            cubins->list[i] =
-                (struct chunk_cubin){output->cubin, output->cubin_size, output->nanoseconds};
+            cubins->list[i] = (struct chunk_cubin){output->cubin, output->cubin_size,
+                                                   output->nanoseconds, output->is_found};
         else
             free(output->cubin);
         free(output->log);
@@ -186,6 +210,7 @@ static enum link_code assemble(void *argument)
     cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
     cubins->count = assembly->chunks->count;
     prepare(assembly);
+    make_tasks(assembly);
     cubins->threads = run(assembly);
     /* One thread again, and every token is back. */
     return report(assembly);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
+#include "cache/cache.h"
 #include "minilink/assembler.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
@@ -29,20 +30,24 @@ struct assemble_request {
     bool keep_going;            /* assemble all chunks, even when one has failed */
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
+    struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
+    struct cache_key identity;  /* of the assembler and where it runs, when there is a cache */
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
 };
 
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */
     size_t size;
-    uint64_t nanoseconds; /* time the assembler took */
+    uint64_t nanoseconds; /* time the assembler took, or to find it in the cache */
+    bool is_found;        /* an earlier link had it assembled */
 };
 
 /* Start with {0}. */
 struct cubins {
     struct chunk_cubin *list; /* list[i] comes from chunk i */
     size_t count;
-    uint32_t threads; /* that were really used */
+    uint32_t threads; /* that were really used, or would have been for all chunks */
+    size_t found;     /* chunks that the cache had */
 };
 
 /* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/remember.h"
 #include "base/clock.h"
 #include "base/ending.h"
 #include "base/events.h"
@@ -137,7 +138,9 @@ void workitem_run(void *argument)
     item->result =
         (int32_t)compile_chunk(item->output_ptr, item->ptx, item->sm_version, item->addr64,
                                item->is_64bit, item->debug, item->options, item->mode);
-    if (item->result != LINK_OK)
+    if (item->result == LINK_OK)
+        remember_keep(item->options->cache, item->output_ptr);
+    else
         mark_failed(item->options, item->output_ptr->index);
 }
 

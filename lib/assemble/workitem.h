@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "cache/cache.h"
 #include "minilink/assembler.h"
 
 /* Where one chunk's results go. */
@@ -25,6 +26,8 @@ struct chunk_output {
     char *log;             /* malloc'ed by the assembler, or NULL */
     uint64_t nanoseconds;  /* time the assembler took */
     struct diag_sink sink; /* what the worker itself reported */
+    struct cache_key key;  /* under which it is kept; set when there is a cache */
+    bool is_found;         /* it was kept by an earlier link */
     int cancelled;         /* job->cancelled points here; written with an atomic store */
 };
 
@@ -42,7 +45,8 @@ struct assemble_options {
      * given up; those before it are not, so that whatever the timing, the chunk which fails the
      * link is the first one that cannot be assembled. */
     _Atomic size_t first_failed;
-    bool keep_going; /* nothing is given up */
+    bool keep_going;     /* nothing is given up */
+    struct cache *cache; /* keeps what is made; or NULL */
     /* See struct minilink_job. */
     uint32_t threads;
     uint32_t thread_limit;

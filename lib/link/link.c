@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "link/report.h"
 #include "link/stages.h"
 
 static bool run_stages(struct link *link)
@@ -56,9 +57,17 @@ static bool run_stages(struct link *link)
     return back_write(link);
 }
 
-static enum link_code run(void *link)
+static enum link_code run(void *argument)
 {
-    return run_stages(link) ? LINK_OK : LINK_FAILED;
+    struct link *link = argument;
+    bool ok;
+
+    link->cache = cache_open(&link->request->cache);
+    ok = run_stages(link);
+    cache_finish(link->cache);
+    if (link->request->cache.statistics && !report_cache(link->cache))
+        ok = state_environment_failed(link);
+    return ok ? LINK_OK : LINK_FAILED;
 }
 
 enum exit_status link_run(const struct link_request *request)

@@ -3,6 +3,7 @@
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
 #include <stdlib.h>
 
+#include "assemble/identity.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "link/finished.h"
@@ -149,6 +150,9 @@ static bool assemble(const struct link *link, struct assembled *assembled)
     };
     int code;
 
+    if (link->cache && identity_of_assembler(&wanted.identity, &link->assembled.assembler,
+                                             wanted.options, link->cache))
+        wanted.cache = link->cache;
     code = assemble_chunks(&assembled->cubins, &link->cut.chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/diag.h"
 #include "base/standard.h"
 #include "options/embedded.h"
@@ -97,6 +98,19 @@ void report_assembly(const struct cubins *cubins, const struct assembler *assemb
         return;
     diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
                  assembler->table.version, cubins->count, cubins->threads);
+}
+
+bool report_cache(struct cache *cache)
+{
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, buffer_cleanup, &text);
+    cache_describe(cache, &text);
+    ok = standard_print(buffer_view(&text));
+    context_clean(&cleanup);
+    return ok;
 }
 
 bool report_callgraph(const struct merge_report *report, enum callgraph_form form)

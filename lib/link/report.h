@@ -28,6 +28,10 @@ bool report_explanation(struct text explanation);
 /* Phase II: assembler, threads, time per chunk. */
 void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
 
+/* What was found in the cache, and what was not, on standard output. False when that cannot be
+ * written. */
+bool report_cache(struct cache *cache);
+
 /* The call graph: where nvlink prints its text, or for a program that draws it on standard output.
  * False when that cannot be written. */
 bool report_callgraph(const struct merge_report *report, enum callgraph_form form);

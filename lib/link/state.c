@@ -59,4 +59,5 @@ void state_free(struct link *link)
     used_free(&link->used);
     members_free(&link->members);
     inputs_close(&link->inputs);
+    cache_close(link->cache);
 }

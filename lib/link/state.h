@@ -45,6 +45,7 @@ struct merged {
  * leave is const for the stages behind, each of which makes one result. */
 struct link {
     const struct link_request *request;
+    struct cache *cache; /* what earlier links have made, or NULL */
     struct inputs inputs;
     struct members members;
     struct entry_selection entries;

@@ -1,0 +1,117 @@
+/* identity.c: the contents of an executable say what it does; its path and its time stamp do not.
+ */
+#include "assemble/identity.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/context.h"
+
+#define OWN_PROGRAM "/proc/self/exe"
+
+/* Measured: the first two are all that ptxas 13.0 looks up in its environment; the others tell the
+ * loader which libraries it runs with. */
+static const char *const variables[] = {"CAN_FINALIZE_DEBUG", "DUMP_KNOBS_TO_FILE",
+                                        "LD_LIBRARY_PATH", "LD_PRELOAD"};
+
+bool identity_of_program(struct key *key)
+{
+    return key_file(key, OWN_PROGRAM);
+}
+
+/* An option that makes ptxas read more options, whose text no key has. */
+static const char *find_option_file(const char *const *options)
+{
+    static const char *const names[] = {"optf", "options-file"};
+
+    for (size_t i = 0; options && options[i]; i++) {
+        const char *word = options[i] + strspn(options[i], "-");
+        size_t size = strcspn(word, "=");
+
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (strlen(names[n]) == size && memcmp(names[n], word, size) == 0)
+                return options[i];
+        if (options[i][0] == '@')
+            return options[i];
+    }
+    return NULL;
+}
+
+/* A word of the launcher that names a file is the file, as a script may be run in many ways. */
+static bool add_launcher(struct key *key, char *const *words)
+{
+    struct stat status;
+
+    for (size_t i = 0; words && words[i]; i++) {
+        key_string(key, i > 0 ? words[i] : "");
+        if (stat(words[i], &status) == 0 && S_ISREG(status.st_mode) && !key_file(key, words[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_ptxas(struct key *key, const struct ptxas *ptxas, struct cache *cache)
+{
+    key_string(key, ptxas->version);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        key_variable(key, variables[i]);
+    if (!add_launcher(key, ptxas->launcher)) {
+        cache_give_up(cache, "the assembler launcher cannot be read: %s", strerror(errno));
+        return false;
+    }
+    if (key_file(key, ptxas->path))
+        return true;
+    cache_give_up(cache, "'%s' cannot be read: %s", ptxas->path, strerror(errno));
+    return false;
+}
+
+/* Its log leaves out what the thread does not report. */
+static bool add_builtin(struct key *key, struct cache *cache)
+{
+    const struct context *context = context_get();
+
+    key_number(key, context->suppress_infos);
+    key_number(key, context->suppress_warnings);
+    key_number(key, context->warnings_are_errors);
+    if (identity_of_program(key))
+        return true;
+    cache_give_up(cache, "'%s' cannot be read: %s", OWN_PROGRAM, strerror(errno));
+    return false;
+}
+
+static bool add_plugin(struct key *key, const struct minilink_assembler *table, struct cache *cache)
+{
+    key_string(key, table->version);
+    if (*table->version)
+        return true;
+    cache_give_up(cache, "the assembler '%s' declares no version", table->name);
+    return false;
+}
+
+bool identity_of_assembler(struct cache_key *identity, const struct assembler *assembler,
+                           const char *const *options, struct cache *cache)
+{
+    const char *file = find_option_file(options);
+    struct key key = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (file) {
+        cache_give_up(cache, "the assembler's option '%s' names a file of options", file);
+        return false;
+    }
+    key_begin(&key, "assembler");
+    context_defer(&cleanup, key_free, &key);
+    key_string(&key, assembler->table.name);
+    if (assembler->library)
+        ok = add_plugin(&key, &assembler->table, cache);
+    else if (assembler->ptxas.path)
+        ok = add_ptxas(&key, &assembler->ptxas, cache);
+    else
+        ok = add_builtin(&key, cache);
+    if (ok)
+        *identity = key_end(&key);
+    context_clean(&cleanup);
+    return ok;
+}

@@ -1,0 +1,21 @@
+/* identity.h: which assembler it is, by what its output depends on: for keys of the cache. */
+#ifndef MINILINK_ASSEMBLE_IDENTITY_H
+#define MINILINK_ASSEMBLE_IDENTITY_H
+
+#include <stdbool.h>
+
+#include "assembler/registry.h"
+#include "cache/cache.h"
+
+/* The built-in assembler is this program; ptxas the contents of its file, what it says of its
+ * version, the launcher in front of it and the variables that it reads; a plug-in the name and
+ * version that it declares. `options` are the words that it is given: one that names a file of
+ * further options cannot be part of a key. False, and the cache given up with the reason, when
+ * nothing of the assembler's can be kept. */
+bool identity_of_assembler(struct cache_key *identity, const struct assembler *assembler,
+                           const char *const *options, struct cache *cache);
+
+/* Adds this program's own contents to a key. False when it cannot be read. */
+bool identity_of_program(struct key *key);
+
+#endif

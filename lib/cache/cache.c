@@ -1,0 +1,294 @@
+/* cache.c: entries found, read, written and counted.
+ *
+ * What is wrong with one entry makes a miss of it, and what is wrong with the folder is told once,
+ * at the end, in the link thread. */
+#include "cache/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cache/folder.h"
+#include "cache/prune.h"
+#include "cache/temporary.h"
+
+struct kind_counts {
+    atomic_uint_fast64_t hits, misses, stored;
+};
+
+struct cache {
+    const char *path;
+    struct cache_policy policy;
+    int folder;
+    /* Counted by all threads. */
+    struct kind_counts kinds[CACHE_KINDS];
+    atomic_uint_fast64_t read_bytes, written_bytes, saved_nanoseconds, damaged;
+    atomic_int write_error; /* errno of the first failure to write, after which none is tried */
+    struct pruned pruned;
+    bool has_given_up; /* and has said why */
+    struct cache_statistics statistics;
+};
+
+struct cache *cache_open(const struct cache_request *request)
+{
+    char reason[FOLDER_REASON_SIZE];
+    struct cache *cache;
+    int folder;
+
+    if (!request->folder)
+        return NULL;
+    folder = folder_open(request->folder, reason);
+    if (folder < 0) {
+        diag_caution("Cache folder '%s' is not used: %s", request->folder, reason);
+        return NULL;
+    }
+    cache = calloc(1, sizeof *cache);
+    if (!cache) {
+        close(folder);
+        context_raise(LINK_NO_MEMORY);
+    }
+    cache->path = request->folder;
+    cache->policy = request->policy;
+    cache->folder = folder;
+    return cache;
+}
+
+/* Reads `size` bytes, malloc'ed. NULL when memory is short, or the file, or it cannot be read. */
+static uint8_t *read_bytes(int fd, size_t size)
+{
+    uint8_t *data = malloc(size);
+    size_t at = 0;
+
+    while (data && at < size) {
+        ssize_t got = pread(fd, data + at, size - at, (off_t)at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        at += (size_t)got;
+    }
+    if (at == size)
+        return data;
+    free(data);
+    return NULL;
+}
+
+enum reading { READING_FAILED, READING_DAMAGED, READING_DONE };
+
+static enum reading read_open_entry(int fd, const struct cache_key *key, struct cache_value *value)
+{
+    struct stat status;
+    uint8_t *data;
+
+    if (fstat(fd, &status))
+        return READING_FAILED;
+    if (!S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
+        status.st_size < (off_t)ENTRY_HEADER_SIZE || (uint64_t)status.st_size > ENTRY_LARGEST)
+        return READING_DAMAGED;
+    data = read_bytes(fd, (size_t)status.st_size);
+    if (!data)
+        return READING_FAILED;
+    if (!entry_read(value, (struct bytes){data, (size_t)status.st_size}, key)) {
+        free(data);
+        return READING_DAMAGED;
+    }
+    value->owner = data;
+    return READING_DONE;
+}
+
+/* Reads the entry `name`; one that is there and not whole is removed. */
+static bool read_entry(struct cache *cache, int shelf, const char *name,
+                       const struct cache_key *key, struct cache_value *value)
+{
+    int fd = openat(shelf, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    enum reading reading = errno == ELOOP ? READING_DAMAGED : READING_FAILED;
+
+    if (fd >= 0)
+        reading = read_open_entry(fd, key, value);
+    if (reading == READING_DONE) {
+        futimens(fd, NULL); /* it is used; where that cannot be noted, it is found all the same */
+        atomic_fetch_add(&cache->read_bytes, entry_size(value));
+        atomic_fetch_add(&cache->saved_nanoseconds, value->nanoseconds);
+    }
+    if (reading == READING_DAMAGED && unlinkat(shelf, name, 0) == 0)
+        atomic_fetch_add(&cache->damaged, 1);
+    if (fd >= 0)
+        close(fd);
+    return reading == READING_DONE;
+}
+
+bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
+                  struct cache_value *value)
+{
+    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    bool ok = false;
+    int shelf;
+
+    if (!cache)
+        return false;
+    folder_names(key, shelf_name, name);
+    shelf = folder_open_shelf(cache->folder, shelf_name, false);
+    if (shelf >= 0) {
+        ok = read_entry(cache, shelf, name, key, value);
+        close(shelf);
+    }
+    atomic_fetch_add(ok ? &cache->kinds[kind].hits : &cache->kinds[kind].misses, 1);
+    return ok;
+}
+
+void cache_value_free(struct cache_value *value)
+{
+    free(value->owner);
+    *value = (struct cache_value){0};
+}
+
+/* Writes an entry in its shelf. False, with errno set. */
+static bool write_entry(const struct cache *cache, int shelf, const char *shelf_name,
+                        const char *name, const uint8_t *header, const struct cache_value *value)
+{
+    struct temporary temporary;
+    bool ok;
+
+    if (!temporary_open(&temporary, cache->folder, shelf_name, shelf, name))
+        return false;
+    ok = temporary_append(&temporary, (struct bytes){header, ENTRY_HEADER_SIZE});
+    for (unsigned i = 0; i < ENTRY_PARTS; i++)
+        ok = ok && temporary_append(&temporary, value->parts[i]);
+    if (ok)
+        return temporary_commit(&temporary, name);
+    temporary_abort(&temporary);
+    return false;
+}
+
+static bool store(const struct cache *cache, const struct cache_key *key, const uint8_t *header,
+                  const struct cache_value *value)
+{
+    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    int shelf, error;
+    bool ok;
+
+    folder_names(key, shelf_name, name);
+    shelf = folder_open_shelf(cache->folder, shelf_name, true);
+    if (shelf < 0)
+        return false;
+    ok = write_entry(cache, shelf, shelf_name, name, header, value);
+    error = errno;
+    close(shelf);
+    errno = error;
+    return ok;
+}
+
+void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
+                 const struct cache_value *value)
+{
+    uint8_t header[ENTRY_HEADER_SIZE];
+    int none = 0;
+
+    if (!cache || atomic_load(&cache->write_error) || !entry_header(header, key, value))
+        return;
+    if (store(cache, key, header, value)) {
+        atomic_fetch_add(&cache->kinds[kind].stored, 1);
+        atomic_fetch_add(&cache->written_bytes, entry_size(value));
+    } else {
+        atomic_compare_exchange_strong(&cache->write_error, &none, errno ? errno : EIO);
+    }
+}
+
+void cache_give_up(struct cache *cache, const char *format, ...)
+{
+    struct buffer reason = {0};
+    struct context_cleanup cleanup;
+    va_list arguments;
+
+    if (!cache || cache->has_given_up)
+        return;
+    cache->has_given_up = true;
+    context_defer(&cleanup, buffer_cleanup, &reason);
+    va_start(arguments, format);
+    buffer_vprintf(&reason, format, arguments);
+    va_end(arguments);
+    diag_caution("Cache folder '%s' is not used: %.*s", cache->path,
+                 TEXT_ARG(buffer_view(&reason)));
+    context_clean(&cleanup);
+}
+
+void cache_finish(struct cache *cache)
+{
+    int error;
+
+    if (!cache)
+        return;
+    error = atomic_load(&cache->write_error);
+    if (error)
+        diag_caution("Could not write to cache folder '%s': %s", cache->path, strerror(error));
+    cache->pruned = prune_folder(cache->folder, &cache->policy);
+}
+
+const struct cache_statistics *cache_statistics(struct cache *cache)
+{
+    static const struct cache_statistics none;
+    struct cache_statistics *result;
+
+    if (!cache)
+        return &none;
+    result = &cache->statistics;
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        result->kinds[i].hits = atomic_load(&cache->kinds[i].hits);
+        result->kinds[i].misses = atomic_load(&cache->kinds[i].misses);
+        result->kinds[i].stored = atomic_load(&cache->kinds[i].stored);
+    }
+    result->read_bytes = atomic_load(&cache->read_bytes);
+    result->written_bytes = atomic_load(&cache->written_bytes);
+    result->saved_nanoseconds = atomic_load(&cache->saved_nanoseconds);
+    result->damaged = atomic_load(&cache->damaged);
+    result->pruned = cache->pruned.files;
+    result->pruned_bytes = cache->pruned.bytes;
+    return result;
+}
+
+void cache_describe(struct cache *cache, struct buffer *text)
+{
+    static const char *const names[CACHE_KINDS] = {
+        [CACHE_LINK] = "whole links", [CACHE_LTO] = "LTO parts", [CACHE_CHUNK] = "chunks"};
+    const struct cache_statistics *counts = cache_statistics(cache);
+
+    if (!cache) {
+        buffer_string(text, "cache: none is used\n");
+        return;
+    }
+    buffer_printf(text, "cache '%s':\n", cache->path);
+    for (int i = 0; i < CACHE_KINDS; i++)
+        buffer_printf(text, "  %-11s  %" PRIu64 " found, %" PRIu64 " not found, %" PRIu64 " kept\n",
+                      names[i], counts->kinds[i].hits, counts->kinds[i].misses,
+                      counts->kinds[i].stored);
+    buffer_printf(text,
+                  "  bytes        %" PRIu64 " read, %" PRIu64 " written\n"
+                  "  removed      %" PRIu64 " damaged, %" PRIu64 " pruned (%" PRIu64 " bytes)\n"
+                  "  saved        %.3f s of work\n",
+                  counts->read_bytes, counts->written_bytes, counts->damaged, counts->pruned,
+                  counts->pruned_bytes, (double)counts->saved_nanoseconds / 1e9);
+}
+
+void cache_close(struct cache *cache)
+{
+    if (!cache)
+        return;
+    close(cache->folder);
+    free(cache);
+}
+
+void cache_remove_temporaries(void)
+{
+    temporary_remove_all();
+}

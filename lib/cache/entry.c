@@ -1,0 +1,96 @@
+/* entry.c: a header that says of every byte what it must be. */
+#include "cache/entry.h"
+
+#include <xxhash.h>
+
+#define FORMAT 1u
+
+enum { AT_FORMAT = 8, AT_COUNT = 12, AT_KEY = 16, AT_TIME = 32, AT_PARTS = 40, AT_CHECKSUM = 112 };
+enum { PART_SIZE = 24, HASH_SIZE = 16 };
+
+static const uint8_t magic[8] = "minilnkC";
+
+static void put(uint8_t *at, uint64_t number, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        at[i] = (uint8_t)(number >> (8 * i));
+}
+
+static uint64_t get(const uint8_t *at, unsigned size)
+{
+    uint64_t number = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        number |= (uint64_t)at[i] << (8 * i);
+    return number;
+}
+
+static void put_hash(uint8_t *at, struct bytes bytes)
+{
+    XXH128_canonical_t canonical;
+
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data, bytes.size));
+    memcpy(at, canonical.digest, HASH_SIZE);
+}
+
+static bool has_hash(const uint8_t *at, struct bytes bytes)
+{
+    uint8_t hash[HASH_SIZE];
+
+    put_hash(hash, bytes);
+    return memcmp(at, hash, HASH_SIZE) == 0;
+}
+
+uint64_t entry_size(const struct cache_value *value)
+{
+    uint64_t size = ENTRY_HEADER_SIZE;
+
+    for (unsigned i = 0; i < ENTRY_PARTS; i++)
+        size += value->parts[i].size;
+    return size;
+}
+
+bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key,
+                  const struct cache_value *value)
+{
+    memcpy(header, magic, sizeof magic);
+    put(header + AT_FORMAT, FORMAT, 4);
+    put(header + AT_COUNT, ENTRY_PARTS, 4);
+    memcpy(header + AT_KEY, key->bytes, CACHE_KEY_SIZE);
+    put(header + AT_TIME, value->nanoseconds, 8);
+    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+        uint8_t *at = header + AT_PARTS + (size_t)i * PART_SIZE;
+
+        if (value->parts[i].size > ENTRY_LARGEST)
+            return false;
+        put(at, value->parts[i].size, 8);
+        put_hash(at + 8, value->parts[i]);
+    }
+    put_hash(header + AT_CHECKSUM, (struct bytes){header, AT_CHECKSUM});
+    return entry_size(value) <= ENTRY_LARGEST;
+}
+
+bool entry_read(struct cache_value *value, struct bytes bytes, const struct cache_key *key)
+{
+    struct cache_value result = {0};
+    uint64_t offset = ENTRY_HEADER_SIZE;
+
+    if (bytes.size < ENTRY_HEADER_SIZE || memcmp(bytes.data, magic, sizeof magic) != 0 ||
+        get(bytes.data + AT_FORMAT, 4) != FORMAT || get(bytes.data + AT_COUNT, 4) != ENTRY_PARTS ||
+        memcmp(bytes.data + AT_KEY, key->bytes, CACHE_KEY_SIZE) != 0 ||
+        !has_hash(bytes.data + AT_CHECKSUM, (struct bytes){bytes.data, AT_CHECKSUM}))
+        return false;
+    result.nanoseconds = get(bytes.data + AT_TIME, 8);
+    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+        const uint8_t *at = bytes.data + AT_PARTS + (size_t)i * PART_SIZE;
+
+        if (!bytes_slice(bytes, offset, get(at, 8), &result.parts[i]) ||
+            !has_hash(at + 8, result.parts[i]))
+            return false;
+        offset += result.parts[i].size;
+    }
+    if (offset != bytes.size)
+        return false;
+    *value = result;
+    return true;
+}

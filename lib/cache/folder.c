@@ -1,0 +1,111 @@
+/* folder.c: whatever is in a cache ends in a program that somebody runs, so what others could have
+ * put there is left alone. Mode and owner are those of the open folder, not of its path; an access
+ * list that lets others write shows in the group's bits. */
+#include "cache/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool folder_is_trusted(const struct stat *status)
+{
+    return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Makes the folders that lead to `path`, as mkdir -p does, and it itself for the user alone. */
+static bool make_folders(const char *path)
+{
+    char parent[PATH_MAX];
+    size_t size = strlen(path);
+
+    if (size >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(parent, path, size + 1);
+    while (size > 1 && parent[size - 1] == '/')
+        parent[--size] = '\0';
+    for (size_t i = 1; i < size; i++) {
+        if (parent[i] != '/')
+            continue;
+        parent[i] = '\0';
+        if (mkdir(parent, 0777) && errno != EEXIST)
+            return false;
+        parent[i] = '/';
+    }
+    return mkdir(parent, 0700) == 0 || errno == EEXIST;
+}
+
+static int refuse(int folder, const struct stat *status, char reason[FOLDER_REASON_SIZE])
+{
+    if (status->st_uid != geteuid())
+        snprintf(reason, FOLDER_REASON_SIZE,
+                 "it belongs to user %u, and must belong to user %u, who runs this link",
+                 (unsigned)status->st_uid, (unsigned)geteuid());
+    else
+        snprintf(reason, FOLDER_REASON_SIZE,
+                 "others may write to it (mode %04o); chmod go-w makes it the user's alone",
+                 (unsigned)status->st_mode & 07777u);
+    close(folder);
+    return -1;
+}
+
+int folder_open(const char *path, char reason[FOLDER_REASON_SIZE])
+{
+    struct stat status;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0 && errno == ENOENT && make_folders(path))
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || fstat(folder, &status)) {
+        snprintf(reason, FOLDER_REASON_SIZE, "%s", strerror(errno));
+        if (folder >= 0)
+            close(folder);
+        return -1;
+    }
+    return folder_is_trusted(&status) ? folder : refuse(folder, &status, reason);
+}
+
+int folder_open_shelf(int folder, const char name[SHELF_NAME_SIZE], bool make)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    struct stat status;
+    int shelf = openat(folder, name, flags);
+
+    if (shelf < 0 && make && errno == ENOENT &&
+        (mkdirat(folder, name, 0700) == 0 || errno == EEXIST))
+        shelf = openat(folder, name, flags);
+    if (shelf < 0)
+        return -1;
+    if (fstat(shelf, &status) == 0 && folder_is_trusted(&status))
+        return shelf;
+    close(shelf);
+    errno = EPERM;
+    return -1;
+}
+
+void folder_names(const struct cache_key *key, char shelf[SHELF_NAME_SIZE],
+                  char entry[ENTRY_NAME_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < CACHE_KEY_SIZE; i++) {
+        char *at = i == 0 ? shelf : entry + 2 * (i - 1);
+
+        at[0] = digits[key->bytes[i] >> 4];
+        at[1] = digits[key->bytes[i] & 15];
+    }
+    shelf[SHELF_NAME_SIZE - 1] = '\0';
+    entry[ENTRY_NAME_SIZE - 1] = '\0';
+}
+
+bool folder_is_digits(const char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(text[i] >= '0' && text[i] <= '9') && !(text[i] >= 'a' && text[i] <= 'f'))
+            return false;
+    return true;
+}

@@ -1,0 +1,225 @@
+/* prune.c: a walk over 256 folders, then the oldest first.
+ *
+ * Other links read, write and prune at the same time: what is gone when its turn comes has been
+ * removed by somebody else. Times are the file system's, as that of the file `pruned` is, so that
+ * the clocks of machines which share the folder need not agree. */
+#include "cache/prune.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "cache/folder.h"
+
+/* A file that was not written to for so long, its writer has been killed: seconds. */
+#define ABANDONED_AFTER (60 * 60)
+
+#define STAMP_NAME "pruned"
+#define SHELVES    256
+
+/* An entry on its shelf. */
+struct kept {
+    struct timespec used;
+    uint64_t size;
+    char name[ENTRY_NAME_SIZE];
+    uint8_t shelf;
+};
+
+struct pruning {
+    const struct cache_policy *policy;
+    int folder, stamp;
+    int shelf; /* that is being read, or -1 */
+    DIR *stream;
+    struct timespec now;
+    struct kept *list;
+    size_t count, capacity;
+    uint64_t bytes; /* of those in the list */
+    struct pruned result;
+};
+
+static void close_shelf(struct pruning *pruning)
+{
+    if (pruning->stream)
+        closedir(pruning->stream); /* and the descriptor with it */
+    else if (pruning->shelf >= 0)
+        close(pruning->shelf);
+    pruning->stream = NULL;
+    pruning->shelf = -1;
+}
+
+static void end_pruning(void *argument)
+{
+    struct pruning *pruning = argument;
+
+    close_shelf(pruning);
+    if (pruning->stamp >= 0)
+        close(pruning->stamp); /* which unlocks it */
+    free(pruning->list);
+}
+
+static const char *shelf_name(unsigned shelf, char name[SHELF_NAME_SIZE])
+{
+    snprintf(name, SHELF_NAME_SIZE, "%02x", shelf & 0xffu);
+    return name;
+}
+
+/* Seconds since then; 0 for what is in the future. */
+static uint64_t age(const struct pruning *pruning, const struct timespec *then)
+{
+    return then->tv_sec < pruning->now.tv_sec ? (uint64_t)(pruning->now.tv_sec - then->tv_sec) : 0;
+}
+
+static void remove_file(struct pruning *pruning, int shelf, const char *name, uint64_t size)
+{
+    if (unlinkat(shelf, name, 0))
+        return;
+    pruning->result.files++;
+    pruning->result.bytes += size;
+}
+
+/* "<30 digits>.<16 digits>" */
+static bool is_temporary(const char *name)
+{
+    return folder_is_digits(name, ENTRY_NAME_SIZE - 1) && name[ENTRY_NAME_SIZE - 1] == '.' &&
+           folder_is_digits(name + ENTRY_NAME_SIZE, TEMPORARY_DIGITS) &&
+           name[ENTRY_NAME_SIZE + TEMPORARY_DIGITS] == '\0';
+}
+
+static void take_file(struct pruning *pruning, unsigned shelf, const char *name)
+{
+    size_t length = strlen(name);
+    bool is_entry = length == ENTRY_NAME_SIZE - 1 && folder_is_digits(name, length);
+    struct stat status;
+    struct kept *kept;
+
+    if (!is_entry && (length != ENTRY_NAME_SIZE + TEMPORARY_DIGITS || !is_temporary(name)))
+        return;
+    if (fstatat(pruning->shelf, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+        return;
+    if (!is_entry) {
+        if (age(pruning, &status.st_mtim) > ABANDONED_AFTER)
+            remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
+        return;
+    }
+    if (pruning->policy->expiry && age(pruning, &status.st_mtim) > pruning->policy->expiry) {
+        remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
+        return;
+    }
+    kept = &ARRAY_PUSH(pruning->list, pruning->count, pruning->capacity);
+    *kept = (struct kept){
+        .used = status.st_mtim, .size = (uint64_t)status.st_size, .shelf = (uint8_t)shelf};
+    memcpy(kept->name, name, length + 1);
+    pruning->bytes += kept->size;
+}
+
+static void walk(struct pruning *pruning)
+{
+    for (unsigned shelf = 0; shelf < SHELVES; shelf++) {
+        char name[SHELF_NAME_SIZE];
+        const struct dirent *entry;
+
+        pruning->shelf = folder_open_shelf(pruning->folder, shelf_name(shelf, name), false);
+        if (pruning->shelf < 0)
+            continue;
+        pruning->stream = fdopendir(pruning->shelf);
+        while (pruning->stream && (entry = readdir(pruning->stream)))
+            take_file(pruning, shelf, entry->d_name);
+        close_shelf(pruning);
+    }
+}
+
+static int by_use(const void *left, const void *right)
+{
+    const struct kept *a = left, *b = right;
+
+    if (a->used.tv_sec != b->used.tv_sec)
+        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+    if (a->used.tv_nsec != b->used.tv_nsec)
+        return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+    if (a->shelf != b->shelf)
+        return a->shelf < b->shelf ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* The most bytes that may stay. What the cache has is free to it, too. */
+static uint64_t limit_bytes(const struct pruning *pruning)
+{
+    uint64_t limit = pruning->policy->bytes ? pruning->policy->bytes : UINT64_MAX;
+    struct statvfs status;
+    double share;
+
+    if (pruning->policy->percent == 0 || fstatvfs(pruning->folder, &status))
+        return limit;
+    share = ((double)status.f_bavail * (double)status.f_frsize + (double)pruning->bytes) *
+            pruning->policy->percent / 100;
+    return share < (double)limit ? (uint64_t)share : limit;
+}
+
+static void remove_oldest(struct pruning *pruning)
+{
+    uint64_t files = pruning->policy->files ? pruning->policy->files : UINT64_MAX;
+    uint64_t bytes = limit_bytes(pruning);
+
+    if (pruning->count <= files && pruning->bytes <= bytes)
+        return;
+    qsort(pruning->list, pruning->count, sizeof *pruning->list, by_use);
+    for (size_t i = 0; pruning->count - i > files || pruning->bytes > bytes; i++) {
+        const struct kept *kept = &pruning->list[i];
+        char name[SHELF_NAME_SIZE];
+
+        pruning->shelf = folder_open_shelf(pruning->folder, shelf_name(kept->shelf, name), false);
+        if (pruning->shelf >= 0)
+            remove_file(pruning, pruning->shelf, kept->name, kept->size);
+        close_shelf(pruning);
+        pruning->bytes -= kept->size;
+    }
+}
+
+/* Whether the interval has passed since the stamp was set. One that was set in the future was set
+ * by a clock that was wrong. */
+static bool is_time(const struct pruning *pruning, const struct stat *stamp)
+{
+    int64_t passed = (int64_t)(time(NULL) - stamp->st_mtim.tv_sec);
+
+    return (uint64_t)(passed < 0 ? -passed : passed) >= pruning->policy->interval;
+}
+
+/* Locks the stamp, unless somebody else has, and sets it when it is time to prune. False when it is
+ * not, or when that cannot be. */
+static bool begin(struct pruning *pruning)
+{
+    struct stat status;
+
+    pruning->stamp = openat(pruning->folder, STAMP_NAME,
+                            O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (pruning->stamp < 0 || flock(pruning->stamp, LOCK_EX | LOCK_NB) ||
+        fstat(pruning->stamp, &status) || !S_ISREG(status.st_mode) || !is_time(pruning, &status) ||
+        futimens(pruning->stamp, NULL) || fstat(pruning->stamp, &status))
+        return false;
+    pruning->now = status.st_mtim;
+    return true;
+}
+
+struct pruned prune_folder(int folder, const struct cache_policy *policy)
+{
+    struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1, .shelf = -1};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, end_pruning, &pruning);
+    if (begin(&pruning)) {
+        walk(&pruning);
+        remove_oldest(&pruning);
+    }
+    context_clean(&cleanup);
+    return pruning.result;
+}

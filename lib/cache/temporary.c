@@ -1,0 +1,116 @@
+/* temporary.c: names of a random number, and a table of them that a signal handler can walk.
+ *
+ * The file is not flushed to the disk: a machine that crashes may leave an entry that is not whole,
+ * and reading it finds that out. */
+#include "cache/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* More than threads that write at the same moment, as a rule; one that finds no slot is not
+ * removed by a signal, but when the folder is pruned. */
+#define SLOTS 64
+
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_SET };
+
+static struct slot {
+    atomic_int state;
+    int folder;
+    char path[SHELF_NAME_SIZE + sizeof((struct temporary){0}).name];
+} slots[SLOTS];
+static atomic_bool stopping;
+
+void temporary_remove_all(void)
+{
+    atomic_store(&stopping, true);
+    for (int i = 0; i < SLOTS; i++)
+        if (atomic_load(&slots[i].state) == SLOT_SET)
+            unlinkat(slots[i].folder, slots[i].path, 0);
+}
+
+static int remember(const struct temporary *temporary, const char *shelf_name)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int expected = SLOT_FREE;
+
+        if (!atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_TAKEN))
+            continue;
+        slots[i].folder = temporary->folder;
+        snprintf(slots[i].path, sizeof slots[i].path, "%s/%s", shelf_name, temporary->name);
+        atomic_store(&slots[i].state, SLOT_SET);
+        return i;
+    }
+    return -1;
+}
+
+static void forget(const struct temporary *temporary)
+{
+    if (temporary->slot >= 0)
+        atomic_store(&slots[temporary->slot].state, SLOT_FREE);
+}
+
+bool temporary_open(struct temporary *temporary, int folder, const char shelf_name[SHELF_NAME_SIZE],
+                    int shelf, const char entry[ENTRY_NAME_SIZE])
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return false;
+    *temporary = (struct temporary){.fd = -1, .shelf = shelf, .folder = folder, .slot = -1};
+    snprintf(temporary->name, sizeof temporary->name, "%.30s.%016" PRIx64, entry, number);
+    /* Before the file is there: a signal between the two must find its name. */
+    temporary->slot = remember(temporary, shelf_name);
+    if (atomic_load(&stopping))
+        errno = EINTR;
+    else
+        temporary->fd = openat(shelf, temporary->name,
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (temporary->fd < 0)
+        forget(temporary);
+    return temporary->fd >= 0;
+}
+
+bool temporary_append(struct temporary *temporary, struct bytes bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t written = write(temporary->fd, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes.data += written;
+        bytes.size -= (size_t)written;
+    }
+    return true;
+}
+
+bool temporary_commit(struct temporary *temporary, const char entry[ENTRY_NAME_SIZE])
+{
+    int fd = temporary->fd;
+
+    temporary->fd = -1;
+    if (close(fd) || renameat(temporary->shelf, temporary->name, temporary->shelf, entry)) {
+        temporary_abort(temporary);
+        return false;
+    }
+    forget(temporary);
+    return true;
+}
+
+void temporary_abort(struct temporary *temporary)
+{
+    int error = errno;
+
+    unlinkat(temporary->shelf, temporary->name, 0);
+    if (temporary->fd >= 0)
+        close(temporary->fd);
+    forget(temporary);
+    errno = error;
+}

@@ -1,0 +1,832 @@
+/* Tests of the cache: keys, entries, whom it trusts, what it does with damage, and how it is kept
+ * small. Each has a folder of its own. */
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "cache/cache.h"
+#include "cache/folder.h"
+#include "cache/temporary.h"
+#include "suite.h"
+
+#define HOUR 3600
+#define DAY  (24 * HOUR)
+
+static char folder[64];
+static struct diag_sink sink;
+static struct cache_request request;
+static struct cache *cache;
+
+static void set_up(void)
+{
+    strcpy(folder, "/tmp/check_cache.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    memset(&sink, 0, sizeof sink);
+    context_get()->sink = &sink;
+    request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
+    cache = cache_open(&request);
+    ck_assert_ptr_nonnull(cache);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void tear_down(void)
+{
+    cache_close(cache);
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    chmod(folder, 0700);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void reopen(void)
+{
+    cache_close(cache);
+    cache = cache_open(&request);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][256];
+    static int at;
+    char *path = paths[at++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0;
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(data, 1, size, file), size);
+    fclose(file);
+}
+
+static size_t read_file(const char *path, uint8_t *data, size_t most)
+{
+    FILE *file = fopen(path, "rb");
+    size_t size;
+
+    ck_assert_ptr_nonnull(file);
+    size = fread(data, 1, most, file);
+    fclose(file);
+    return size;
+}
+
+static void check_said(const char *expected)
+{
+    buffer_char(&sink.text, '\0');
+    ck_assert_msg(strstr(sink.text.data, expected) != NULL, "not said, but '%s'", sink.text.data);
+    sink.text.size = 0;
+}
+
+/* The key of a number. */
+static struct cache_key key_of(uint64_t number)
+{
+    struct key key;
+
+    key_begin(&key, "test");
+    key_number(&key, number);
+    return key_end(&key);
+}
+
+/* Where the key's entry is. */
+static const char *path_of(const struct cache_key *key)
+{
+    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE], path[64];
+
+    folder_names(key, shelf, name);
+    snprintf(path, sizeof path, "%s/%s", shelf, name);
+    return in_folder(path);
+}
+
+static struct bytes bytes_of(const char *string)
+{
+    return (struct bytes){(const uint8_t *)string, strlen(string)};
+}
+
+static const struct cache_value sample = {
+    .parts = {{(const uint8_t *)"a cubin, or as good as one", 26},
+              {NULL, 0},
+              {(const uint8_t *)"!", 1}},
+    .nanoseconds = 123456789,
+};
+
+static void store_number(uint64_t number)
+{
+    struct cache_key key = key_of(number);
+
+    cache_store(cache, CACHE_CHUNK, &key, &sample);
+}
+
+/* True when the sample is found, and all of it; false when nothing is. */
+static bool find_number(uint64_t number)
+{
+    struct cache_key key = key_of(number);
+    struct cache_value value;
+
+    if (!cache_lookup(cache, CACHE_CHUNK, &key, &value))
+        return false;
+    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+        ck_assert_uint_eq(value.parts[i].size, sample.parts[i].size);
+        ck_assert(value.parts[i].size == 0 ||
+                  memcmp(value.parts[i].data, sample.parts[i].data, value.parts[i].size) == 0);
+    }
+    ck_assert_uint_eq(value.nanoseconds, sample.nanoseconds);
+    cache_value_free(&value);
+    return true;
+}
+
+static bool same(struct cache_key a, struct cache_key b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* The key of a row of items, told by letters: t and T are the texts "ab" and "a", b the bytes "b",
+ * n the number 0, e an empty string, 0 none, l an empty list, L one of "ab". */
+static struct cache_key key_of_row(const char *what, const char *row)
+{
+    static const char *const list[] = {"ab", NULL};
+    const struct cache_key zero = {0};
+    struct key key;
+
+    key_begin(&key, what);
+    for (; *row; row++) {
+        switch (*row) {
+        case 't':
+            key_text(&key, TEXT("ab"));
+            break;
+        case 'T':
+            key_text(&key, TEXT("a"));
+            break;
+        case 'b':
+            key_bytes(&key, bytes_of("b"));
+            break;
+        case 'n':
+            key_number(&key, 0);
+            break;
+        case 'z':
+            key_bytes(&key, (struct bytes){(const uint8_t *)"\0\0\0\0\0\0\0", 8});
+            break;
+        case 'e':
+            key_string(&key, "");
+            break;
+        case '0':
+            key_string(&key, NULL);
+            break;
+        case 'l':
+            key_strings(&key, NULL);
+            break;
+        case 'L':
+            key_strings(&key, list);
+            break;
+        case 'k':
+            key_key(&key, &zero);
+            break;
+        default:
+            ck_abort();
+        }
+    }
+    return key_end(&key);
+}
+
+START_TEST(different_rows_have_different_keys)
+{
+    static const char *const rows[] = {"",   "t",  "T", "b",  "Tb", "bT", "n",  "z",  "nn",
+                                       "e",  "ee", "0", "l",  "L",  "lt", "tl", "e0", "0e",
+                                       "nt", "tn", "k", "zz", "00", "ll", "Ll"};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert(same(key_of_row("a", rows[i]), key_of_row("a", rows[i])));
+        ck_assert(!same(key_of_row("a", rows[i]), key_of_row("b", rows[i])));
+        for (size_t j = 0; j < i; j++)
+            ck_assert_msg(!same(key_of_row("a", rows[i]), key_of_row("a", rows[j])),
+                          "'%s' and '%s'", rows[i], rows[j]);
+    }
+}
+END_TEST
+
+static bool key_of_file(const char *path, struct cache_key *result)
+{
+    struct key key;
+    bool ok;
+
+    key_begin(&key, "file");
+    ok = key_file(&key, path);
+    *result = key_end(&key);
+    return ok;
+}
+
+START_TEST(a_file_is_its_contents)
+{
+    static char data[600000]; /* more than is read at a time */
+    struct cache_key key, other;
+
+    write_file(in_folder("a"), data, sizeof data);
+    ck_assert(key_of_file(in_folder("a"), &key));
+    ck_assert_int_eq(rename(in_folder("a"), in_folder("b")), 0);
+    ck_assert(key_of_file(in_folder("b"), &other) && same(key, other));
+    data[sizeof data - 1] = 1;
+    write_file(in_folder("b"), data, sizeof data);
+    ck_assert(key_of_file(in_folder("b"), &other) && !same(key, other));
+    data[sizeof data - 1] = 0;
+    write_file(in_folder("b"), data, sizeof data - 1);
+    ck_assert(key_of_file(in_folder("b"), &other) && !same(key, other));
+    write_file(in_folder("b"), data, sizeof data);
+    ck_assert(key_of_file(in_folder("b"), &other) && same(key, other));
+    ck_assert(!key_of_file(in_folder("a"), &other));
+    ck_assert(!key_of_file(folder, &other));
+    ck_assert_int_eq(mkfifo(in_folder("fifo"), 0600), 0);
+    ck_assert(!key_of_file(in_folder("fifo"), &other));
+}
+END_TEST
+
+START_TEST(a_variable_counts_with_its_name)
+{
+    struct cache_key keys[3];
+
+    for (int i = 0; i < 3; i++) {
+        struct key key;
+
+        unsetenv("CHECK_CACHE_A");
+        unsetenv("CHECK_CACHE_B");
+        if (i > 0)
+            setenv(i == 1 ? "CHECK_CACHE_A" : "CHECK_CACHE_B", "", 1);
+        key_begin(&key, "variables");
+        key_variable(&key, "CHECK_CACHE_A");
+        key_variable(&key, "CHECK_CACHE_B");
+        keys[i] = key_end(&key);
+    }
+    ck_assert(!same(keys[0], keys[1]) && !same(keys[0], keys[2]) && !same(keys[1], keys[2]));
+}
+END_TEST
+
+START_TEST(what_is_kept_is_found_by_its_key_alone)
+{
+    const struct cache_statistics *counts;
+
+    ck_assert(!find_number(1));
+    store_number(1);
+    ck_assert(find_number(1));
+    ck_assert(!find_number(2));
+    reopen();
+    ck_assert(find_number(1));
+    counts = cache_statistics(cache);
+    ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].hits, 1);
+    ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].misses, 0);
+    ck_assert_uint_eq(counts->read_bytes, ENTRY_HEADER_SIZE + 27);
+    ck_assert_uint_eq(counts->saved_nanoseconds, 123456789);
+    ck_assert_uint_eq(sink.text.size, 0);
+}
+END_TEST
+
+START_TEST(no_cache_has_nothing_and_keeps_nothing)
+{
+    static const struct cache_request none = {.statistics = true};
+    struct buffer text = {0};
+
+    cache_close(cache);
+    cache = cache_open(&none);
+    ck_assert_ptr_null(cache);
+    store_number(1);
+    ck_assert(!find_number(1));
+    cache_give_up(cache, "for no reason");
+    cache_finish(cache);
+    cache_describe(cache, &text);
+    ck_assert(text_equal(buffer_view(&text), TEXT("cache: none is used\n")));
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, 0);
+    ck_assert_uint_eq(sink.text.size, 0);
+    buffer_free(&text);
+}
+END_TEST
+
+START_TEST(an_entry_under_another_name_is_not_believed)
+{
+    struct cache_key one = key_of(1), two = key_of(2);
+    char from[256];
+
+    store_number(1);
+    store_number(2);
+    strcpy(from, path_of(&one));
+    ck_assert_int_eq(rename(from, path_of(&two)), 0);
+    ck_assert(!find_number(2));
+    ck_assert(!is_there(path_of(&two)));
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, 1);
+}
+END_TEST
+
+/* A cubin's entry, as it is in the folder. */
+static uint8_t whole[1 << 16];
+static size_t whole_size;
+static struct cache_key cubin_key;
+
+static void store_cubin(void)
+{
+    static uint8_t cubin[1 << 15];
+    struct cache_value value = {.parts = {{cubin, 0}, {(const uint8_t *)"a message\n", 10}}};
+
+    value.parts[0].size = read_file("fixtures/fatbin/k.sm90.cubin", cubin, sizeof cubin);
+    cubin_key = key_of(77);
+    cache_store(cache, CACHE_CHUNK, &cubin_key, &value);
+    whole_size = read_file(path_of(&cubin_key), whole, sizeof whole);
+    ck_assert_uint_eq(whole_size, entry_size(&value));
+    ck_assert_uint_gt(whole_size, 1000);
+}
+
+/* The entry has `size` of these bytes: it is not found, and gone. */
+static void check_damaged(const uint8_t *bytes, size_t size, const char *what, size_t at)
+{
+    struct cache_value value;
+
+    write_file(path_of(&cubin_key), bytes, size);
+    chmod(path_of(&cubin_key), 0600);
+    ck_assert_msg(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value), "%s at %zu is believed",
+                  what, at);
+    ck_assert_msg(!is_there(path_of(&cubin_key)), "%s at %zu stays", what, at);
+}
+
+START_TEST(a_changed_byte_is_a_miss_and_goes_away)
+{
+    store_cubin();
+    for (size_t i = 0; i < whole_size; i++) {
+        uint8_t was = whole[i];
+
+        whole[i] = (uint8_t)~was;
+        check_damaged(whole, whole_size, "a byte", i);
+        whole[i] = (uint8_t)(was ^ (1u << (i % 8)));
+        check_damaged(whole, whole_size, "a bit", i);
+        whole[i] = was;
+    }
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole_size);
+}
+END_TEST
+
+START_TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
+{
+    store_cubin();
+    for (size_t i = 0; i < whole_size; i++)
+        check_damaged(whole, i, "an end", i);
+    check_damaged(whole, whole_size + 1, "a byte more", whole_size);
+    ck_assert_uint_eq(cache_statistics(cache)->damaged, whole_size + 1);
+    write_file(path_of(&cubin_key), whole, whole_size);
+    chmod(path_of(&cubin_key), 0600);
+    ck_assert(cache_lookup(cache, CACHE_CHUNK, &cubin_key, &(struct cache_value){0}));
+}
+END_TEST
+
+START_TEST(what_is_damaged_is_kept_anew)
+{
+    struct cache_key key = key_of(5);
+
+    store_number(5);
+    write_file(path_of(&key), "no entry", 8);
+    ck_assert(!find_number(5));
+    store_number(5);
+    ck_assert(find_number(5));
+    ck_assert_uint_eq(sink.text.size, 0);
+}
+END_TEST
+
+/* Opens the folder again, which is refused with these words. */
+static void check_refused(const char *words)
+{
+    reopen();
+    ck_assert_ptr_null(cache);
+    check_said(words);
+    ck_assert_uint_eq(diag_error_count(), 0);
+}
+
+START_TEST(a_folder_that_others_may_write_is_not_used)
+{
+    static const mode_t modes[] = {0720, 0702, 0777, 01777, 0770};
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        chmod(folder, modes[i]);
+        check_refused("others may write to it (mode ");
+    }
+    chmod(folder, 0755);
+    reopen();
+    ck_assert_ptr_nonnull(cache);
+}
+END_TEST
+
+START_TEST(a_folder_of_another_user_is_not_used)
+{
+    if (geteuid() != 0) /* who may give it to another? test/jobs/cache.sh has a way */
+        return;
+    ck_assert_int_eq(chown(folder, 12345, (gid_t)-1), 0);
+    check_refused("it belongs to user 12345, and must belong to user 0, who runs this link");
+    ck_assert_int_eq(chown(folder, 0, (gid_t)-1), 0);
+}
+END_TEST
+
+START_TEST(what_is_no_folder_is_a_warning)
+{
+    char name[5000];
+
+    write_file(in_folder("file"), "", 0);
+    request.folder = in_folder("file");
+    check_refused("Cache folder '");
+    request.folder = in_folder("file/inside");
+    check_refused("Not a directory");
+    ck_assert_int_eq(symlink("loop", in_folder("loop")), 0);
+    request.folder = in_folder("loop");
+    check_refused("Too many levels of symbolic links");
+    ck_assert_int_eq(symlink("nowhere", in_folder("hanging")), 0);
+    request.folder = in_folder("hanging");
+    check_refused("No such file or directory");
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    request.folder = name;
+    check_refused("File name too long");
+    request.folder = folder;
+}
+END_TEST
+
+START_TEST(a_folder_is_made_with_all_that_leads_to_it)
+{
+    struct stat status;
+
+    request.folder = in_folder("a/b//c/");
+    umask(0);
+    reopen();
+    ck_assert_ptr_nonnull(cache);
+    store_number(3);
+    ck_assert(find_number(3));
+    ck_assert_int_eq(stat(in_folder("a/b/c"), &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0700);
+}
+END_TEST
+
+START_TEST(an_entry_that_others_may_write_is_not_believed)
+{
+    struct cache_key key = key_of(4);
+
+    store_number(4);
+    chmod(path_of(&key), 0620);
+    ck_assert(!find_number(4));
+    ck_assert(!is_there(path_of(&key)));
+}
+END_TEST
+
+START_TEST(a_shelf_that_others_may_write_is_not_used)
+{
+    struct cache_key key = key_of(4);
+    char shelf[256];
+
+    store_number(4);
+    strcpy(shelf, path_of(&key));
+    *strrchr(shelf, '/') = '\0';
+    chmod(shelf, 0777);
+    ck_assert(!find_number(4));
+    ck_assert(is_there(path_of(&key)));
+    store_number(4);
+    cache_finish(cache);
+    check_said("Could not write to cache folder '");
+}
+END_TEST
+
+/* What stands in the place of an entry: made by `make` at `path`. */
+static void make_link(const char *path)
+{
+    ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+}
+static void make_fifo(const char *path)
+{
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+}
+static void make_folder(const char *path)
+{
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+START_TEST(what_is_no_file_is_no_entry)
+{
+    static void (*const make[])(const char *) = {make_link, make_fifo, make_folder};
+    struct cache_key key = key_of(6);
+
+    store_number(6);
+    ck_assert_int_eq(unlink(path_of(&key)), 0);
+    make[_i](path_of(&key));
+    ck_assert(!find_number(6));
+    store_number(6);
+    cache_finish(cache);
+    if (make[_i] == make_folder)
+        check_said("Is a directory");
+    else
+        ck_assert(find_number(6) && sink.text.size == 0);
+}
+END_TEST
+
+START_TEST(the_first_failure_to_write_is_the_only_warning)
+{
+    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    struct cache_key key = key_of(1);
+
+    folder_names(&key, shelf, name);
+    write_file(in_folder(shelf), "", 0);
+    store_number(1);
+    store_number(2);
+    ck_assert(!find_number(2));
+    cache_finish(cache);
+    check_said("minilink warning : Could not write to cache folder '");
+    ck_assert_uint_eq(cache_statistics(cache)->kinds[CACHE_CHUNK].stored, 0);
+}
+END_TEST
+
+START_TEST(a_reason_to_give_up_is_told_once)
+{
+    cache_give_up(cache, "'%s' is gone", "it");
+    check_said("' is not used: 'it' is gone\n");
+    cache_give_up(cache, "'%s' is gone", "another");
+    ck_assert_uint_eq(sink.text.size, 0);
+}
+END_TEST
+
+/* Makes a file of `size` bytes that was last used so many seconds ago. */
+static void make_old(const char *path, time_t seconds, off_t size)
+{
+    struct timespec times[2] = {{.tv_sec = time(NULL) - seconds}, {.tv_sec = time(NULL) - seconds}};
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert(size < 0 || ftruncate(fd, size) == 0);
+    close(fd);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Entries 1 to `count`, the i-th unused for i days and an hour, of `size` bytes each. */
+static void make_entries(int count, off_t size)
+{
+    for (int i = 1; i <= count; i++) {
+        struct cache_key key = key_of((uint64_t)i);
+
+        store_number((uint64_t)i);
+        make_old(path_of(&key), i * DAY + HOUR, size);
+    }
+}
+
+static int count_entries(int count)
+{
+    int left = 0;
+
+    for (int i = 1; i <= count; i++) {
+        struct cache_key key = key_of((uint64_t)i);
+
+        left += is_there(path_of(&key));
+    }
+    return left;
+}
+
+static void prune(const char *policy)
+{
+    char error[CACHE_POLICY_ERROR_SIZE];
+
+    ck_assert(cache_policy_read(&request.policy, policy, error));
+    reopen();
+    cache_finish(cache);
+}
+
+#define BARE "cache_size=0%:prune_after=0s:prune_interval=0s"
+
+static const struct {
+    const char *policy;
+    int left; /* of ten entries of 1000 bytes, the youngest */
+} prunings[] = {
+    {BARE, 10},
+    {BARE ":cache_size_files=4", 4},
+    {BARE ":cache_size_files=0", 10},
+    {BARE ":cache_size_bytes=5000", 5},
+    {BARE ":cache_size_bytes=4999", 4},
+    {BARE ":cache_size_bytes=1", 0},
+    {BARE ":cache_size_bytes=8k:cache_size_files=9", 8},
+    {BARE ":prune_after=180h", 7},
+    {BARE ":prune_after=1w:cache_size_files=9", 6},
+    {"prune_interval=0s", 6},
+    {BARE ":cache_size=100%", 10},
+};
+
+START_TEST(the_oldest_go_until_the_policy_is_kept)
+{
+    make_entries(10, 1000);
+    prune(prunings[_i].policy);
+    ck_assert_int_eq(count_entries(10), prunings[_i].left);
+    for (int i = 1; i <= prunings[_i].left; i++) {
+        struct cache_key key = key_of((uint64_t)i);
+
+        ck_assert(is_there(path_of(&key)));
+    }
+    ck_assert_uint_eq(cache_statistics(cache)->pruned, 10 - (uint64_t)prunings[_i].left);
+    ck_assert_uint_eq(cache_statistics(cache)->pruned_bytes,
+                      1000 * (10 - (uint64_t)prunings[_i].left));
+}
+END_TEST
+
+START_TEST(an_entry_that_is_used_is_young_again)
+{
+    make_entries(10, -1);
+    ck_assert(find_number(9));
+    prune(BARE ":cache_size_files=2");
+    ck_assert(find_number(9) && find_number(1) && !find_number(2));
+}
+END_TEST
+
+START_TEST(it_is_looked_after_when_the_interval_has_passed)
+{
+    make_entries(3, -1);
+    prune(BARE ":cache_size_files=1:prune_interval=1h"); /* the first time starts the clock */
+    ck_assert_int_eq(count_entries(3), 3);
+    make_old(in_folder("pruned"), HOUR / 2, 0);
+    prune(BARE ":cache_size_files=1:prune_interval=1h");
+    ck_assert_int_eq(count_entries(3), 3);
+    make_old(in_folder("pruned"), HOUR + 1, 0);
+    prune(BARE ":cache_size_files=1:prune_interval=1h");
+    ck_assert_int_eq(count_entries(3), 1);
+    make_entries(3, -1);
+    prune(BARE ":cache_size_files=1:prune_interval=1h");
+    ck_assert_int_eq(count_entries(3), 3);
+    make_old(in_folder("pruned"), -DAY, 0); /* the clock was set back */
+    prune(BARE ":cache_size_files=1:prune_interval=1h");
+    ck_assert_int_eq(count_entries(3), 1);
+}
+END_TEST
+
+START_TEST(nobody_waits_for_the_one_who_prunes)
+{
+    int fd = open(in_folder("pruned"), O_RDWR | O_CREAT, 0600);
+
+    make_entries(3, -1);
+    ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+    prune(BARE ":cache_size_files=1");
+    ck_assert_int_eq(count_entries(3), 3);
+    close(fd);
+    prune(BARE ":cache_size_files=1");
+    ck_assert_int_eq(count_entries(3), 1);
+}
+END_TEST
+
+/* A killed link's goes after an hour; one that may still be written stays, and so does whatever is
+ * no cache's. */
+START_TEST(what_is_half_written_goes_and_what_is_foreign_stays)
+{
+    static const struct {
+        const char *name;
+        int hours;
+        bool stays;
+    } files[] = {
+        {"ab/0123456789abcdef0123456789abcd.0123456789abcdef", 2, false},
+        {"ab/0123456789abcdef0123456789abce.0123456789abcdef", 0, true},
+        {"ab/0123456789abcdef0123456789abcd", 2, false},
+        {"ab/0123456789abcdef0123456789abcd.0123456789abcdeg", 2, true},
+        {"ab/0123456789abcdef0123456789abcd.0123456789abcdef0", 2, true},
+        {"ab/0123456789ABCDEF0123456789ABCD", 2, true},
+        {"ab/notes", 2, true},
+        {"notes", 2, true},
+        {"xy/0123456789abcdef0123456789abcd", 2, true},
+    };
+
+    make_folder(in_folder("ab"));
+    make_folder(in_folder("xy"));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        make_old(in_folder(files[i].name), files[i].hours * HOUR, 0);
+    prune(BARE ":prune_after=1h");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        ck_assert_msg(is_there(in_folder(files[i].name)) == files[i].stays, "%s", files[i].name);
+    ck_assert_uint_eq(cache_statistics(cache)->pruned, 2);
+}
+END_TEST
+
+#define THREADS 8
+#define ROUNDS  200
+
+/* Keeps and finds the same few values as all the others, some of which are damaged meanwhile. */
+static void *work(void *argument)
+{
+    const uint64_t *seed = argument;
+
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t number = (i * 7 + *seed) % 5;
+        struct cache_key key = key_of(number);
+        struct cache_value value;
+
+        if (!cache_lookup(cache, CACHE_CHUNK, &key, &value)) {
+            cache_store(cache, CACHE_CHUNK, &key, &sample);
+            continue;
+        }
+        if (memcmp(value.parts[0].data, sample.parts[0].data, sample.parts[0].size) != 0)
+            return argument;
+        cache_value_free(&value);
+    }
+    return NULL;
+}
+
+START_TEST(threads_share_it)
+{
+    static uint64_t seeds[THREADS];
+    const struct cache_statistics *counts;
+    pthread_t threads[THREADS];
+    bool ok = true;
+
+    for (size_t i = 0; i < THREADS; i++) {
+        seeds[i] = i;
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &seeds[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        void *result;
+
+        pthread_join(threads[i], &result);
+        ok &= result == NULL;
+    }
+    ck_assert(ok);
+    counts = cache_statistics(cache);
+    ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].hits + counts->kinds[CACHE_CHUNK].misses,
+                      THREADS * ROUNDS);
+    ck_assert_uint_eq(counts->kinds[CACHE_CHUNK].misses, counts->kinds[CACHE_CHUNK].stored);
+    ck_assert_uint_eq(counts->damaged, 0);
+}
+END_TEST
+
+/* Last, as nothing can be kept any more in this process. */
+START_TEST(a_signal_removes_what_is_being_written)
+{
+    struct cache_key key = key_of(1);
+    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    int top = open(folder, O_RDONLY | O_DIRECTORY), shelf;
+    struct temporary temporary, other;
+    char path[64];
+
+    folder_names(&key, shelf_name, name);
+    shelf = folder_open_shelf(top, shelf_name, true);
+    ck_assert(temporary_open(&temporary, top, shelf_name, shelf, name));
+    ck_assert(temporary_append(&temporary, bytes_of("half")));
+    snprintf(path, sizeof path, "%s/%.48s", shelf_name, temporary.name);
+    ck_assert(is_there(in_folder(path)));
+    cache_remove_temporaries();
+    ck_assert(!is_there(in_folder(path)));
+    ck_assert(!temporary_open(&other, top, shelf_name, shelf, name));
+    ck_assert(!temporary_commit(&temporary, name));
+    ck_assert(!is_there(path_of(&key)));
+    close(shelf);
+    close(top);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("cache");
+    TCase *tests = tcase_create("cache");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, different_rows_have_different_keys);
+    tcase_add_test(tests, a_file_is_its_contents);
+    tcase_add_test(tests, a_variable_counts_with_its_name);
+    tcase_add_test(tests, what_is_kept_is_found_by_its_key_alone);
+    tcase_add_test(tests, no_cache_has_nothing_and_keeps_nothing);
+    tcase_add_test(tests, an_entry_under_another_name_is_not_believed);
+    tcase_add_test(tests, a_changed_byte_is_a_miss_and_goes_away);
+    tcase_add_test(tests, an_entry_of_another_length_is_a_miss_and_goes_away);
+    tcase_add_test(tests, what_is_damaged_is_kept_anew);
+    tcase_add_test(tests, a_folder_that_others_may_write_is_not_used);
+    tcase_add_test(tests, a_folder_of_another_user_is_not_used);
+    tcase_add_test(tests, what_is_no_folder_is_a_warning);
+    tcase_add_test(tests, a_folder_is_made_with_all_that_leads_to_it);
+    tcase_add_test(tests, an_entry_that_others_may_write_is_not_believed);
+    tcase_add_test(tests, a_shelf_that_others_may_write_is_not_used);
+    tcase_add_loop_test(tests, what_is_no_file_is_no_entry, 0, 3);
+    tcase_add_test(tests, the_first_failure_to_write_is_the_only_warning);
+    tcase_add_test(tests, a_reason_to_give_up_is_told_once);
+    tcase_add_loop_test(tests, the_oldest_go_until_the_policy_is_kept, 0, COUNT(prunings));
+    tcase_add_test(tests, an_entry_that_is_used_is_young_again);
+    tcase_add_test(tests, it_is_looked_after_when_the_interval_has_passed);
+    tcase_add_test(tests, nobody_waits_for_the_one_who_prunes);
+    tcase_add_test(tests, what_is_half_written_goes_and_what_is_foreign_stays);
+    tcase_add_test(tests, threads_share_it);
+    tcase_add_test(tests, a_signal_removes_what_is_being_written);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
