@@ -43,24 +43,18 @@ struct cache *cache_open(const struct cache_request *request)
 {
     char reason[FOLDER_REASON_SIZE];
     struct cache *cache;
-    int folder;
 
     if (!request->folder)
         return NULL;
-    folder = folder_open(request->folder, reason);
-    if (folder < 0) {
-        diag_caution("Cache folder '%s' is not used: %s", request->folder, reason);
-        return NULL;
-    }
-    cache = calloc(1, sizeof *cache);
-    if (!cache) {
-        close(folder);
-        context_raise(LINK_NO_MEMORY);
-    }
+    cache = memory_zalloc(1, sizeof *cache);
     cache->path = request->folder;
     cache->policy = request->policy;
-    cache->folder = folder;
-    return cache;
+    cache->folder = folder_open(request->folder, reason);
+    if (cache->folder >= 0)
+        return cache;
+    free(cache);
+    diag_caution("Cache folder '%s' is not used: %s", request->folder, reason);
+    return NULL;
 }
 
 /* Reads `size` bytes, malloc'ed. NULL when memory is short, or the file, or it cannot be read. */
