@@ -226,6 +226,7 @@ $(BUILD)/completions/%: $(BUILD)/minilink
 INSTALLED_PROGRAMS = $(PROGRAMS) minilink-shim
 INSTALLED_HEADERS = $(wildcard lib/include/minilink/*.h)
 SHELLS = bash zsh fish
+EXAMPLES = $(sort $(patsubst fixtures/examples/%,%,$(wildcard fixtures/examples/*.* fixtures/examples/*/*)))
 
 install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(DOCDIR) \
@@ -238,6 +239,9 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
 	install -m 644 $(BUILD)/completions/fish $(DESTDIR)$(FISHDIR)/minilink.fish
 	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
+	for file in $(EXAMPLES); do \
+	    install -D -m 644 fixtures/examples/$$file $(DESTDIR)$(DOCDIR)/examples/$$file || exit 1; \
+	done
 
 # The folders that others use too stay.
 uninstall:

@@ -20,7 +20,8 @@ installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
 for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim include/minilink/assembler.h lib/pkgconfig/minilink.pc \
     share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
     share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
-    share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md; do
+    share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md \
+    share/doc/minilink/examples/cmake/CMakeLists.txt share/doc/minilink/examples/scale.ptx; do
     check "installed: $file" "$(grep -cxF "./$file" <<< "$installed")" 1
 done
 check "nothing beside them" "$(find "$work/stage" -type f | grep -cv "^$work/stage/opt/minilink/")" 0
