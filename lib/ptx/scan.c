@@ -46,30 +46,18 @@ struct statement {
     size_t braces; /* of vectors and initialisers, not of blocks */
 };
 
-/* A cheap hash of what is at hand, so that most words need no look-up. */
-static unsigned filter_bit(struct text name)
-{
-    unsigned first = (unsigned char)name.data[0];
-    unsigned last = (unsigned char)name.data[name.size - 1];
-
-    return (first * 37 + last * 11 + (unsigned)name.size * 5) & 1023;
-}
-
 void scan_filter_add(struct program_module *module, struct text name)
 {
-    unsigned bit = filter_bit(name);
-
-    module->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
+    filter_add(&module->filter, name);
     module->has_percent |= name.data[0] == '%';
 }
 
 static struct program_entry *find_entry(const struct scan *scan, struct text name)
 {
     struct program_module *module = &scan->program->details[scan->module];
-    unsigned bit = filter_bit(name);
     uint32_t index;
 
-    if (!(module->filter[bit / 64] >> (bit % 64) & 1))
+    if (!filter_may_have(&module->filter, name))
         return NULL;
     index = table_find(&module->names, name);
     return index == TABLE_NONE ? NULL : &module->entries[index];

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "ptx/filter.h"
 #include "ptx/item.h"
 #include "ptx/program.h"
 
@@ -77,7 +78,7 @@ struct program_module {
      * that stays whole because of its debug sections; rising places. */
     struct program_edit *edits;
     size_t edit_count;
-    uint64_t filter[16]; /* bits of the names that it has, see scan.c */
+    struct name_filter filter; /* of the names that it has */
 };
 
 /* One line of the program's file table. */

@@ -1,0 +1,73 @@
+/* tool_parts.c: joins PTX files that are parts of one compilation, for tests.
+ *
+ *     tool_parts [-v NAMES] IN.ptx...     writes the joined PTX to standard output
+ *
+ * -v: host code names no variables but those whose names contain one of the comma list NAMES (an
+ * option that minilink has as -variables-used). Exit status 3, and a line that says about what,
+ * when the parts disagree. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "input/used.h"
+#include "ptx/parts.h"
+
+static struct text read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    struct buffer buffer = {0};
+    char block[65536];
+    size_t size;
+    char *data;
+
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(&buffer, block, size);
+    fclose(file);
+    data = buffer_take(&buffer, &size);
+    return (struct text){data, size};
+}
+
+int main(int argc, char **argv)
+{
+    struct inputs none = {0};
+    struct used_names used = {0};
+    struct used_request names = {0};
+    struct parts_request request = {0};
+    struct parts_result result;
+    struct arena arena = {0};
+    struct text *texts;
+    enum parts_answer answer;
+    int first = 1;
+
+    if (argc > 2 && strcmp(argv[1], "-v") == 0) {
+        names.variables = argv[2];
+        if (!used_collect(&used, &none, &names))
+            return 2;
+        request.used = &used;
+        first = 3;
+    }
+    if (first >= argc) {
+        fprintf(stderr, "usage: tool_parts [-v NAMES] IN.ptx...\n");
+        return 2;
+    }
+    texts = arena_alloc(&arena, (size_t)(argc - first), sizeof *texts);
+    for (int i = first; i < argc; i++)
+        texts[request.count++] = read_file(argv[i]);
+    request.texts = texts;
+    answer = parts_join(&result, &arena, &request);
+    if (answer == PARTS_JOINED)
+        fwrite(result.ptx.data, 1, result.ptx.size, stdout);
+    else if (answer == PARTS_DISAGREE)
+        fprintf(stderr, "parts disagree: %s\n", result.difference);
+    for (size_t i = 0; i < request.count; i++)
+        free((char *)texts[i].data);
+    used_free(&used);
+    arena_free(&arena);
+    return answer == PARTS_JOINED ? 0 : answer == PARTS_DISAGREE ? 3 : 1;
+}
