@@ -107,7 +107,7 @@ const struct option_row option_table[] = {
      "Do not warn about files without code for the target"},
     {"suppress-stack-size-warning", NULL, NULL, FLAG(link.suppress_stack_warning), GROUP_MESSAGES,
      "Do not warn when a stack size cannot be determined"},
-    {"time", NULL, "FILE", STRING(link.time_file), GROUP_MESSAGES,
+    {"time", NULL, "FILE", STRING(link.observe.times), GROUP_MESSAGES,
      "Append a table of the time that each stage took; - = standard output"},
     {"dump-callgraph", NULL, "[text|dot]", CHOICE(link.callgraph, callgraph_forms), GROUP_MESSAGES,
      "Print who calls whom, on standard error; dot: for Graphviz, on standard output"},
@@ -170,6 +170,15 @@ const struct option_row option_table[] = {
      "Take part in GNU make's jobserver; auto = when there is one"},
 
     {"diagnostics-format", NULL, "nvlink|gnu", CHOICE(gnu_format, diagnostics_formats), GROUP_DIAGNOSTICS, "Form of messages"},
+
+    {"time-trace", NULL, "[FILE]", STRING(link.observe.trace), GROUP_REPORTS,
+     "Write a trace for Perfetto or chrome://tracing; by default beside the output, with .time-trace behind its name"},
+    {"time-trace-granularity", NULL, "MICROSECONDS", NUMBER(link.observe.granularity, INT32_MAX, 1), GROUP_REPORTS,
+     "Leave out of it what took less, but for stages and chunks; by default 500"},
+    {"map", NULL, "FILE", STRING(link.observe.map), GROUP_REPORTS,
+     "Write the sections and symbols of the output, and which member each came from"},
+    {"stats", NULL, NULL, FLAG(link.observe.stats), GROUP_REPORTS,
+     "Print the stages with their times, items, bytes and memory"},
 
     {"dependency-file", NULL, "FILE", STRING(link.dependency_file), GROUP_BUILDING,
      "Write what the output was made from to FILE, as a rule for make; %a in its name is the target"},

@@ -75,7 +75,7 @@ struct option_row {
     const char *name;       /* long name, without dashes */
     const char *short_name; /* other name, or NULL */
     const char *argument;   /* what --help calls its argument; NULL = it has none; "[first|...]":
-                               it may be missing, and is `first` then */
+                               it may be missing, and is `first` then; "[FILE]": and is empty */
     struct option_effect effect;
     enum option_group group;
     const char *help; /* NULL = hidden */

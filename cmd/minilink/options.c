@@ -99,6 +99,39 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+    size_t size = strlen(path), end_size = strlen(end);
+
+    return size > end_size && strcmp(path + size - end_size, end) == 0;
+}
+
+/* The file's name says what is wanted in it; and a trace that has none stands beside the output. */
+static bool name_files(struct options *options)
+{
+    struct observe_request *observe = &options->link.observe;
+
+    for (size_t i = 0; i < options->reports.count; i++) {
+        const char *path = options->reports.list[i];
+
+        if (ends_with(path, ".html") || ends_with(path, ".htm"))
+            observe->report_page = path;
+        else if (ends_with(path, ".json"))
+            observe->report_data = path;
+        else
+            return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "
+                         "in .json",
+                         path);
+    }
+    if (observe->trace && !*observe->trace) {
+        bool has_name = options->link.output && strcmp(options->link.output, "-") != 0;
+
+        observe->trace = arena_printf(&options->arena, "%s.time-trace",
+                                      has_name ? options->link.output : "minilink");
+    }
+    return true;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -120,6 +153,8 @@ static enum options_action finish(struct options *options)
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
+    if (!name_files(options))
+        return OPTIONS_WRONG;
     if (options->show_help)
         return OPTIONS_HELP;
     if (options->show_version)
@@ -154,6 +189,7 @@ enum options_action options_read(struct options *options)
 
     context_defer(&cleanups[0], words_cleanup, &reader.raw);
     context_defer(&cleanups[1], words_cleanup, &reader.plain);
+    options->link.observe.granularity = 500;
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
     options->link.jobserver = JOBSERVER_AUTO;
@@ -175,6 +211,7 @@ void options_free(struct options *options)
     free(options->operands);
     free(options->reproduce_words);
     free(options->library_paths.list);
+    free(options->reports.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
     free(options->ignored.list);

@@ -46,6 +46,7 @@ struct options {
     struct words_total response; /* files */
     struct word_list library_paths;
     struct word_list assembler_options, nvvm_options;
+    struct word_list reports;                   /* files */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */
     const char *arch_text;                      /* as given, or NULL */

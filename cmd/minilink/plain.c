@@ -99,8 +99,9 @@ static bool plain_option(struct plain *plain, const struct words *words, size_t 
         return USAGE("Option '%s' takes no argument", option_table[row].name);
     if (!value && option_table[row].argument && *option_table[row].argument == '[') {
         const char *first = option_table[row].argument + 1;
+        bool is_word = option_table[row].effect.kind != OPTION_STRING;
 
-        value = arena_string(plain->arena, (struct text){first, strcspn(first, "|")});
+        value = arena_string(plain->arena, (struct text){first, is_word ? strcspn(first, "|") : 0});
     }
     if (!value && option_table[row].argument) {
         if (*at + 1 == words->count)

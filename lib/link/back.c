@@ -82,7 +82,19 @@ static bool take_finished(const struct link *link, struct merged *merged)
     struct chunk_cubin *cubin = link->assembled.cubins.list;
 
     merged->finished = cubin;
-    return finished_take(cubin->data, cubin->size, "chunk 0", &link->cut.chunks, &merged->report);
+    if (!finished_take(cubin->data, cubin->size, "chunk 0", &link->cut.chunks, &merged->report))
+        return false;
+    observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);
+    return true;
+}
+
+static size_t find_cubin(const struct cubin *const *cubins, size_t count,
+                         const struct cubin *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cubins[i] == wanted)
+            return i;
+    return SIZE_MAX;
 }
 
 static bool merge(const struct link *link, struct merged *merged)
@@ -96,6 +108,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .wants_places = observe_wants_places(link->observation),
         .abi = request->output_abi,
         .has_index = request->index_file != NULL,
         .output_name = request->output,
@@ -116,7 +129,11 @@ static bool merge(const struct link *link, struct merged *merged)
         empty_cubin(&merged->joined, link->members.arch);
         cubins[count++] = &merged->joined;
     }
-    return merge_cubins(&merged->image, cubins, count, &wanted, &merged->report);
+    if (!merge_cubins(&merged->image, cubins, count, &wanted, &merged->report))
+        return false;
+    observe_image(link->observation, &merged->report, cubins, count,
+                  find_cubin(cubins, count, &merged->joined));
+    return true;
 }
 
 /* A list on its way to its file, which appears behind the image only. */
@@ -194,19 +211,16 @@ static bool write_with_lists(const struct link *link, bool (*write)(const struct
     return ok || (is_listed && state_environment_failed(link));
 }
 
-/* Before anything is written, as a link without it must not leave an output. */
-static bool open_times(const struct link *link)
+/* Before anything is written, as a link that cannot tell what it was asked to tell must not leave
+ * an output. */
+static bool prepare_observation(const struct link *link)
 {
-    return timing_open(link->timing, link->request->time_file) || state_environment_failed(link);
+    return observe_prepare(link->observation) || state_environment_failed(link);
 }
 
-static bool write_times(const struct link *link)
+static bool write_observation(const struct link *link)
 {
-    const struct link_request *request = link->request;
-
-    return timing_write(link->timing, request->time_file, request->output, link->members.arch,
-                        &link->assembled.cubins) ||
-           state_environment_failed(link);
+    return observe_write(link->observation) || state_environment_failed(link);
 }
 
 /* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
@@ -218,8 +232,8 @@ bool back_end_virtual(const struct link *link)
         "the target is virtual: no program is linked, the driver compiles the PTX of whole "
         "objects");
     return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && open_times(link) &&
-            write_with_lists(link, NULL) && write_times(link));
+           (diag_error_count() == link->errors_before && prepare_observation(link) &&
+            write_with_lists(link, NULL) && write_observation(link));
 }
 
 static bool write_ptx(const struct link *link)
@@ -245,7 +259,20 @@ static bool emit_ptx(const struct link *link)
 
 bool back_end_early(const struct link *link)
 {
-    return (link->request->dry_run || emit_ptx(link)) && write_times(link);
+    return (link->request->dry_run || emit_ptx(link)) && write_observation(link);
+}
+
+static struct observe_work merge_work(const struct link *link)
+{
+    const struct cubins *cubins = &link->assembled.cubins;
+    struct observe_work work = {cubins->count + link->member_cubin_count, "cubins", 0};
+
+    for (size_t i = 0; i < cubins->count; i++)
+        work.bytes += cubins->list[i].size;
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_CUBIN)
+            work.bytes += link->members.list[i].entry.payload.size;
+    return work;
 }
 
 bool back_merge(const struct link *link, struct merged *merged)
@@ -257,15 +284,18 @@ bool back_merge(const struct link *link, struct merged *merged)
     /* Measured: nvlink has no merge to tell of where LTO-IR is all of the program. */
     if (ok && (context_get()->verbose > 1 || !state_is_program(link) || link->lto_ptx.size == 0))
         report_image(&merged->report, link->members.arch);
-    timing_end(link->timing, "merge");
+    observe_stage(link->observation, "merge", merge_work(link));
     return ok;
 }
 
 bool back_write(const struct link *link)
 {
-    bool ok = diag_error_count() == link->errors_before && open_times(link) &&
+    const struct chunk_cubin *finished = link->merged.finished;
+    bool ok = diag_error_count() == link->errors_before && prepare_observation(link) &&
               write_with_lists(link, write_image);
 
-    timing_end(link->timing, "write");
-    return ok && write_times(link);
+    observe_stage(
+        link->observation, "write",
+        (struct observe_work){.bytes = finished ? finished->size : link->merged.image.file_size});
+    return ok && write_observation(link);
 }

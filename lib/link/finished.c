@@ -128,7 +128,49 @@ static void report_section(const struct reporter *reporter, uint32_t index)
         owner->constant0 = (uint32_t)section->size;
 }
 
-static void fill_report(const struct cubin *cubin, struct merge_report *report)
+/* Of kernels' own symbols and sections; all code is in one cubin, and nothing was put together. */
+static void fill_places(const struct cubin *cubin, struct bytes file,
+                        const struct reporter *reporter)
+{
+    struct merge_report *report = reporter->report;
+    struct merge_places *places = &report->places;
+
+    places->type = cubin->type;
+    places->file_size = file.size;
+    places->section_count = cubin->section_count;
+    places->sections = arena_zalloc(&report->arena, cubin->section_count, sizeof *places->sections);
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        uint32_t owner = cubin_section_function(cubin, i);
+        uint32_t at = owner < cubin->symbol_count ? reporter->report_of[owner] : 0;
+
+        places->sections[i] = (struct merge_section){
+            .name = arena_text(&report->arena, section->name),
+            .offset = section->data.size ? (uint64_t)(section->data.data - file.data) : 0,
+            .size = section->size,
+            .alignment = section->alignment,
+            .has_no_bytes = section->has_no_bytes,
+            .kernel = at ? at - 1 : MERGE_NO_FILE,
+        };
+    }
+    places->names = arena_alloc(&report->arena, cubin->symbol_count, sizeof *places->names);
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+
+        if (symbol->type != STT_SECTION && symbol->name.size)
+            places->names[places->name_count++] = (struct merge_name){
+                .name = arena_text(&report->arena, symbol->name),
+                .value = symbol->value,
+                .size = symbol->size,
+                .section = symbol->section < cubin->section_count ? symbol->section : 0,
+                .input = i,
+                .type = symbol->type,
+                .binding = symbol->binding,
+            };
+    }
+}
+
+static void fill_report(const struct cubin *cubin, struct bytes file, struct merge_report *report)
 {
     struct reporter reporter = {cubin, report, NULL};
 
@@ -140,12 +182,16 @@ static void fill_report(const struct cubin *cubin, struct merge_report *report)
 
         if (symbol->type != STT_FUNC || !(symbol->other & STO_CUDA_ENTRY))
             continue;
-        report->kernels[report->kernel_count++] = (struct kernel_report){
-            .name = arena_text(&report->arena, symbol->name), .is_kernel = true};
+        report->kernels[report->kernel_count++] =
+            (struct kernel_report){.name = arena_text(&report->arena, symbol->name),
+                                   .is_kernel = true,
+                                   .code = symbol->size,
+                                   .input = (uint32_t)i};
         reporter.report_of[i] = (uint32_t)report->kernel_count;
     }
     for (uint32_t i = 1; i < cubin->section_count; i++)
         report_section(&reporter, i);
+    fill_places(cubin, file, &reporter);
 }
 
 struct reading {
@@ -171,7 +217,7 @@ bool finished_take(void *data, size_t size, const char *name, const struct chunk
     context_defer(&cleanup, free_reading, &reading);
     ok = cubin_read(&reading.cubin, name, (struct bytes){data, size});
     if (ok && report)
-        fill_report(&reading.cubin, report);
+        fill_report(&reading.cubin, (struct bytes){data, size}, report);
     if (ok)
         restore_names(data, &reading.cubin, chunks, &reading.changed);
     context_clean(&cleanup);

@@ -237,6 +237,25 @@ static bool check_paths(struct link *link)
     return false;
 }
 
+static uint64_t input_bytes(const struct inputs *inputs)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < inputs->count; i++)
+        bytes += inputs->files[i].data.size;
+    return bytes;
+}
+
+static uint64_t member_bytes(const struct members *members)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role != MEMBER_UNUSED)
+            bytes += members->list[i].entry.payload.size;
+    return bytes;
+}
+
 bool front_open(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -252,7 +271,9 @@ bool front_open(struct link *link)
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
          (reproduce_write(request, &link->inputs) || state_environment_failed(link));
-    timing_end(link->timing, "open");
+    observe_inputs(link->observation, &link->inputs);
+    observe_stage(link->observation, "open",
+                  (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});
     return ok;
 }
 
@@ -261,7 +282,10 @@ bool front_select(struct link *link)
     bool ok = select_members(link);
 
     report_members(&link->members);
-    timing_end(link->timing, "select");
+    observe_members(link->observation, &link->members);
+    observe_stage(
+        link->observation, "select",
+        (struct observe_work){link->members.count, "members", member_bytes(&link->members)});
     return ok;
 }
 
@@ -271,7 +295,9 @@ bool front_agree(struct link *link)
 
     if (ok)
         report_agreement(&link->agreement);
-    timing_end(link->timing, "agree");
+    if (ok)
+        observe_agreement(link->observation, &link->agreement, &link->members);
+    observe_stage(link->observation, "agree", (struct observe_work){0});
     return ok;
 }
 
@@ -280,7 +306,8 @@ bool front_compile_lto(struct link *link)
     bool ok = link->members.lto_count == 0 || compile_lto(link);
 
     if (link->members.lto_count)
-        timing_end(link->timing, "lto");
+        observe_stage(link->observation, "lto",
+                      (struct observe_work){link->members.lto_count, "members", 0});
     return ok;
 }
 
@@ -290,7 +317,10 @@ bool front_link(struct link *link)
 
     if (ok)
         drop_system(link);
-    timing_end(link->timing, "link");
+    if (ok)
+        observe_program(link->observation, &link->program, &link->members);
+    observe_stage(link->observation, "link",
+                  (struct observe_work){link->program.symbol_count, "symbols", 0});
     return ok;
 }
 

@@ -3,7 +3,8 @@
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
  * This file says in which order the stages run, and what is fixed from there on. A stage tells what
- * it did under -vv, ends its row of -time, and reports all it finds wrong before it returns false.
+ * it did under -vv, and to those who observe the link, and reports all it finds wrong before it
+ * returns false.
  */
 #include "link/link.h"
 
@@ -14,7 +15,6 @@
 
 static bool run_stages(struct link *link)
 {
-    timing_start(link->timing);
     if (!front_open(link))
         return false;
     /* From here on no input file is opened. */
@@ -60,8 +60,10 @@ static bool run_stages(struct link *link)
 static enum link_code run(void *argument)
 {
     struct link *link = argument;
+    const struct observe_link observed = {link->request->output, MINILINK_VERSION};
     bool ok;
 
+    link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache);
     ok = run_stages(link);
     cache_finish(link->cache);
@@ -72,17 +74,12 @@ static enum link_code run(void *argument)
 
 enum exit_status link_run(const struct link_request *request)
 {
-    struct timing timing = {0};
     enum exit_status status = EXIT_STATUS_ERROR;
-    struct link link = {.request = request,
-                        .timing = &timing,
-                        .status = &status,
-                        .errors_before = diag_error_count()};
+    struct link link = {.request = request, .status = &status, .errors_before = diag_error_count()};
     enum link_code code = context_run(run, &link);
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
-    timing_close(&timing);
     state_free(&link);
     if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
         return EXIT_STATUS_ENVIRONMENT;

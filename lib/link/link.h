@@ -13,6 +13,7 @@
 #include "lto/lto.h"
 #include "merge/graph_print.h"
 #include "merge/output_abi.h"
+#include "observe/request.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
@@ -42,9 +43,9 @@ struct link_request {
     const char *dependency_target;     /* --dependency-target, or NULL */
     const char *const *response_files; /* that the command line was read from */
     size_t response_file_count;
-    const char *time_file; /* -time: file for stage times, "-" = stdout; or NULL */
-    struct arch arch;      /* sm = 0: from the inputs */
-    bool is_virtual;       /* -arch=compute_NN: no program is made */
+    struct observe_request observe; /* -time, --time-trace, --report, --map, --stats */
+    struct arch arch;               /* sm = 0: from the inputs */
+    bool is_virtual;                /* -arch=compute_NN: no program is made */
     struct option_request options;
     struct assembler_request assembler;
     enum lto_source lto_source;           /* --lto-source */

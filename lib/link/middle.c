@@ -167,6 +167,15 @@ static bool assemble(const struct link *link, struct assembled *assembled)
            (keep_cubins(request->keep, &link->assembled.cubins) || state_environment_failed(link));
 }
 
+static struct observe_work chunk_work(const struct chunks *chunks)
+{
+    struct observe_work work = {chunks->count, chunks->count ? "chunks" : NULL, 0};
+
+    for (size_t i = 0; i < chunks->count; i++)
+        work.bytes += chunks->list[i].text.size;
+    return work;
+}
+
 bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
@@ -174,7 +183,8 @@ bool middle_split(const struct link *link, struct cut *cut)
     report_chunks(&link->cut.chunks, &link->program);
     ok = ok && (report_explanation(buffer_view(&link->cut.explanation)) ||
                 state_environment_failed(link));
-    timing_end(link->timing, "split");
+    observe_chunks(link->observation, &link->cut.chunks);
+    observe_stage(link->observation, "split", chunk_work(&link->cut.chunks));
     return ok;
 }
 
@@ -184,6 +194,7 @@ bool middle_assemble(const struct link *link, struct assembled *assembled)
               (open_assembler(link, &assembled->assembler) && assemble(link, assembled));
 
     report_assembly(&link->assembled.cubins, &link->assembled.assembler);
-    timing_end(link->timing, "assemble");
+    observe_cubins(link->observation, &link->assembled.cubins, &link->assembled.assembler.table);
+    observe_stage(link->observation, "assemble", chunk_work(&link->cut.chunks));
     return ok;
 }

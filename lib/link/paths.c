@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "link/keep.h"
 
-#define MOST_OUTPUTS 5
+#define MOST_OUTPUTS 10
 
 struct output_path {
     const char *path;
@@ -174,9 +174,24 @@ bool paths_check_late(const char *option, const char *path, const struct inputs 
     return ok;
 }
 
+/* Standard output may be named by several: they follow each other there. */
+static void add_observation(struct paths *paths, const char *option, const char *path)
+{
+    if (path && strcmp(path, "-") != 0)
+        add_output(paths, option, path);
+}
+
+static void add_observations(struct paths *paths, const struct observe_request *observe)
+{
+    add_observation(paths, "-time", observe->times);
+    add_observation(paths, "--time-trace", observe->trace);
+    add_observation(paths, "--report", observe->report_page);
+    add_observation(paths, "--report", observe->report_data);
+    add_observation(paths, "--map", observe->map);
+}
+
 bool paths_check(const struct link_request *request, const struct inputs *inputs)
 {
-    bool has_times = request->time_file && strcmp(request->time_file, "-") != 0;
     struct paths paths = {0};
     struct context_cleanup cleanup;
     bool ok = true;
@@ -185,9 +200,9 @@ bool paths_check(const struct link_request *request, const struct inputs *inputs
     add_inputs(&paths, inputs, request->index_file);
     add_output(&paths, "-o", request->output);
     add_output(&paths, "-register-link-binaries", request->modules_file);
-    add_output(&paths, "-time", has_times ? request->time_file : NULL);
     add_output(&paths, "--dependency-file", request->dependency_file);
     add_output(&paths, "--reproduce", request->reproduce);
+    add_observations(&paths, &request->observe);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (size_t i = 0; i < paths.output_count; i++)

@@ -6,8 +6,8 @@
 #include "link/link.h"
 
 /* False, reported, when a path of the request is there twice, under whatever names and through
- * whatever links, and is written at least once: -o, -register-link-binaries, -time,
- * --dependency-file, --reproduce, the files that
+ * whatever links, and is written at least once: -o, -register-link-binaries, --dependency-file,
+ * --reproduce,  * what is told of the link (-time, --time-trace, --report, --map), the files that
  * --keep makes, the inputs, -uidx's file. What is no regular file, like /dev/null, does not
  * count. */
 bool paths_check(const struct link_request *request, const struct inputs *inputs);

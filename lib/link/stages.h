@@ -1,7 +1,7 @@
 /* stages.h: the stages, in the order in which link.c runs them.
  *
  * Each reads what those before it made (const, behind front.c), makes its own result, tells of it
- * under -vv and ends its row of -time. False when something was wrong, all of which it has
+ * under -vv and to link->observation. False when something was wrong, all of which it has
  * reported.
  */
 #ifndef MINILINK_LINK_STAGES_H

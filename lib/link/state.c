@@ -37,6 +37,7 @@ bool state_environment_failed(const struct link *link)
 
 void state_free(struct link *link)
 {
+    observe_close(link->observation);
     merge_report_free(&link->merged.report);
     image_free(&link->merged.image);
     for (size_t i = 0; i < link->member_cubin_count; i++)

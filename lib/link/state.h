@@ -11,8 +11,8 @@
 #include "input/member.h"
 #include "input/used.h"
 #include "link/link.h"
-#include "link/timing.h"
 #include "merge/merge.h"
+#include "observe/observe.h"
 #include "options/entries.h"
 #include "ptx/program.h"
 
@@ -67,9 +67,9 @@ struct link {
     struct cut cut;
     struct assembled assembled;
     struct merged merged;
-    uint64_t errors_before;   /* of the thread: a warning may have become an error, too */
-    struct timing *timing;    /* each stage ends its row */
-    enum exit_status *status; /* of a failure that is not an ordinary link error */
+    uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
+    struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
+    enum exit_status *status;        /* of a failure that is not an ordinary link error */
 };
 
 /* Notes that the environment is at fault, not the inputs. Returns false. */

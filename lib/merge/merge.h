@@ -29,6 +29,7 @@ struct merge_request {
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning;   /* -suppress-stack-size-warning */
     bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
+    bool wants_places;             /* the report says where everything went */
     bool has_index;                /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
@@ -50,6 +51,81 @@ struct kernel_report {
     uint32_t textures;  /* references, each with a word in bank 0 */
     uint32_t surfaces;
     uint32_t samplers;
+    uint64_t code; /* bytes */
+    uint32_t file; /* the cubin that it comes from, and its symbol there */
+    uint32_t input;
+};
+
+/* A section of the image. */
+struct merge_section {
+    struct text name;
+    uint64_t offset; /* in the file */
+    uint64_t size;
+    uint64_t alignment;
+    bool has_no_bytes;
+    uint32_t
+        kernel; /* whose it is, by its number in merge_report.kernels; MERGE_NO_FILE = nobody's */
+};
+
+/* Where contents of a cubin's section went. */
+struct merge_piece {
+    uint32_t file;
+    uint32_t input;   /* section of that cubin */
+    uint32_t section; /* of the image */
+    uint64_t offset;  /* in it */
+    uint64_t size;    /* bytes */
+};
+
+/* A function or variable of the image, whether or not the symbol table has it. */
+struct merge_name {
+    struct text name;
+    uint64_t value;
+    uint64_t size;
+    uint32_t section; /* of the image; 0 = none: it is undefined, or no place */
+    uint32_t file;    /* that defines it; MERGE_NO_FILE = none */
+    uint32_t input;   /* its number there */
+    uint8_t type;     /* STT_* */
+    uint8_t binding;  /* STB_* */
+};
+
+/* Who calls whom, by numbers in merge_report.kernels. */
+struct merge_call {
+    uint32_t from;
+    uint32_t to;
+    bool is_indirect; /* it may, through a pointer */
+};
+
+/* Why a function is not in the image. */
+enum merge_reason {
+    MERGE_UNREACHED,  /* nothing that stays needs it */
+    MERGE_CAME_LATER, /* another cubin's definition, seen earlier, counts */
+    MERGE_GAVE_WAY,   /* another cubin's is strong, it is weak */
+};
+
+struct merge_drop {
+    struct text name;
+    uint32_t file;
+    uint32_t input;
+    bool is_kernel;
+    enum merge_reason reason;
+};
+
+#define MERGE_NO_FILE UINT32_MAX
+
+/* Filled in for merge_request.wants_places. */
+struct merge_places {
+    uint16_t type;                  /* ET_EXEC or ET_REL */
+    uint64_t file_size;             /* bytes */
+    struct merge_section *sections; /* [0] is the null section */
+    size_t section_count;
+    struct merge_piece *pieces; /* by cubin, and in it by section */
+    size_t piece_count;
+    struct merge_name *names; /* in the order of the cubins that name them first */
+    size_t name_count;
+    struct merge_call *calls; /* by caller */
+    size_t call_count;
+    struct merge_drop *drops;
+    size_t drop_count;
 };
 
 /* Start with {0}. */
@@ -62,6 +138,7 @@ struct merge_report {
     struct buffer callgraph;  /* in the form that was asked for */
     size_t dead_functions;
     const char **dead_names;
+    struct merge_places places;
 };
 
 /* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.

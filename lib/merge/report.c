@@ -3,8 +3,10 @@
 
 #include "base/memory.h"
 #include "merge/graph_print.h"
+#include "merge/layout.h"
 #include "merge/ordering.h"
 #include "merge/reach.h"
+#include "merge/report_places.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
 
@@ -52,6 +54,9 @@ static void report_function(const struct merging *m, struct merge_report *report
         .stack = m->request->relocatable ? 0
                  : is_bounded            ? (uint32_t)reach->stack
                                          : UINT32_MAX,
+        .code = m->sections[m->layout->text_of[function]].size,
+        .file = symbol->file,
+        .input = symbol->input,
     };
     texture_count(m, function, kernel);
 }
@@ -82,6 +87,8 @@ void report_fill(struct merge_report *report, struct merging *m)
     }
     report_data(m, report, entry_of);
     report_dead(m, report);
+    if (m->request->wants_places)
+        report_places_fill(report, m, entry_of);
     if (m->request->callgraph != CALLGRAPH_NONE)
         graph_print(m, &report->callgraph);
 }

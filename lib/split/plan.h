@@ -10,7 +10,7 @@
 #include "ptx/symbol.h"
 #include "split/split.h"
 
-#define NO_CHUNK UINT32_MAX
+#define NO_CHUNK CHUNK_NONE
 
 /* What the plan says of one symbol of the program; same index. */
 struct placement {

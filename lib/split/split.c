@@ -53,9 +53,12 @@ static enum chunk_binding binding_of(uint8_t linkage)
     return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
 }
 
-static void list_symbols(struct chunks *chunks, const struct program *program)
+static void list_symbols(struct chunks *chunks, const struct plan *plan)
 {
+    const struct program *program = plan->program;
+
     chunks->symbols = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->symbols);
+    chunks->sources = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->sources);
     chunks->symbol_count = 0;
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
@@ -64,6 +67,8 @@ static void list_symbols(struct chunks *chunks, const struct program *program)
         if (!symbol->is_live)
             continue;
         name = arena_text(&chunks->arena, symbol->name);
+        chunks->sources[chunks->symbol_count] = (struct chunk_source){
+            program->modules[symbol->module]->file, plan->placements[i].chunk, symbol->is_entry};
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
             .name = name,
             .own_name = text_equal(symbol->own_name, name)
@@ -101,7 +106,7 @@ bool split_program(struct chunks *chunks, const struct program *program,
     chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
     explain_plan(&plan, chunks);
     chunk_write_all(chunks, &plan);
-    list_symbols(chunks, program);
+    list_symbols(chunks, &plan);
     context_clean(&cleanup);
     return true;
 }

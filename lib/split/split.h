@@ -41,6 +41,15 @@ struct chunk_symbol {
     uint32_t alignment; /* of a variable, in bytes; 0 for functions */
 };
 
+/* Where such a symbol comes from and went, for those who are told. */
+struct chunk_source {
+    const char *member; /* borrowed */
+    uint32_t chunk;     /* that defines it; CHUNK_NONE: several do, or none */
+    bool is_kernel;
+};
+
+#define CHUNK_NONE UINT32_MAX
+
 struct chunk_origins;
 
 /* Start with {0}. */
@@ -49,6 +58,7 @@ struct chunks {
     struct chunk *list;
     size_t count; /* at least 1 */
     struct chunk_symbol *symbols;
+    struct chunk_source *sources; /* beside `symbols` */
     size_t symbol_count;
     struct chunk_origins *origins; /* beside `list`: where lines came from, for chunk_origin */
     const char *single_reason;     /* why there is only one chunk, or NULL */

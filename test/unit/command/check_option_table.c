@@ -328,7 +328,7 @@ START_TEST(strings_go_where_their_names_say)
     ck_assert_str_eq(link->output, "output");
     ck_assert_str_eq(link->keep, "keep");
     ck_assert_str_eq(link->cache.folder, "cache");
-    ck_assert_str_eq(link->time_file, "time");
+    ck_assert_str_eq(link->observe.times, "time");
     ck_assert_str_eq(link->index_file, "index");
     ck_assert_str_eq(link->assembler.nvvm_path, "nvvm");
     ck_assert_str_eq(link->assembler.ptxas_path, "ptxas");

@@ -1,0 +1,386 @@
+/* facts_image.c: the output, by member.
+ *
+ * The merge tells of places by the numbers of its cubins. A member's own cubin is that member; what
+ * is made of the chunks is told apart by its symbols: they have the names that the user gave them,
+ * of which several may be alike, and stand in the order of the program. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/demangle.h"
+#include "cubin/format.h"
+#include "observe/facts.h"
+
+const char *const facts_class_names[FACT_CLASSES] = {
+    [FACT_CODE] = "code",       [FACT_CONSTANTS] = "constants", [FACT_DATA] = "data",
+    [FACT_RECORDS] = "records", [FACT_DEBUG] = "debug",         [FACT_TABLES] = "tables",
+};
+
+enum fact_class facts_class(struct text section)
+{
+    static const struct {
+        const char *start;
+        enum fact_class class;
+    } starts[] = {
+        {".text.", FACT_CODE},
+        {".nv.capmerc.text.", FACT_CODE},
+        {".nv.constant", FACT_CONSTANTS},
+        {".nv.global", FACT_DATA},
+        {".nv.shared", FACT_DATA},
+        {".nv.local", FACT_DATA},
+        {".debug", FACT_DEBUG},
+        {".nv_debug", FACT_DEBUG},
+        {".nv.merc.debug", FACT_DEBUG},
+        {".symtab", FACT_TABLES},
+        {".strtab", FACT_TABLES},
+        {".shstrtab", FACT_TABLES},
+        {".nv.merc.symtab", FACT_TABLES},
+    };
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (text_starts(section, text_of(starts[i].start)))
+            return starts[i].class;
+    return FACT_RECORDS;
+}
+
+/* What is known while the image is taken in. */
+struct taking {
+    struct observation *observation;
+    const struct merge_report *report;
+    const struct cubin *const *cubins;
+    size_t count;
+    size_t joined;
+    uint32_t *members;        /* by cubin */
+    uint32_t *joined_symbols; /* by symbol of the joined cubin: that of the program */
+    uint32_t *joined_owners;  /* by section of the joined cubin: the symbol whose it is */
+};
+
+static void find_members(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+
+    taking->members = arena_alloc(&observation->arena, taking->count, sizeof *taking->members);
+    for (size_t i = 0; i < taking->count; i++) {
+        uint32_t found = table_find(&observation->member_names, text_of(taking->cubins[i]->name));
+
+        taking->members[i] = found == TABLE_NONE ? FACT_NONE : found;
+    }
+}
+
+/* The program's symbols of one name are taken in turn; copies beyond them are the last one's. */
+static void pair_symbols(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct cubin *joined = taking->cubins[taking->joined];
+    uint32_t *next = arena_alloc(&observation->arena, observation->symbol_count, sizeof *next);
+
+    taking->joined_symbols =
+        arena_alloc(&observation->arena, joined->symbol_count, sizeof *taking->joined_symbols);
+    taking->joined_owners =
+        arena_alloc(&observation->arena, joined->section_count, sizeof *taking->joined_owners);
+    memset(taking->joined_owners, 0xff, joined->section_count * sizeof *taking->joined_owners);
+    for (uint32_t i = 0; i < observation->symbol_count; i++)
+        next[i] = i;
+    for (size_t i = 0; i < joined->symbol_count; i++) {
+        uint32_t first = joined->symbols[i].type == STT_SECTION
+                             ? TABLE_NONE
+                             : table_find(&observation->own_names, joined->symbols[i].name);
+
+        taking->joined_symbols[i] = FACT_NONE;
+        if (first == TABLE_NONE || first >= observation->symbol_count)
+            continue;
+        taking->joined_symbols[i] = next[first];
+        if (observation->symbols[next[first]].next != FACT_NONE)
+            next[first] = observation->symbols[next[first]].next;
+    }
+    for (uint32_t i = 1; i < joined->section_count; i++) {
+        uint32_t owner = cubin_section_function(joined, i);
+
+        if (owner && owner < joined->symbol_count)
+            taking->joined_owners[i] = taking->joined_symbols[owner];
+    }
+}
+
+/* In a program that the assembler made, "$<kernel>$<function>" is a kernel's copy of a function. */
+static uint32_t symbol_named(const struct observation *observation, struct text name)
+{
+    uint32_t found = table_find(&observation->symbol_names, name);
+
+    for (size_t i = 0; i < name.size && found == TABLE_NONE; i++)
+        if (name.data[i] == '$')
+            found = table_find(&observation->symbol_names,
+                               (struct text){name.data + i + 1, name.size - i - 1});
+    return found == TABLE_NONE ? FACT_NONE : found;
+}
+
+/* The program's symbol behind one of a cubin. */
+static uint32_t symbol_of(const struct taking *taking, uint32_t file, uint32_t input,
+                          struct text name)
+{
+    if (taking->count == 0)
+        return symbol_named(taking->observation, name);
+    if (file != taking->joined || input >= taking->cubins[file]->symbol_count)
+        return FACT_NONE;
+    return taking->joined_symbols[input];
+}
+
+static uint32_t member_of(const struct taking *taking, uint32_t file, uint32_t symbol)
+{
+    if (symbol != FACT_NONE)
+        return taking->observation->symbols[symbol].member;
+    return file < taking->count ? taking->members[file] : FACT_NONE;
+}
+
+static void take_sections(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+
+    observation->has_image = true;
+    observation->is_relocatable = places->type == ET_REL;
+    observation->file_size = places->file_size;
+    observation->sections =
+        arena_zalloc(&observation->arena, places->section_count, sizeof *observation->sections);
+    observation->section_count = places->section_count;
+    for (size_t i = 0; i < places->section_count; i++) {
+        const struct merge_section *section = &places->sections[i];
+
+        observation->sections[i] = (struct fact_section){
+            .name = arena_text(&observation->arena, section->name),
+            .offset = section->offset,
+            .size = section->size,
+            .alignment = section->alignment,
+            .has_no_bytes = section->has_no_bytes,
+            .class = facts_class(section->name),
+        };
+    }
+}
+
+static int by_section(const void *left, const void *right)
+{
+    const struct fact_piece *a = left, *b = right;
+
+    if (a->section != b->section)
+        return a->section < b->section ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+static void add_piece(struct taking *taking, const struct merge_piece *piece)
+{
+    struct observation *observation = taking->observation;
+    const struct cubin *cubin = taking->cubins[piece->file];
+    bool is_known = piece->input < cubin->section_count;
+    uint32_t owner =
+        piece->file == taking->joined && is_known ? taking->joined_owners[piece->input] : FACT_NONE;
+
+    observation->pieces[observation->piece_count++] = (struct fact_piece){
+        .section = piece->section,
+        .member = member_of(taking, piece->file, owner),
+        .offset = piece->offset,
+        .size = piece->size,
+        .name = is_known ? arena_text(&observation->arena, cubin->sections[piece->input].name)
+                         : TEXT(""),
+    };
+}
+
+/* What was made for a function, all of a section, is its member's. */
+static void add_owned(struct taking *taking, uint32_t section)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_section *from = &taking->report->places.sections[section];
+
+    if (from->kernel < observation->function_count)
+        observation->pieces[observation->piece_count++] =
+            (struct fact_piece){.section = section,
+                                .member = observation->functions[from->kernel].member,
+                                .size = from->size,
+                                .name = observation->sections[section].name};
+}
+
+/* Wants the functions. */
+static void take_pieces(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+    bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
+
+    observation->pieces =
+        arena_alloc(&observation->arena, places->piece_count + places->section_count,
+                    sizeof *observation->pieces);
+    for (size_t i = 0; i < places->piece_count; i++) {
+        add_piece(taking, &places->pieces[i]);
+        has_pieces[places->pieces[i].section] = true;
+    }
+    for (uint32_t i = 1; i < places->section_count; i++)
+        if (!has_pieces[i])
+            add_owned(taking, i);
+    if (observation->piece_count)
+        qsort(observation->pieces, observation->piece_count, sizeof *observation->pieces,
+              by_section);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const struct fact_name *a = left, *b = right;
+    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+    int order;
+
+    if (a->section != b->section)
+        return a->section < b->section ? -1 : 1;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    order = size ? memcmp(a->name.data, b->name.data, size) : 0;
+    return order ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+}
+
+static void take_names(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+
+    observation->names =
+        arena_alloc(&observation->arena, places->name_count, sizeof *observation->names);
+    for (size_t i = 0; i < places->name_count; i++) {
+        const struct merge_name *name = &places->names[i];
+
+        observation->names[observation->name_count++] = (struct fact_name){
+            .name = arena_text(&observation->arena, name->name),
+            .value = name->value,
+            .size = name->size,
+            .section = name->section ? name->section : FACT_NONE,
+            .member = member_of(taking, name->file,
+                                symbol_of(taking, name->file, name->input, name->name)),
+            .type = name->type,
+            .binding = name->binding,
+        };
+    }
+    if (observation->name_count)
+        qsort(observation->names, observation->name_count, sizeof *observation->names, by_value);
+}
+
+static void take_functions(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_report *report = taking->report;
+    struct text *readable;
+
+    observation->functions =
+        arena_zalloc(&observation->arena, report->kernel_count, sizeof *observation->functions);
+    observation->function_count = report->kernel_count;
+    readable = arena_alloc(&observation->arena, report->kernel_count, sizeof *readable);
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        const struct kernel_report *kernel = &report->kernels[i];
+        uint32_t symbol = symbol_of(taking, kernel->file, kernel->input, kernel->name);
+        const struct fact_symbol *known =
+            symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
+
+        observation->functions[i] = (struct fact_function){
+            .name = arena_text(&observation->arena,
+                               known && taking->count == 0 ? known->own_name : kernel->name),
+            .report = *kernel,
+            .member = member_of(taking, kernel->file, symbol),
+            .chunk = known ? known->chunk : FACT_NONE,
+            .symbol = symbol,
+        };
+        readable[i] = observation->functions[i].name;
+    }
+    if (observation->request.report_page || observation->request.report_data)
+        demangle_all(readable, report->kernel_count, &observation->arena);
+    for (size_t i = 0; i < report->kernel_count; i++)
+        observation->functions[i].readable = readable[i];
+}
+
+static void take_drops(struct taking *taking)
+{
+    static const char *const reasons[] = {
+        [MERGE_UNREACHED] = "no kernel reaches it",
+        [MERGE_CAME_LATER] = "an earlier definition of that name counts",
+        [MERGE_GAVE_WAY] = "it is weak, and there is a strong definition",
+    };
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+
+    for (size_t i = 0; i < places->drop_count; i++) {
+        const struct merge_drop *drop = &places->drops[i];
+        uint32_t member =
+            member_of(taking, drop->file, symbol_of(taking, drop->file, drop->input, drop->name));
+        bool is_unwanted = drop->is_kernel && drop->reason == MERGE_UNREACHED;
+
+        facts_drop(observation,
+                   &(struct fact_drop){
+                       .what = drop->is_kernel ? "kernel" : "function",
+                       .name = drop->name,
+                       .member = member == FACT_NONE ? NULL : observation->members[member].name,
+                       .why = is_unwanted ? "neither host code nor the options ask for it"
+                                          : reasons[drop->reason],
+                   });
+    }
+}
+
+static int by_call(const void *left, const void *right)
+{
+    const struct merge_call *a = left, *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->is_indirect - b->is_indirect;
+}
+
+/* Each call once, by name if it is both. */
+static void take_calls(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+    struct merge_call *calls =
+        arena_copy(&observation->arena, places->calls, places->call_count, sizeof *calls);
+    size_t kept = 0;
+
+    if (places->call_count)
+        qsort(calls, places->call_count, sizeof *calls, by_call);
+    for (size_t i = 0; i < places->call_count; i++)
+        if (kept == 0 || calls[i].from != calls[kept - 1].from || calls[i].to != calls[kept - 1].to)
+            calls[kept++] = calls[i];
+    observation->calls = calls;
+    observation->call_count = kept;
+}
+
+/* Bytes of the file by member and kind: pieces are their members', what else belongs to a function
+ * is that one's. */
+static void add_sizes(struct observation *observation)
+{
+    for (size_t i = 0; i < observation->piece_count; i++) {
+        const struct fact_piece *piece = &observation->pieces[i];
+        const struct fact_section *section = &observation->sections[piece->section];
+
+        if (piece->member != FACT_NONE && !section->has_no_bytes)
+            observation->members[piece->member].sizes[section->class] += piece->size;
+    }
+}
+
+void observe_image(struct observation *observation, const struct merge_report *report,
+                   const struct cubin *const *cubins, size_t count, size_t joined)
+{
+    struct taking taking = {.observation = observation,
+                            .report = report,
+                            .cubins = cubins,
+                            .count = count,
+                            .joined = joined};
+
+    if (!observe_wants_places(observation))
+        return;
+    find_members(&taking);
+    if (joined < count)
+        pair_symbols(&taking);
+    take_sections(&taking);
+    take_functions(&taking);
+    take_pieces(&taking);
+    take_names(&taking);
+    take_calls(&taking);
+    take_drops(&taking);
+    add_sizes(observation);
+}

@@ -1,0 +1,159 @@
+/* files.c: the files that were asked for: opened before the link writes its output, filled behind
+ * it.
+ *
+ * All but -time's, which is appended to as nvlink does it, appear whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/destination.h"
+#include "base/diag.h"
+#include "observe/facts.h"
+
+enum file { FILE_TRACE, FILE_REPORT_PAGE, FILE_REPORT_DATA, FILE_MAP, FILES };
+
+_Static_assert(FILES == sizeof((struct observation *)0)->outputs / sizeof(struct output), "files");
+
+static const char *path_of(const struct observation *observation, enum file file)
+{
+    switch (file) {
+    case FILE_TRACE:
+        return observation->request.trace;
+    case FILE_REPORT_PAGE:
+        return observation->request.report_page;
+    case FILE_REPORT_DATA:
+        return observation->request.report_data;
+    default:
+        return observation->request.map;
+    }
+}
+
+static bool times_failed(const struct observation *observation)
+{
+    diag_fatal("Could not write time file '%s': %s", observation->request.times, strerror(errno));
+    return false;
+}
+
+static bool open_times(struct observation *observation)
+{
+    struct destination destination;
+
+    if (!observation->request.times)
+        return true;
+    if (destination_find(&destination, observation->request.times))
+        observation->times_fd = destination_open(&destination, O_CREAT | O_APPEND);
+    return observation->times_fd >= 0 || times_failed(observation);
+}
+
+bool observe_prepare(struct observation *observation)
+{
+    bool ok = true;
+
+    if (!observation || observation->is_prepared)
+        return true;
+    observation->is_prepared = true;
+    for (enum file file = 0; file < FILES && ok; file++)
+        ok = !path_of(observation, file) ||
+             output_open(&observation->outputs[file], path_of(observation, file));
+    return ok && open_times(observation);
+}
+
+static bool write_all(int fd, struct text text)
+{
+    while (text.size > 0) {
+        ssize_t written = write(fd, text.data, text.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text.data += written;
+        text.size -= (size_t)written;
+    }
+    return true;
+}
+
+/* What others print to the same file does not count as rows. */
+static bool has_rows(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && status.st_size > 0 && (fcntl(fd, F_GETFL) & O_APPEND);
+}
+
+static bool write_times(struct observation *observation, struct buffer *text)
+{
+    if (!observation->request.times)
+        return true;
+    text->size = 0;
+    times_print(observation, has_rows(observation->times_fd), text);
+    return write_all(observation->times_fd, buffer_view(text)) || times_failed(observation);
+}
+
+static bool write_stats(struct observation *observation, struct buffer *text)
+{
+    if (!observation->request.stats)
+        return true;
+    text->size = 0;
+    stats_print(observation, text);
+    if (diag_text(buffer_view(text)))
+        return true;
+    diag_fatal("Could not write to the standard error output: %s", strerror(errno));
+    return false;
+}
+
+static void print(struct observation *observation, enum file file, struct buffer *text)
+{
+    switch (file) {
+    case FILE_TRACE:
+        trace_print(observation, text);
+        break;
+    case FILE_REPORT_PAGE:
+        report_print_page(observation, text);
+        break;
+    case FILE_REPORT_DATA:
+        report_print_data(observation, text);
+        break;
+    default:
+        map_print(observation, text);
+        break;
+    }
+}
+
+static bool write_file(struct observation *observation, enum file file, struct buffer *text)
+{
+    struct output *output = &observation->outputs[file];
+
+    if (!path_of(observation, file))
+        return true;
+    text->size = 0;
+    print(observation, file, text);
+    return output_append(output, buffer_bytes(text)) && output_commit(output, false);
+}
+
+/* Each is tried, whatever becomes of the others. */
+bool observe_write(struct observation *observation)
+{
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (!observation)
+        return true;
+    if (!observe_prepare(observation))
+        return false;
+    context_defer(&cleanup, buffer_cleanup, &text);
+    ok = write_times(observation, &text);
+    for (enum file file = 0; file < FILES; file++)
+        ok &= write_file(observation, file, &text);
+    ok &= write_stats(observation, &text);
+    if (facts_events(observation)->lost)
+        diag_caution("%zu events of the link are missing in what was written about it: there was "
+                     "no memory for them",
+                     facts_events(observation)->lost);
+    context_clean(&cleanup);
+    return ok;
+}

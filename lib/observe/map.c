@@ -1,0 +1,162 @@
+/* map.c: --map: the output as text, the same for the same inputs and options, however many threads
+ * and chunks there are.
+ *
+ *      offset        size align  section, member:(its section), symbol
+ *         840         180   128  .text.kernel
+ *         840         180               a.o(1):(.text.kernel)
+ *         840         180                      kernel
+ *
+ * Offsets are places in the file, hexadecimal as sizes are; what has no bytes there (shared memory,
+ * zeroed variables) stands at its address in its section. */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "cubin/format.h"
+#include "observe/facts.h"
+
+static const char *member_name(const struct observation *observation, uint32_t member)
+{
+    return member == FACT_NONE ? "(minilink)" : observation->members[member].name;
+}
+
+/* Names come from inputs: nothing in one ends a line. */
+static void put_text(struct buffer *out, struct text text)
+{
+    escape_text(text, out);
+}
+
+static void put_members(const struct observation *observation, struct buffer *out)
+{
+    buffer_string(out, "\nMembers\n\n       bytes  as        target    member\n");
+    for (size_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *member = &observation->members[i];
+
+        if (!member->is_used)
+            continue;
+        buffer_printf(out, "%12" PRIu64 "  %-8s  %-8s  ", member->bytes, member->use, member->arch);
+        put_text(out, text_of(member->name));
+        buffer_char(out, '\n');
+    }
+}
+
+static void put_place(struct buffer *out, uint64_t offset, uint64_t size)
+{
+    buffer_printf(out, "%12" PRIx64 "%12" PRIx64, offset, size);
+}
+
+static void put_symbol(const struct fact_name *name, uint64_t base, struct buffer *out)
+{
+    put_place(out, base + name->value, name->size);
+    buffer_printf(out, "%22s", "");
+    put_text(out, name->name);
+    buffer_char(out, '\n');
+}
+
+/* The symbols in a section from number *at on that lie below `end`. */
+static void put_symbols(const struct observation *observation, uint32_t section, uint64_t end,
+                        size_t *at, struct buffer *out)
+{
+    const struct fact_section *in = &observation->sections[section];
+
+    for (; *at < observation->name_count; (*at)++) {
+        const struct fact_name *name = &observation->names[*at];
+
+        if (name->section != section || (name->value >= end && end < in->size))
+            return;
+        put_symbol(name, in->has_no_bytes ? 0 : in->offset, out);
+    }
+}
+
+static void put_section(const struct observation *observation, uint32_t number, size_t *piece,
+                        size_t *name, struct buffer *out)
+{
+    const struct fact_section *section = &observation->sections[number];
+    uint64_t base = section->has_no_bytes ? 0 : section->offset;
+
+    put_place(out, base, section->size);
+    buffer_printf(out, "%6" PRIu64 "  ", section->alignment);
+    put_text(out, section->name);
+    buffer_char(out, '\n');
+    for (; *piece < observation->piece_count && observation->pieces[*piece].section == number;
+         (*piece)++) {
+        const struct fact_piece *from = &observation->pieces[*piece];
+
+        put_symbols(observation, number, from->offset, name, out);
+        put_place(out, base + from->offset, from->size);
+        buffer_printf(out, "%15s", "");
+        put_text(out, text_of(member_name(observation, from->member)));
+        buffer_string(out, ":(");
+        put_text(out, from->name);
+        buffer_string(out, ")\n");
+    }
+    put_symbols(observation, number, UINT64_MAX, name, out);
+}
+
+static void put_sections(const struct observation *observation, struct buffer *out)
+{
+    size_t piece = 0, name = 0;
+
+    buffer_string(out, "\nSections\n\n"
+                       "      offset        size align  section, member:(its section), symbol\n");
+    for (uint32_t i = 1; i < observation->section_count; i++)
+        put_section(observation, i, &piece, &name, out);
+}
+
+static void put_undefined(const struct observation *observation, struct buffer *out)
+{
+    bool has_heading = false;
+
+    for (size_t i = 0; i < observation->name_count; i++) {
+        const struct fact_name *name = &observation->names[i];
+
+        if (name->section != FACT_NONE || name->name.size == 0)
+            continue;
+        if (!has_heading)
+            buffer_string(out, "\nUndefined\n\n");
+        has_heading = true;
+        buffer_printf(out, "%32s", "");
+        put_text(out, name->name);
+        buffer_char(out, '\n');
+    }
+}
+
+static void put_drops(const struct observation *observation, struct buffer *out)
+{
+    if (observation->drop_count)
+        buffer_string(out, "\nLeft out\n\n");
+    for (size_t i = 0; i < observation->drop_count; i++) {
+        const struct fact_drop *drop = &observation->drops[i];
+
+        buffer_printf(out, "%-8s  ", drop->what);
+        put_text(out, drop->name);
+        if (drop->member) {
+            buffer_string(out, " of ");
+            put_text(out, text_of(drop->member));
+        }
+        buffer_string(out, ": ");
+        put_text(out, text_of(drop->why));
+        buffer_char(out, '\n');
+    }
+}
+
+void map_print(const struct observation *observation, struct buffer *out)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    buffer_printf(out, "minilink %s, map of '", observation->link.version);
+    put_text(out, text_of(observation->link.output ? observation->link.output : ""));
+    buffer_printf(out, "' for %s", arch_name(observation->arch, arch));
+    if (observation->has_image)
+        buffer_printf(out, ": %" PRIu64 " bytes, %s", observation->file_size,
+                      observation->is_relocatable ? "relocatable" : "executable");
+    buffer_char(out, '\n');
+    put_members(observation, out);
+    if (observation->has_image) {
+        put_sections(observation, out);
+        put_undefined(observation, out);
+    }
+    put_drops(observation, out);
+}

@@ -1,0 +1,372 @@
+/* observe.c: facts of the stages up to the chunks, as they are handed over. */
+#include "observe/observe.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "observe/facts.h"
+#include "options/embedded.h"
+#include "ptx/module.h"
+#include "ptx/symbol.h"
+
+static bool is_wanted(const struct observe_request *request)
+{
+    return request->times || request->trace || request->report_page || request->report_data ||
+           request->map || request->stats;
+}
+
+/* The table of a link's stages needs no record of what threads do. */
+static bool wants_events(const struct observe_request *request)
+{
+    return request->times || request->trace || request->report_page || request->report_data;
+}
+
+bool observe_wants_places(const struct observation *observation)
+{
+    return observation && (observation->request.map || observation->request.report_page ||
+                           observation->request.report_data);
+}
+
+struct observation *observe_open(const struct observe_request *request,
+                                 const struct observe_link *link)
+{
+    struct observation *observation;
+
+    if (!is_wanted(request))
+        return NULL;
+    observation = memory_zalloc(1, sizeof *observation);
+    observation->request = *request;
+    observation->link = *link;
+    observation->times_fd = -1;
+    for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
+        observation->outputs[i] = (struct output){.fd = -1, .slot = -1};
+    timing_start(&observation->timing);
+    observation->start = observation->timing.started;
+    if (wants_events(request))
+        observation->log = events_open();
+    return observation;
+}
+
+void observe_stage(struct observation *observation, const char *stage, struct observe_work work)
+{
+    if (observation)
+        timing_end(&observation->timing, stage, work);
+}
+
+void facts_drop(struct observation *observation, const struct fact_drop *drop)
+{
+    if (observation->drop_count == observation->drop_capacity)
+        observation->drops =
+            arena_grow(&observation->arena, observation->drops, observation->drop_count,
+                       &observation->drop_capacity, sizeof *drop);
+    observation->drops[observation->drop_count] = *drop;
+    observation->drops[observation->drop_count++].name =
+        arena_text(&observation->arena, drop->name);
+}
+
+void observe_inputs(struct observation *observation, const struct inputs *inputs)
+{
+    if (!observation)
+        return;
+    observation->inputs =
+        arena_alloc(&observation->arena, inputs->count, sizeof *observation->inputs);
+    for (size_t i = 0; i < inputs->count; i++)
+        observation->inputs[observation->input_count++] =
+            arena_string(&observation->arena, text_of(inputs->files[i].path));
+}
+
+static const char *use_name(enum member_role role)
+{
+    static const char *const names[] = {
+        [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
+        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",
+    };
+
+    return names[role];
+}
+
+static const char *kind_name(uint16_t kind)
+{
+    switch (kind) {
+    case FATBIN_PTX:
+        return "PTX";
+    case FATBIN_ELF:
+        return "cubin";
+    case FATBIN_NVVM:
+        return "LTO-IR";
+    default:
+        return "unknown";
+    }
+}
+
+void observe_members(struct observation *observation, const struct members *members)
+{
+    if (!observation)
+        return;
+    observation->arch = members->arch;
+    observation->members =
+        arena_zalloc(&observation->arena, members->count, sizeof *observation->members);
+    observation->member_capacity = members->count;
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        struct fact_member *fact = &observation->members[i];
+        char arch[ARCH_NAME_SIZE];
+
+        *fact = (struct fact_member){
+            .name = arena_string(&observation->arena, text_of(member->name)),
+            .kind = kind_name(member->entry.kind),
+            .arch = arena_string(&observation->arena, text_of(arch_name(member->entry.arch, arch))),
+            .use = use_name(member->role),
+            .bytes = member->entry.payload.size,
+            .is_used = member->role != MEMBER_UNUSED,
+        };
+        table_add(&observation->member_names, text_of(fact->name), (uint32_t)i);
+    }
+    observation->member_count = members->count;
+}
+
+uint32_t facts_member(struct observation *observation, const char *name)
+{
+    uint32_t found = table_find(&observation->member_names, text_of(name));
+    uint32_t number = (uint32_t)observation->member_count;
+
+    if (found != TABLE_NONE)
+        return found;
+    if (observation->member_count >= observation->member_capacity)
+        observation->members =
+            arena_grow(&observation->arena, observation->members, observation->member_count,
+                       &observation->member_capacity, sizeof *observation->members);
+    observation->members[observation->member_count++] =
+        (struct fact_member){.name = arena_string(&observation->arena, text_of(name)),
+                             .kind = "PTX",
+                             .arch = "",
+                             .use = "PTX",
+                             .reason = "made of the link's LTO-IR",
+                             .is_used = true};
+    table_add(&observation->member_names, text_of(observation->members[number].name), number);
+    return number;
+}
+
+void observe_agreement(struct observation *observation, const struct agreement *agreement,
+                       const struct members *members)
+{
+    if (!observation)
+        return;
+    observation->agreement = arena_copy(&observation->arena, agreement, 1, sizeof *agreement);
+    for (size_t option = 0; option < EMBEDDED_COUNT; option++)
+        observation->options[option] = (struct fact_option){agreement->embedded[option].state,
+                                                            agreement->embedded[option].value};
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        struct fact_member *fact = &observation->members[i];
+
+        fact->has_options = member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
+        for (size_t option = 0; option < EMBEDDED_COUNT && fact->has_options; option++)
+            fact->is_found[option] = embedded_find(
+                member->entry.options, (enum embedded_option)option, &fact->values[option]);
+    }
+}
+
+/* What became of the members, now that all that may be left out is. */
+static void settle_members(struct observation *observation, const struct members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        struct fact_member *fact = &observation->members[i];
+
+        fact->use = use_name(member->role);
+        fact->is_used = member->role != MEMBER_UNUSED;
+        fact->reason =
+            member->reason ? arena_string(&observation->arena, text_of(member->reason)) : NULL;
+        if (!fact->is_used)
+            facts_drop(observation, &(struct fact_drop){.what = "member",
+                                                        .name = text_of(fact->name),
+                                                        .why = fact->reason ? fact->reason
+                                                                            : "nothing calls it"});
+    }
+}
+
+void observe_program(struct observation *observation, const struct program *program,
+                     const struct members *members)
+{
+    if (!observation)
+        return;
+    settle_members(observation, members);
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+        const char *file;
+
+        if (symbol->is_live || !symbol->is_function || !symbol->is_defined)
+            continue;
+        file = program->modules[symbol->module]->file;
+        facts_drop(observation,
+                   &(struct fact_drop){
+                       .what = symbol->is_entry ? "kernel" : "function",
+                       .name = symbol->own_name,
+                       .member = arena_string(&observation->arena, text_of(file)),
+                       .why = symbol->is_entry ? "neither host code nor the options ask for it"
+                                               : "no kernel reaches it",
+                   });
+    }
+}
+
+/* Which kernels each chunk has. */
+static void list_kernels(struct observation *observation)
+{
+    for (size_t i = 0; i < observation->symbol_count; i++) {
+        const struct fact_symbol *symbol = &observation->symbols[i];
+
+        if (symbol->is_kernel && symbol->chunk < observation->chunk_count)
+            observation->chunks[symbol->chunk].kernel_count++;
+    }
+    for (size_t c = 0; c < observation->chunk_count; c++) {
+        struct fact_chunk *chunk = &observation->chunks[c];
+
+        chunk->kernels =
+            arena_alloc(&observation->arena, chunk->kernel_count, sizeof *chunk->kernels);
+        chunk->kernel_count = 0;
+    }
+    for (uint32_t i = 0; i < observation->symbol_count; i++) {
+        const struct fact_symbol *symbol = &observation->symbols[i];
+        struct fact_chunk *chunk;
+
+        if (!symbol->is_kernel || symbol->chunk >= observation->chunk_count)
+            continue;
+        chunk = &observation->chunks[symbol->chunk];
+        chunk->kernels[chunk->kernel_count++] = i;
+    }
+}
+
+static void take_symbols(struct observation *observation, const struct chunks *chunks)
+{
+    size_t count = chunks->symbol_count;
+
+    observation->symbols = arena_zalloc(&observation->arena, count, sizeof *observation->symbols);
+    observation->symbol_count = count;
+    table_reserve(&observation->symbol_names, count);
+    table_reserve(&observation->own_names, count);
+    /* From the last to the first: lists by own name begin with the first. */
+    for (size_t i = count; i-- > 0;) {
+        const struct chunk_symbol *symbol = &chunks->symbols[i];
+        const struct chunk_source *source = &chunks->sources[i];
+        struct fact_symbol *fact = &observation->symbols[i];
+        struct text own_name = arena_text(&observation->arena, symbol->own_name);
+        uint32_t next = table_find(&observation->own_names, own_name);
+
+        *fact = (struct fact_symbol){
+            .name = arena_text(&observation->arena, symbol->name),
+            .own_name = own_name,
+            .chunk = source->chunk,
+            .member = facts_member(observation, source->member),
+            .next = next == TABLE_NONE ? FACT_NONE : next,
+            .is_kernel = source->is_kernel,
+        };
+        table_set(&observation->own_names, fact->own_name, (uint32_t)i);
+        table_add(&observation->symbol_names, fact->name, (uint32_t)i);
+    }
+}
+
+void observe_chunks(struct observation *observation, const struct chunks *chunks)
+{
+    if (!observation || chunks->count == 0)
+        return;
+    observation->chunks =
+        arena_zalloc(&observation->arena, chunks->count, sizeof *observation->chunks);
+    observation->chunk_count = chunks->count;
+    if (chunks->single_reason)
+        observation->single_reason =
+            arena_string(&observation->arena, text_of(chunks->single_reason));
+    for (size_t i = 0; i < chunks->count; i++)
+        observation->chunks[i] = (struct fact_chunk){
+            .function_count = chunks->list[i].function_count,
+            .replica_count = chunks->list[i].replica_count,
+            .weight = chunks->list[i].weight,
+            .ptx_bytes = chunks->list[i].text.size,
+        };
+    take_symbols(observation, chunks);
+    list_kernels(observation);
+}
+
+/* What the splitter expected of each chunk, in the time that all of them took. */
+static void estimate(struct observation *observation)
+{
+    double weight = 0, time = 0;
+
+    for (size_t i = 0; i < observation->chunk_count; i++) {
+        weight += (double)observation->chunks[i].weight;
+        time += (double)observation->chunks[i].nanoseconds;
+    }
+    for (size_t i = 0; i < observation->chunk_count && weight > 0; i++) {
+        struct fact_chunk *chunk = &observation->chunks[i];
+
+        chunk->estimate = (uint64_t)(time * (double)chunk->weight / weight);
+    }
+}
+
+void observe_cubins(struct observation *observation, const struct cubins *cubins,
+                    const struct minilink_assembler *assembler)
+{
+    if (!observation || cubins->count == 0)
+        return;
+    observation->assembler = arena_string(&observation->arena, text_of(assembler->name));
+    observation->assembler_version = arena_string(&observation->arena, text_of(assembler->version));
+    observation->threads = cubins->threads;
+    for (size_t i = 0; i < cubins->count && i < observation->chunk_count; i++) {
+        observation->chunks[i].cubin_bytes = cubins->list[i].size;
+        observation->chunks[i].nanoseconds = cubins->list[i].nanoseconds;
+    }
+    estimate(observation);
+}
+
+struct text facts_name(const struct observation *observation, struct text name)
+{
+    uint32_t found = table_find(&observation->symbol_names, name);
+
+    return found == TABLE_NONE ? name : observation->symbols[found].own_name;
+}
+
+/* The symbol of the program that a function of a chunk is. */
+static struct fact_symbol *symbol_of(struct observation *observation, const struct event *event)
+{
+    uint32_t found = table_find(&observation->symbol_names, event->name);
+
+    return found == TABLE_NONE ? NULL : &observation->symbols[found];
+}
+
+const struct events *facts_events(struct observation *observation)
+{
+    struct events *events = &observation->events;
+
+    if (observation->is_read || !observation->log)
+        return events;
+    events_read(observation->log, &observation->arena, events);
+    observation->is_read = true;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
+        struct fact_symbol *symbol =
+            strcmp(event->kind, EVENT_FUNCTION) == 0 ? symbol_of(observation, event) : NULL;
+
+        if (symbol)
+            symbol->nanoseconds += event->end - event->start;
+    }
+    return events;
+}
+
+void observe_close(struct observation *observation)
+{
+    if (!observation)
+        return;
+    for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
+        output_abort(&observation->outputs[i]);
+    if (observation->times_fd >= 0)
+        close(observation->times_fd);
+    events_close(observation->log);
+    table_free(&observation->member_names);
+    table_free(&observation->symbol_names);
+    table_free(&observation->own_names);
+    arena_free(&observation->arena);
+    free(observation);
+}

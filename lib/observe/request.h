@@ -1,0 +1,20 @@
+/* request.h: what a link is asked to tell of itself. */
+#ifndef MINILINK_OBSERVE_REQUEST_H
+#define MINILINK_OBSERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is asked for: paths ("-" = standard output), each NULL = not asked for. */
+struct observe_request {
+    const char *times;       /* -time: a table, appended to the file */
+    const char *trace;       /* --time-trace: for Perfetto */
+    uint64_t granularity;    /* --time-trace-granularity: what took fewer microseconds is left out,
+                                but for stages and chunks */
+    const char *report_page; /* --report=FILE.html */
+    const char *report_data; /* --report=FILE.json */
+    const char *map;         /* --map */
+    bool stats;              /* --stats: a table on standard error */
+};
+
+#endif

@@ -1,0 +1,207 @@
+/* times.c: -time: nvlink's table (measured on 13.0), with rows for what minilink does.
+ *
+ *     source file name , phase name , phase input files , phase output file , arch , tool, metric ,
+ * unit
+ *
+ * A row per stage, with what went in; per chunk, with its kernels; per worker, with its chunks; and
+ * per function that the built-in assembler compiled. Lists have blanks between their items; a blank
+ * or comma inside a name is spelled out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/escape.h"
+#include "observe/facts.h"
+
+/* One row while it is put together. */
+struct row {
+    const struct observation *observation;
+    struct buffer *out;
+    bool has_items;
+};
+
+static void put_name(struct buffer *out, struct text name)
+{
+    struct buffer shown = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, buffer_cleanup, &shown);
+    escape_text(name, &shown);
+    for (size_t i = 0; i < shown.size; i++) {
+        if (shown.data[i] == ',' || shown.data[i] == ' ')
+            buffer_printf(out, "\\x%02x", (unsigned)shown.data[i]);
+        else
+            buffer_char(out, shown.data[i]);
+    }
+    context_clean(&cleanup);
+}
+
+static void begin_row(struct row *row, const char *source, const char *phase)
+{
+    buffer_printf(row->out, "%s , %s , ", source, phase);
+    row->has_items = false;
+}
+
+static void put_item(struct row *row, struct text item)
+{
+    if (row->has_items)
+        buffer_char(row->out, ' ');
+    row->has_items = true;
+    put_name(row->out, item);
+}
+
+static void end_row(const struct row *row, const char *output, uint64_t nanoseconds)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    buffer_string(row->out, " , ");
+    if (output)
+        put_name(row->out, text_of(output));
+    buffer_printf(row->out, " , %s , minilink , %.4f , ms\n",
+                  arch_name(row->observation->arch, arch), (double)nanoseconds / 1e6);
+}
+
+static void put_members(struct row *row, const char *use)
+{
+    const struct observation *observation = row->observation;
+
+    for (size_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *member = &observation->members[i];
+
+        if (use ? member->use && strcmp(member->use, use) == 0 : member->is_used)
+            put_item(row, text_of(member->name));
+    }
+}
+
+static void put_chunks(struct row *row, const char *suffix)
+{
+    char name[64];
+
+    for (size_t i = 0; i < row->observation->chunk_count; i++) {
+        snprintf(name, sizeof name, "chunk-%zu.%s", i, suffix);
+        put_item(row, text_of(name));
+    }
+}
+
+/* What a stage had before it. */
+static void put_inputs(struct row *row, const char *stage)
+{
+    const struct observation *observation = row->observation;
+
+    if (strcmp(stage, "open") == 0)
+        for (size_t i = 0; i < observation->input_count; i++)
+            put_item(row, text_of(observation->inputs[i]));
+    else if (strcmp(stage, "select") == 0)
+        put_members(row, NULL);
+    else if (strcmp(stage, "lto") == 0)
+        put_members(row, "LTO-IR");
+    else if (strcmp(stage, "agree") == 0) {
+        for (size_t i = 0; i < observation->member_count; i++)
+            if (observation->members[i].has_options)
+                put_item(row, text_of(observation->members[i].name));
+    } else if (strcmp(stage, "link") == 0 || strcmp(stage, "split") == 0) {
+        put_members(row, "PTX");
+        if (strcmp(stage, "link") == 0)
+            put_members(row, "cubin");
+    } else if (strcmp(stage, "assemble") == 0)
+        put_chunks(row, "ptx");
+    else if (strcmp(stage, "merge") == 0) {
+        put_chunks(row, "cubin");
+        put_members(row, "cubin");
+    }
+}
+
+static void put_chunk_row(struct row *row, size_t index)
+{
+    const struct fact_chunk *chunk = &row->observation->chunks[index];
+    char name[64];
+
+    snprintf(name, sizeof name, "chunk-%zu.ptx", index);
+    begin_row(row, name, "assemble");
+    for (uint32_t i = 0; i < chunk->kernel_count; i++)
+        put_item(row, row->observation->symbols[chunk->kernels[i]].own_name);
+    snprintf(name, sizeof name, "chunk-%zu.cubin", index);
+    end_row(row, name, chunk->nanoseconds);
+}
+
+/* The time that a worker was busy, with which chunks. */
+static void put_worker_row(struct row *row, const struct events *events, uint32_t worker)
+{
+    uint64_t busy = 0;
+    char name[64];
+
+    begin_row(row, events->rows[worker].name, "assemble");
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
+
+        if (events->list[i].row != worker || strcmp(event->kind, EVENT_CHUNK) != 0)
+            continue;
+        snprintf(name, sizeof name, "chunk-%u.ptx", (unsigned)event->chunk - 1);
+        put_item(row, text_of(name));
+        busy += event->end - event->start;
+    }
+    end_row(row, NULL, busy);
+}
+
+static int by_chunk(const void *left, const void *right)
+{
+    const struct logged_event *a = *(const struct logged_event *const *)left;
+    const struct logged_event *b = *(const struct logged_event *const *)right;
+
+    if (a->event.chunk != b->event.chunk)
+        return a->event.chunk < b->event.chunk ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* By chunk; in it as they were begun, which is the order of the text where one thread does it. */
+static void put_function_rows(struct row *row, struct arena *arena, const struct events *events)
+{
+    const struct logged_event **list = arena_alloc(arena, events->count, sizeof *list);
+    size_t count = 0;
+    char chunk[64];
+
+    for (size_t i = 0; i < events->count; i++)
+        if (strcmp(events->list[i].event.kind, EVENT_FUNCTION) == 0)
+            list[count++] = &events->list[i];
+    if (count)
+        qsort(list, count, sizeof *list, by_chunk);
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &list[i]->event;
+
+        snprintf(chunk, sizeof chunk, "chunk-%u.ptx", (unsigned)event->chunk - 1);
+        begin_row(row, chunk, "compile");
+        put_item(row, facts_name(row->observation, event->name));
+        end_row(row, NULL, event->end - event->start);
+    }
+}
+
+static void put_workers(struct row *row, const struct events *events)
+{
+    for (uint32_t i = 0; i < events->row_count; i++)
+        if (events->rows[i].is_worker)
+            put_worker_row(row, events, i);
+}
+
+void times_print(struct observation *observation, bool has_rows, struct buffer *out)
+{
+    const struct events *events = facts_events(observation);
+    struct row row = {.observation = observation, .out = out};
+
+    if (!has_rows)
+        buffer_string(out, "source file name , phase name , phase input files , "
+                           "phase output file , arch , tool, metric , unit\n");
+    for (size_t i = 0; i < observation->timing.count; i++) {
+        const struct timing_row *stage = &observation->timing.rows[i];
+
+        begin_row(&row, "link", stage->stage);
+        put_inputs(&row, stage->stage);
+        end_row(&row, observation->link.output, stage->nanoseconds);
+    }
+    if (!observation->assembler)
+        return;
+    for (size_t i = 0; i < observation->chunk_count; i++)
+        put_chunk_row(&row, i);
+    put_workers(&row, events);
+    put_function_rows(&row, &observation->arena, events);
+}

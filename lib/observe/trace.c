@@ -1,0 +1,182 @@
+/* trace.c: --time-trace: Chrome's trace event format, which Perfetto and chrome://tracing open.
+ *
+ * Source of the format: "Trace Event Format", the document that Chromium's catapult project
+ * publishes. Used are complete events (ph X: ts, dur), counters (C) and names of rows (M); times
+ * are microseconds. Slices of a row nest, which events.h sees to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsontree.h"
+#include "observe/facts.h"
+
+#define PROCESS 1u /* every event belongs to one; which, does not matter */
+
+struct tracing {
+    struct observation *observation;
+    const struct events *events;
+    struct json_t *list;
+    uint64_t start; /* the earliest time, 0 in the trace */
+};
+
+static struct json_t *begin_event(struct tracing *tracing, const char *phase, const char *name,
+                                  uint32_t row)
+{
+    struct json_t *event = jsontree_push_object(tracing->list);
+
+    jsontree_set_string(event, "ph", phase);
+    jsontree_set_number(event, "pid", PROCESS);
+    jsontree_set_number(event, "tid", row);
+    jsontree_set_string(event, "name", name);
+    return event;
+}
+
+static void set_time(const struct tracing *tracing, struct json_t *event, uint64_t time)
+{
+    jsontree_set_microseconds(event, "ts", time - tracing->start);
+}
+
+static void put_rows(struct tracing *tracing)
+{
+    struct json_t *event = begin_event(tracing, "M", "process_name", 0);
+
+    jsontree_set_string(jsontree_add_object(event, "args"), "name", "minilink");
+    for (uint32_t i = 0; i < tracing->events->row_count; i++) {
+        event = begin_event(tracing, "M", "thread_name", i);
+        jsontree_set_string(jsontree_add_object(event, "args"), "name",
+                            tracing->events->rows[i].name);
+        event = begin_event(tracing, "M", "thread_sort_index", i);
+        jsontree_set_number(jsontree_add_object(event, "args"), "sort_index", i);
+    }
+}
+
+static void put_chunk(struct tracing *tracing, struct json_t *arguments, uint32_t index)
+{
+    const struct observation *observation = tracing->observation;
+    const struct fact_chunk *chunk = &observation->chunks[index];
+    struct json_t *kernels = jsontree_add_array(arguments, "kernels");
+
+    for (uint32_t i = 0; i < chunk->kernel_count; i++)
+        jsontree_push_text(kernels, observation->symbols[chunk->kernels[i]].own_name);
+    jsontree_set_number(arguments, "functions", chunk->function_count);
+    jsontree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
+    jsontree_set_number(arguments, "weight", chunk->weight);
+    jsontree_set_milliseconds(arguments, "estimate ms", chunk->estimate);
+    jsontree_set_milliseconds(arguments, "ms", chunk->nanoseconds);
+}
+
+static void put_stage(struct tracing *tracing, struct json_t *arguments, struct text name)
+{
+    const struct timing *timing = &tracing->observation->timing;
+
+    for (size_t i = 0; i < timing->count; i++) {
+        const struct timing_row *row = &timing->rows[i];
+
+        if (!text_equal(name, text_of(row->stage)))
+            continue;
+        if (row->work.unit)
+            jsontree_set_number(arguments, row->work.unit, row->work.items);
+        jsontree_set_number(arguments, "peak memory", row->peak_memory);
+    }
+}
+
+static void put_counter(struct tracing *tracing, const char *name, uint64_t time, uint64_t value)
+{
+    struct json_t *event = begin_event(tracing, "C", name, 0);
+
+    set_time(tracing, event, time);
+    jsontree_set_number(jsontree_add_object(event, "args"), name, value);
+}
+
+static bool is_too_short(const struct tracing *tracing, const struct event *event)
+{
+    return strcmp(event->kind, EVENT_STAGE) != 0 && strcmp(event->kind, EVENT_CHUNK) != 0 &&
+           (event->end - event->start) / 1000 < tracing->observation->request.granularity;
+}
+
+static void put_event(struct tracing *tracing, const struct logged_event *logged)
+{
+    const struct event *event = &logged->event;
+    struct json_t *slice, *arguments;
+
+    if (is_too_short(tracing, event))
+        return;
+    slice = begin_event(tracing, "X", NULL, logged->row);
+    jsontree_set_text(slice, "name", facts_name(tracing->observation, event->name));
+    jsontree_set_string(slice, "cat", event->kind);
+    set_time(tracing, slice, event->start);
+    jsontree_set_microseconds(slice, "dur", event->end - event->start);
+    arguments = jsontree_add_object(slice, "args");
+    if (event->bytes)
+        jsontree_set_number(arguments, "bytes", event->bytes);
+    jsontree_set_string(arguments, "state", event->state);
+    if (strcmp(event->kind, EVENT_CHUNK) == 0 && event->chunk &&
+        event->chunk <= tracing->observation->chunk_count)
+        put_chunk(tracing, arguments, event->chunk - 1);
+    if (strcmp(event->kind, EVENT_STAGE) == 0)
+        put_stage(tracing, arguments, event->name);
+}
+
+/* A chunk begins or ends. */
+struct edge {
+    uint64_t time;
+    bool is_end;
+};
+
+/* What ends makes room for what begins at the same time. */
+static int by_time(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return b->is_end - a->is_end;
+}
+
+static void put_running(struct tracing *tracing)
+{
+    const struct events *events = tracing->events;
+    struct edge *edges =
+        arena_alloc(&tracing->observation->arena, 2 * events->count, sizeof *edges);
+    size_t count = 0;
+    uint64_t running = 0;
+
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
+
+        if (strcmp(event->kind, EVENT_CHUNK) != 0)
+            continue;
+        edges[count++] = (struct edge){event->start, false};
+        edges[count++] = (struct edge){event->end, true};
+    }
+    if (count)
+        qsort(edges, count, sizeof *edges, by_time);
+    for (size_t i = 0; i < count; i++) {
+        running += edges[i].is_end ? UINT64_MAX : 1;
+        put_counter(tracing, "running", edges[i].time, running);
+    }
+}
+
+void trace_print(struct observation *observation, struct buffer *out)
+{
+    struct tracing tracing = {.observation = observation, .events = facts_events(observation)};
+    struct context_cleanup cleanup;
+    struct json_t *root = jsontree_begin(&cleanup);
+
+    tracing.start = observation->start;
+    jsontree_set_string(root, "displayTimeUnit", "ms");
+    tracing.list = jsontree_add_array(root, "traceEvents");
+    put_rows(&tracing);
+    for (size_t i = 0; i < tracing.events->count; i++) {
+        const struct event *event = &tracing.events->list[i].event;
+
+        if (strcmp(event->kind, EVENT_COUNTER) == 0)
+            put_counter(&tracing, arena_string(&observation->arena, event->name), event->start,
+                        event->bytes);
+        else
+            put_event(&tracing, &tracing.events->list[i]);
+    }
+    put_running(&tracing);
+    jsontree_print(root, JSONTREE_COMPACT, out);
+    buffer_char(out, '\n');
+    context_clean(&cleanup);
+}
