@@ -13,6 +13,7 @@
 #include "hostscript.h"
 #include "options.h"
 #include "pool/jobserver.h"
+#include "reporting.h"
 
 /* Children, temporaries and jobserver tokens. Everything called here is async-signal-safe. */
 static void clean_up(void)
@@ -31,25 +32,6 @@ static void set_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
-static void set_reporting(const struct options *options)
-{
-    static char target[ARCH_NAME_SIZE + sizeof " (target: )"];
-    struct context *context = context_get();
-    char name[ARCH_NAME_SIZE];
-
-    context->suppress_infos = options->disable_infos;
-    context->suppress_warnings = options->disable_warnings;
-    context->warnings_are_errors = options->warnings_are_errors;
-    context->verbose = options->verbose;
-    context->gnu_format = options->gnu_format;
-    if (options->report_arch && options->link.arch.sm) {
-        snprintf(target, sizeof target, " (target: %s)", arch_name(options->link.arch, name));
-        context->report_arch = target;
-    }
-    for (size_t i = 0; i < options->ignored.count; i++)
-        diag_verbose("option '%s' has no effect", options->ignored.list[i]);
-}
-
 static void print_version(void)
 {
     puts("minilink " MINILINK_VERSION ", an open device linker for CUDA code");
@@ -57,6 +39,15 @@ static void print_version(void)
     for (const char *const *name = assembler_names(); *name; name++)
         printf(" %s", *name);
     puts("\nbehaves like: nvlink, Cuda compilation tools, release 13.0, V13.0.88");
+}
+
+static void print_targets(void)
+{
+    struct arch arch = {0};
+    char name[ARCH_NAME_SIZE];
+
+    while (arch_next(&arch))
+        puts(arch_name(arch, name));
 }
 
 static enum exit_status end_printing(void)
@@ -70,16 +61,19 @@ static enum link_code run(void *argument)
     enum exit_status status = EXIT_STATUS_USAGE;
     enum options_action action = options_read(options);
 
-    set_reporting(options);
+    reporting_set(options);
     if (action == OPTIONS_LINK)
         status = link_run(&options->link);
     else if (action == OPTIONS_HELP)
         options_help(stdout);
     else if (action == OPTIONS_VERSION)
         print_version();
+    else if (action == OPTIONS_TARGETS)
+        print_targets();
     else if (action == OPTIONS_COMPLETIONS)
         completions_write(stdout, options->completions);
-    if (action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_COMPLETIONS)
+    if (action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_TARGETS ||
+        action == OPTIONS_COMPLETIONS)
         status = end_printing();
     if (action == OPTIONS_HOST_SCRIPT)
         status = host_script_write(options->host_script, options->link.output)
@@ -98,11 +92,13 @@ int main(int argc, char **argv)
         return EXIT_STATUS_ENVIRONMENT;
     memory_keep_freed();
     set_signals();
+    reporting_begin(argc, argv);
     code = context_run(run, &options);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
         options.status = EXIT_STATUS_ENVIRONMENT;
     }
+    reporting_end();
     options_free(&options);
     context_shutdown();
     ending_expected();

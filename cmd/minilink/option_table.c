@@ -39,7 +39,8 @@ CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", 
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
 CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
-CHOICES(diagnostics_formats, {"nvlink", false}, {"gnu", true});
+CHOICES(diagnostics_formats, {"nvlink", DIAG_FORM_NVLINK}, {"gnu", DIAG_FORM_GNU}, {"json", DIAG_FORM_JSON});
+CHOICES(color_uses, {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER});
 
 const struct option_row option_table[] = {
     {"arch", NULL, "sm_NN", SPECIAL(take_arch), GROUP_FILES,
@@ -169,7 +170,13 @@ const struct option_row option_table[] = {
     {"jobserver", NULL, "auto|on|off", CHOICE(link.jobserver, jobserver_uses), GROUP_RUNNING,
      "Take part in GNU make's jobserver; auto = when there is one"},
 
-    {"diagnostics-format", NULL, "nvlink|gnu", CHOICE(gnu_format, diagnostics_formats), GROUP_DIAGNOSTICS, "Form of messages"},
+    {"diagnostics-format", NULL, "nvlink|gnu|json", CHOICE(diagnostics_format, diagnostics_formats), GROUP_DIAGNOSTICS,
+     "Form of messages: nvlink's, file:line:column first, or an object of JSON in each line"},
+    {"color", NULL, "auto|always|never", CHOICE(color, color_uses), GROUP_DIAGNOSTICS,
+     "Colours; auto: on a terminal, unless NO_COLOR is set"},
+    {"error-limit", NULL, "N", NUMBER(error_limit, INT32_MAX, 1), GROUP_DIAGNOSTICS,
+     "Show N errors, by default 20, and count the rest; 0 = all"},
+    {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, "Names as they are, without what they stand for"},
 
     {"time-trace", NULL, "[FILE]", STRING(link.observe.trace), GROUP_REPORTS,
      "Write a trace for Perfetto or chrome://tracing; by default beside the output, with .time-trace behind its name"},
@@ -186,6 +193,7 @@ const struct option_row option_table[] = {
      "What the rule makes; by default the output"},
     {"reproduce", NULL, "FILE", STRING(link.reproduce), GROUP_BUILDING,
      "Write all inputs and options to FILE, a tar, to run the link again elsewhere"},
+    {"list-targets", NULL, NULL, FLAG(list_targets), GROUP_BUILDING, "Print what -arch takes, one in a line, and end"},
     {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING,
      "Print what the shell needs to complete minilink's options, and end"},
 };

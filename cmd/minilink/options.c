@@ -15,6 +15,9 @@
 #include "take.h"
 #include "words.h"
 
+/* Errors that are shown, where nothing else is said. */
+#define ERROR_LIMIT 20
+
 /* Rows are numbered in arrays of the table's size; this bounds them. */
 #define MOST_ROWS 160
 
@@ -159,6 +162,8 @@ static enum options_action finish(struct options *options)
         return OPTIONS_HELP;
     if (options->show_version)
         return OPTIONS_VERSION;
+    if (options->list_targets)
+        return OPTIONS_TARGETS;
     if (options->completions)
         return OPTIONS_COMPLETIONS;
     if (options->host_script && link->operand_count)
@@ -193,6 +198,7 @@ enum options_action options_read(struct options *options)
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
     options->link.jobserver = JOBSERVER_AUTO;
+    options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
     options->link.cache.policy = cache_policy_default;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/context.h"
 #include "completions.h"
 #include "hostscript.h"
 #include "link/link.h"
@@ -16,6 +17,7 @@ enum options_action {
     OPTIONS_LINK,        /* go on and link */
     OPTIONS_HELP,        /* print the help and end */
     OPTIONS_VERSION,     /* print the version and end */
+    OPTIONS_TARGETS,     /* print the targets and end */
     OPTIONS_COMPLETIONS, /* print a shell's completions and end */
     OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
     OPTIONS_WRONG,       /* a usage error has been reported */
@@ -24,6 +26,9 @@ enum options_action {
 /* nvlink's words, for compute_NN where code has to be made, and for lto_NN. */
 #define VIRTUAL_TARGET                                                                             \
     "Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target instead"
+
+/* --color */
+enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Words that options add up to; `list` is malloc'ed. */
 struct word_list {
@@ -50,12 +55,15 @@ struct options {
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */
     const char *arch_text;                      /* as given, or NULL */
-    bool show_help, show_version;
+    bool show_help, show_version, list_targets;
     bool no_cache;
     enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
     uint8_t verbose; /* 1 = -v, 2 = -vv */
-    bool report_arch, gnu_format;
+    bool report_arch, no_demangle;
+    enum diag_format diagnostics_format;
+    enum color_use color;
+    size_t error_limit;
 };
 
 /* Reads the words of the command line (argc, argv), response files (@file, -optf) among them, in

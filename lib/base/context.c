@@ -108,7 +108,9 @@ void context_inherit(const struct context *from)
     context->warnings_are_errors = from->warnings_are_errors;
     context->annotate = from->annotate;
     context->verbose = from->verbose;
-    context->gnu_format = from->gnu_format;
+    context->color = from->color;
+    context->keeps_mangled = from->keeps_mangled;
+    context->format = from->format;
     context->report_arch = from->report_arch;
     context->event_chunk = from->event_chunk;
     if (context->events != from->events)

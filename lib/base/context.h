@@ -41,6 +41,9 @@ struct context_cleanup {
     struct context_cleanup *outer;
 };
 
+/* The form of messages: nvlink's; gcc's, for editors; an object of JSON in each line. */
+enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
+
 struct context {
     bool has_warning_or_error; /* a message of severity > 2 was reported */
     bool has_fatal_error;      /* a message of severity > 4 was reported */
@@ -50,11 +53,14 @@ struct context {
     bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
     bool continuation;                 /* the last message was not shown: nor are its notes */
     uint8_t verbose;                   /* 1: -v; 2: -vv */
-    bool gnu_format;                   /* --diagnostics-format=gnu */
+    bool color;                        /* messages have the colours of a terminal */
+    bool keeps_mangled;                /* --no-demangle */
+    enum diag_format format;           /* --diagnostics-format */
     const char *program;               /* name in front of messages; NULL = "minilink" */
     const char *suffix;                /* text behind messages, or NULL */
-    const char *report_arch;           /* " (target: sm_90)" for -report-arch, or NULL */
+    const char *report_arch;           /* the target's name for -report-arch, or NULL */
     struct diag_sink *sink;            /* where messages are collected; NULL = print them */
+    struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
     uint64_t error_count;              /* errors and fatal errors reported by this thread */
     struct event_log *events;          /* what is recorded of the link, or NULL */
     struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */

@@ -4,28 +4,15 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/diag_form.h"
+#include "base/diag_tally.h"
 #include "base/escape.h"
-
-/* Most bytes of a source line that are shown. */
-#define SHOWN_COLUMNS 200u
-
-static const char *const severity_names[] = {
-    [DIAG_NOTE] = "note    ",  [DIAG_INFO] = "info    ",  [DIAG_WARNING] = "warning ",
-    [DIAG_ERROR] = "error   ", [DIAG_FATAL] = "fatal   ",
-};
-static const char *const gnu_names[] = {
-    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
-    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
-};
-/* Marks for programs that read messages, as ptxas's. */
-static const char *const annotations[] = {
-    [DIAG_NOTE] = "@O@",  [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
-    [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",
-};
+#include "base/memory.h"
 
 /* The continuation flag says whether the last message was dropped, so that its notes are too. */
 static bool is_suppressed(struct context *context, enum diag_severity severity)
@@ -51,53 +38,6 @@ static enum diag_severity promote(struct context *context, enum diag_severity se
     return severity;
 }
 
-static void put_prefix(struct buffer *line, const struct context *context,
-                       enum diag_severity severity, const struct diag_place *place)
-{
-    const char *program = context->program ? context->program : "minilink";
-
-    if (context->annotate)
-        buffer_string(line, annotations[severity]);
-    if (!context->gnu_format)
-        buffer_printf(line, "%s %s: ", program, severity_names[severity]);
-    else if (!place || !place->file)
-        buffer_printf(line, "%s: %s: ", program, gnu_names[severity]);
-    if (place && place->file) {
-        buffer_string(line, place->file);
-        if (place->line)
-            buffer_printf(line, ":%u", place->line);
-        if (place->line && place->column)
-            buffer_printf(line, ":%u", place->column);
-        buffer_string(line, ": ");
-        if (context->gnu_format)
-            buffer_printf(line, "%s: ", gnu_names[severity]);
-    }
-}
-
-/* The source line, cut to what a terminal shows, and a caret; tabs stay tabs and other characters
- * one column wide, so that it stands under the right one. */
-static void put_caret(struct buffer *line, const struct diag_place *place)
-{
-    struct text source = place->source_line;
-    size_t size;
-
-    if (source.size > SHOWN_COLUMNS)
-        source.size = SHOWN_COLUMNS;
-    if (source.size == 0 || place->column == 0 || place->column > source.size + 1)
-        return;
-    buffer_string(line, "    ");
-    for (size_t at = 0; at < source.size; at += size ? size : 1) {
-        size = escape_character((struct text){source.data + at, source.size - at});
-        buffer_append(line, size ? source.data + at : "?", size ? size : 1);
-    }
-    buffer_string(line, "\n    ");
-    for (size_t at = 0; at + 1 < place->column && at < source.size; at += size ? size : 1) {
-        size = escape_character((struct text){source.data + at, source.size - at});
-        buffer_char(line, source.data[at] == '\t' ? '\t' : ' ');
-    }
-    buffer_string(line, "^\n");
-}
-
 static bool print(const char *data, size_t size)
 {
     while (size > 0) {
@@ -113,64 +53,30 @@ static bool print(const char *data, size_t size)
     return true;
 }
 
-/* Room for all that put_message writes beside the file's name and the line above the
- * caret. */
-#define FIXED_ROOM 256u
-
-/* A line is made in one allocation, or two where something in it is escaped. */
-static void reserve_line(struct buffer *line, const struct context *context,
-                         const struct diag_place *place, const char *format, va_list arguments)
-{
-    size_t size = FIXED_ROOM;
-    va_list again;
-    int length;
-
-    va_copy(again, arguments);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    size += length > 0 ? (size_t)length : 0;
-    if (context->program)
-        size += strlen(context->program);
-    if (context->report_arch)
-        size += strlen(context->report_arch);
-    if (context->suffix)
-        size += strlen(context->suffix);
-    if (place && place->file)
-        size += strlen(place->file);
-    if (place)
-        size +=
-            2 * (place->source_line.size < SHOWN_COLUMNS ? place->source_line.size : SHOWN_COLUMNS);
-    buffer_reserve(line, size);
-}
-
 /* Names in messages come from inputs, and text from assemblers: what a terminal might obey is
  * spelled out. */
-static void escape_line(struct buffer *line)
+static void put_body(struct buffer *body, const char *format, va_list arguments)
 {
     struct buffer shown = {0};
 
-    if (escape_is_plain(buffer_view(line)))
+    buffer_vprintf(body, format, arguments);
+    if (escape_is_plain(buffer_view(body)))
         return;
-    escape_text(buffer_view(line), &shown); /* makes one allocation, first of all */
-    buffer_free(line);
-    *line = shown;
+    escape_text(buffer_view(body), &shown); /* makes one allocation, first of all */
+    buffer_free(body);
+    *body = shown;
 }
 
-static void put_message(struct buffer *line, const struct context *context,
-                        enum diag_severity severity, const struct diag_place *place,
-                        const char *format, va_list arguments)
+/* A message that is kept is shown, or counted, when it is replayed. */
+static void keep(struct diag_sink *sink, enum diag_severity severity, uint64_t family,
+                 struct text line)
 {
-    reserve_line(line, context, place, format, arguments);
-    put_prefix(line, context, severity, place);
-    buffer_vprintf(line, format, arguments);
-    if (context->report_arch && severity != DIAG_NOTE)
-        buffer_string(line, context->report_arch);
-    if (context->suffix)
-        buffer_printf(line, " %s", context->suffix);
-    escape_line(line);
-    buffer_char(line, '\n');
-    if (place)
-        put_caret(line, place);
+    ARRAY_RESERVE(sink->messages, sink->message_capacity, sink->message_count + 1);
+    buffer_text(&sink->text, line);
+    sink->messages[sink->message_count++] =
+        (struct diag_message){.end = sink->text.size, .severity = severity, .family = family};
+    if (severity >= DIAG_ERROR)
+        sink->errors++;
 }
 
 /* `may_rise`: -Werror makes an error of it when it is a warning. */
@@ -178,21 +84,25 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
                    const char *format, va_list arguments)
 {
     struct context *context = context_get();
-    struct context_cleanup cleanup;
-    struct buffer line = {0};
+    struct context_cleanup cleanups[2];
+    struct buffer body = {0}, line = {0};
+    uint64_t family;
 
     if (is_suppressed(context, severity))
         return;
     severity = promote(context, severity, may_rise);
-    if (context->sink && severity >= DIAG_ERROR)
-        context->sink->errors++;
-    context_defer(&cleanup, buffer_cleanup, &line);
-    put_message(&line, context, severity, place, format, arguments);
+    context_defer(&cleanups[0], buffer_cleanup, &body);
+    context_defer(&cleanups[1], buffer_cleanup, &line);
+    put_body(&body, format, arguments);
+    family = diag_tally_family(context, severity, buffer_view(&body));
+    if (context->sink || diag_tally_admit(context, severity, family, buffer_view(&body)))
+        diag_form_message(&line, context, severity, place, buffer_view(&body));
     if (context->sink)
-        buffer_text(&context->sink->text, buffer_view(&line));
+        keep(context->sink, severity, family, buffer_view(&line));
     else
         print(line.data, line.size);
-    context_clean(&cleanup);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
 }
 
 #define REPORT(severity, may_rise)                                                                 \
@@ -270,26 +180,42 @@ static enum link_code report_no_memory(void *unused)
 void diag_no_memory(void)
 {
     const struct context *context = context_get();
+    const char *program = context->program ? context->program : "minilink";
     char line[128]; /* of a program whose name is short */
     int size;
 
     if (context_run(report_no_memory, NULL) == LINK_OK)
         return;
-    size = snprintf(line, sizeof line, "%s%s %s: out of memory\n",
-                    context->annotate ? annotations[DIAG_FATAL] : "",
-                    context->program ? context->program : "minilink", severity_names[DIAG_FATAL]);
+    if (context->format == DIAG_FORM_JSON)
+        size = snprintf(line, sizeof line,
+                        "{\"program\":\"%s\",\"severity\":\"fatal\",\"text\":\"out of memory\"}\n",
+                        program);
+    else
+        size = snprintf(line, sizeof line, "%s%s %s: out of memory\n",
+                        context->annotate ? diag_form_annotation(DIAG_FATAL) : "", program,
+                        diag_form_severity(DIAG_FATAL));
     if (size > 0 && (size_t)size < sizeof line)
         print(line, (size_t)size);
 }
 
 bool diag_text(struct text text)
 {
-    struct diag_sink *sink = context_get()->sink;
+    const struct context *context = context_get();
+    struct context_cleanup cleanup;
+    struct buffer line = {0};
+    bool ok = true;
 
-    if (!sink)
-        return print(text.data, text.size);
-    buffer_text(&sink->text, text);
-    return true;
+    context_defer(&cleanup, buffer_cleanup, &line);
+    if (context->format == DIAG_FORM_JSON) {
+        diag_form_text(&line, text);
+        text = buffer_view(&line);
+    }
+    if (context->sink)
+        keep(context->sink, DIAG_TEXT, 0, text);
+    else
+        ok = print(text.data, text.size);
+    context_clean(&cleanup);
+    return ok;
 }
 
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset)
@@ -338,24 +264,53 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
     return code;
 }
 
+/* Prints what is to be shown of it, in as few calls as there are pieces. */
+static void print_sink(struct context *context, const struct diag_sink *sink)
+{
+    const char *data = sink->text.data;
+    size_t begin = 0, end = 0;
+
+    for (size_t i = 0; i < sink->message_count; i++) {
+        const struct diag_message *message = &sink->messages[i];
+        struct text line = {data + end, message->end - end - 1};
+        bool is_shown = message->severity == DIAG_NOTE
+                            ? !context->continuation
+                            : diag_tally_admit(context, message->severity, message->family, line);
+
+        if (!is_shown) {
+            print(data + begin, end - begin);
+            begin = message->end;
+        }
+        end = message->end;
+    }
+    print(data + begin, end - begin);
+}
+
 void diag_replay(struct diag_sink *sink)
 {
     struct context *context = context_get();
+    struct diag_sink *outer = context->sink;
+    size_t begin = 0;
 
     context->error_count += sink->errors;
-    if (context->sink) {
-        buffer_text(&context->sink->text, buffer_view(&sink->text));
-        context->sink->errors += sink->errors;
-    } else {
-        print(sink->text.data, sink->text.size);
-    }
+    if (outer)
+        for (size_t i = 0; i < sink->message_count; i++) {
+            const struct diag_message *message = &sink->messages[i];
+
+            keep(outer, message->severity, message->family,
+                 (struct text){sink->text.data + begin, message->end - begin});
+            begin = message->end;
+        }
+    else
+        print_sink(context, sink);
     diag_sink_free(sink);
 }
 
 void diag_sink_free(struct diag_sink *sink)
 {
     buffer_free(&sink->text);
-    sink->errors = 0;
+    free(sink->messages);
+    *sink = (struct diag_sink){0};
 }
 
 uint64_t diag_error_count(void)

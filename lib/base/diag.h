@@ -22,6 +22,7 @@
 
 /* The numbers are those of the description (minilink-internals(7), Messages). */
 enum diag_severity {
+    DIAG_TEXT = 0, /* none: a text that goes where messages go */
     DIAG_NOTE = 1, /* explains the message before it; shown whenever that one is */
     DIAG_INFO = 2,
     DIAG_WARNING = 3,
@@ -29,10 +30,28 @@ enum diag_severity {
     DIAG_FATAL = 5,
 };
 
+/* A message in a sink. */
+struct diag_message {
+    size_t end;      /* of its lines in the sink's text */
+    uint64_t family; /* 0, or the same number for warnings that say the same (diag_tally.h) */
+    enum diag_severity severity;
+};
+
 /* Messages of one worker, waiting for their turn. Start with {0}. */
 struct diag_sink {
     struct buffer text; /* whole lines, formatted */
-    uint64_t errors;    /* how many of them are errors or fatal errors */
+    struct diag_message *messages;
+    size_t message_count, message_capacity;
+    uint64_t errors; /* how many of them are errors or fatal errors */
+};
+
+/* What is counted instead of shown. Start with the two limits, and 0 for the others. */
+struct diag_tally {
+    uint64_t error_limit; /* so many errors are shown; 0 = all */
+    bool folds;           /* of warnings that say the same, three are shown */
+    uint64_t errors;
+    struct diag_family *families;
+    size_t family_count, family_capacity;
 };
 
 /* A place in a text. `file` is what the user knows it by: "a.o", "lib.a(b.o):2". */
@@ -94,6 +113,17 @@ void diag_replay(struct diag_sink *sink);
 
 /* Frees a sink's memory. */
 void diag_sink_free(struct diag_sink *sink);
+
+/* So many warnings that say the same are shown. */
+#define DIAG_UNFOLDED 3
+
+/* Whether of warnings that say the same some are counted only. */
+bool diag_folds(void);
+
+/* Tells, as notes, how much was not shown. For the end of the link. */
+void diag_tally_end(struct diag_tally *tally);
+
+void diag_tally_free(struct diag_tally *tally);
 
 /* Errors (fatal ones too) that the calling thread has reported or replayed. */
 uint64_t diag_error_count(void);

@@ -525,12 +525,32 @@ bool attributes_encode(struct merging *m)
     return !m->failed;
 }
 
+static size_t count_cycles(const struct merging *m)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->layout->kernel_count; i++)
+        count += has_cycle(m, m->layout->kernels[i]);
+    return count;
+}
+
 void attributes_warn(const struct merging *m)
 {
+    bool folds = diag_folds() && count_cycles(m) > DIAG_UNFOLDED;
+    size_t count = 0;
+
     if (m->request->relocatable || m->request->suppress_stack_warning)
         return;
-    for (size_t i = 0; i < m->layout->kernel_count; i++)
-        if (has_cycle(m, m->layout->kernels[i]))
-            diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                         TEXT_ARG(m->symbols[m->layout->kernels[i]].name));
+    for (size_t i = 0; i < m->layout->kernel_count; i++) {
+        uint32_t kernel = m->layout->kernels[i];
+
+        if (!has_cycle(m, kernel))
+            continue;
+        if (++count > 1 && folds)
+            continue;
+        diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
+                     TEXT_ARG(m->symbols[kernel].name));
+    }
+    if (count > 1 && folds)
+        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
 }

@@ -38,7 +38,8 @@ struct reporting {
     const char *suffix;
     const char *report_arch;
     uint64_t error_count;
-    bool gnu_format;
+    enum diag_format format;
+    bool color;
     bool annotate;
     bool suppress_warnings;
     bool warnings_are_errors;
@@ -53,7 +54,8 @@ static struct reporting set_reporting(const struct reporting *wanted)
         .suffix = context->suffix,
         .report_arch = context->report_arch,
         .error_count = context->error_count,
-        .gnu_format = context->gnu_format,
+        .format = context->format,
+        .color = context->color,
         .annotate = context->annotate,
         .suppress_warnings = context->suppress_warnings,
         .warnings_are_errors = context->warnings_are_errors,
@@ -63,7 +65,8 @@ static struct reporting set_reporting(const struct reporting *wanted)
     context->suffix = wanted->suffix;
     context->report_arch = wanted->report_arch;
     context->error_count = wanted->error_count;
-    context->gnu_format = wanted->gnu_format;
+    context->format = wanted->format;
+    context->color = wanted->color;
     context->annotate = wanted->annotate;
     context->suppress_warnings = wanted->suppress_warnings;
     context->warnings_are_errors = wanted->warnings_are_errors;
@@ -77,7 +80,7 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
     const struct context *context = context_get();
     const struct reporting log = {.sink = &sink,
                                   .program = PROGRAM,
-                                  .gnu_format = true,
+                                  .format = DIAG_FORM_GNU,
                                   .suppress_warnings = context->suppress_warnings,
                                   .warnings_are_errors = context->warnings_are_errors};
     const struct reporting outer = set_reporting(&log);

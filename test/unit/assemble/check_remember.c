@@ -253,11 +253,11 @@ START_TEST(messages_are_said_as_this_link_wants_them)
     ck_assert_int_eq(calls_for(TEXTS("warn")), 1);
     ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink info    : so there\n")));
     context_get()->suppress_warnings = false;
-    context_get()->gnu_format = true;
+    context_get()->format = DIAG_FORM_GNU;
     ck_assert_int_eq(calls_for(TEXTS("warn")), 0);
     ck_assert(text_equal(buffer_view(&said.text), TEXT("a.o:103:1: warning: careful\n"
                                                        "minilink: info: so there\n")));
-    context_get()->gnu_format = false;
+    context_get()->format = DIAG_FORM_NVLINK;
     context_get()->warnings_are_errors = true;
     ck_assert_int_eq(assemble(TEXTS("warn"), &cubins, &result), 0);
     ck_assert_int_eq(result, LINK_FAILED);

@@ -1,0 +1,17 @@
+/* reporting.h: how messages are shown, as the command line and the environment say. */
+#ifndef MINILINK_COMMAND_REPORTING_H
+#define MINILINK_COMMAND_REPORTING_H
+
+#include "options.h"
+
+/* Looks for the options that give messages their form, before the command line is read: what is
+ * wrong with it has that form, too. */
+void reporting_begin(int argc, char *const *argv);
+
+/* Sets what the command line says. */
+void reporting_set(const struct options *options);
+
+/* Tells what was counted instead of shown, and frees the counts. */
+void reporting_end(void);
+
+#endif
