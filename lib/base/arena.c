@@ -20,15 +20,10 @@ struct arena_block {
 
 _Static_assert(sizeof(struct arena_block) % ALIGNMENT == 0, "block header keeps alignment");
 
-static struct arena_block *make_block(struct arena *arena, size_t bytes)
+static struct arena_block *make_block(size_t size)
 {
-    size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
     struct arena_block *block;
 
-    if (size < bytes)
-        size = bytes;
-    else if (arena->block_size < LARGEST_BLOCK)
-        arena->block_size = size * 2;
     if (size > SIZE_MAX - sizeof *block)
         context_raise(LINK_NO_MEMORY);
     block = memory_alloc(1, sizeof *block + size);
@@ -53,17 +48,39 @@ static struct arena_block *take_spare(struct arena *arena, size_t bytes)
     return NULL;
 }
 
-static void add_block(struct arena *arena, size_t bytes)
+static void begin_block(struct arena *arena, struct arena_block *block)
 {
-    struct arena_block *block = take_spare(arena, bytes);
-
-    if (!block)
-        block = make_block(arena, bytes);
     block->older = arena->blocks;
     arena->blocks = block;
     arena->used += block->size;
     arena->next = (char *)(block + 1);
     arena->end = arena->next + block->size;
+}
+
+static void add_block(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = take_spare(arena, bytes);
+
+    if (!block) {
+        size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
+
+        if (size < bytes)
+            size = bytes;
+        else if (arena->block_size < LARGEST_BLOCK)
+            arena->block_size = size * 2;
+        block = make_block(size);
+    }
+    begin_block(arena, block);
+}
+
+void arena_reserve(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block;
+
+    if (arena->next && bytes <= (size_t)(arena->end - arena->next))
+        return;
+    block = take_spare(arena, bytes);
+    begin_block(arena, block ? block : make_block(bytes));
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -112,6 +129,22 @@ void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *c
     if (count)
         memcpy(grown, array, count * size);
     return grown;
+}
+
+struct text arena_join(struct arena *arena, struct text first, struct text second)
+{
+    size_t size;
+    char *joined;
+
+    if (__builtin_add_overflow(first.size, second.size, &size) || size == SIZE_MAX)
+        context_raise(LINK_NO_MEMORY);
+    joined = arena_alloc(arena, size + 1, 1);
+    if (first.size)
+        memcpy(joined, first.data, first.size);
+    if (second.size)
+        memcpy(joined + first.size, second.data, second.size);
+    joined[size] = '\0';
+    return (struct text){joined, size};
 }
 
 char *arena_string(struct arena *arena, struct text text)

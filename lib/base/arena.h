@@ -30,6 +30,10 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* The same, zeroed. */
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
+/* Gets the memory for allocations of `bytes` in all at once, and no more than that: for an arena
+ * whose use is known beforehand. Sizes count as multiples of 16. */
+void arena_reserve(struct arena *arena, size_t bytes);
+
 /* A copy of the array of `count` elements (of `size` bytes). */
 void *arena_copy(struct arena *arena, const void *array, size_t count, size_t size);
 
@@ -37,6 +41,9 @@ void *arena_copy(struct arena *arena, const void *array, size_t count, size_t si
  * becomes that, and for 16 at least. The old array stays where it is. */
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
                  size_t size);
+
+/* `first` and `second` one behind the other, NUL-terminated. */
+struct text arena_join(struct arena *arena, struct text first, struct text second);
 
 /* A NUL-terminated copy of a view. */
 char *arena_string(struct arena *arena, struct text text);

@@ -15,15 +15,6 @@ void buffer_reserve(struct buffer *buffer, size_t size)
     ARRAY_RESERVE(buffer->data, buffer->capacity, buffer->size + size);
 }
 
-void buffer_append(struct buffer *buffer, const void *data, size_t size)
-{
-    if (size == 0)
-        return;
-    buffer_reserve(buffer, size);
-    memcpy(buffer->data + buffer->size, data, size);
-    buffer->size += size;
-}
-
 void buffer_text(struct buffer *buffer, struct text text)
 {
     buffer_append(buffer, text.data, text.size);
@@ -32,21 +23,6 @@ void buffer_text(struct buffer *buffer, struct text text)
 void buffer_string(struct buffer *buffer, const char *string)
 {
     buffer_append(buffer, string, strlen(string));
-}
-
-void buffer_char(struct buffer *buffer, char c)
-{
-    buffer_append(buffer, &c, 1);
-}
-
-void buffer_u32(struct buffer *buffer, uint32_t value)
-{
-    buffer_append(buffer, &value, sizeof value);
-}
-
-void buffer_u64(struct buffer *buffer, uint64_t value)
-{
-    buffer_append(buffer, &value, sizeof value);
 }
 
 void buffer_zeros(struct buffer *buffer, size_t size)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -17,12 +18,38 @@ struct buffer {
     size_t capacity; /* bytes allocated */
 };
 
-void buffer_append(struct buffer *buffer, const void *data, size_t size);
+/* Makes room for `size` more bytes, so that they can be written at data + size. */
+void buffer_reserve(struct buffer *buffer, size_t size);
+
+/* Most of what is appended is a few bytes, for which there is room. */
+static inline void buffer_append(struct buffer *buffer, const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    if (size > buffer->capacity - buffer->size)
+        buffer_reserve(buffer, size);
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+}
+
+static inline void buffer_char(struct buffer *buffer, char c)
+{
+    buffer_append(buffer, &c, 1);
+}
+
+/* Little endian. */
+static inline void buffer_u32(struct buffer *buffer, uint32_t value)
+{
+    buffer_append(buffer, &value, sizeof value);
+}
+
+static inline void buffer_u64(struct buffer *buffer, uint64_t value)
+{
+    buffer_append(buffer, &value, sizeof value);
+}
+
 void buffer_text(struct buffer *buffer, struct text text);
 void buffer_string(struct buffer *buffer, const char *string);
-void buffer_char(struct buffer *buffer, char c);
-void buffer_u32(struct buffer *buffer, uint32_t value); /* little endian */
-void buffer_u64(struct buffer *buffer, uint64_t value); /* little endian */
 
 /* Appends `size` zero bytes. */
 void buffer_zeros(struct buffer *buffer, size_t size);
@@ -34,9 +61,6 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-
-/* Makes room for `size` more bytes, so that they can be written at data + size. */
-void buffer_reserve(struct buffer *buffer, size_t size);
 
 /* The contents, as views valid until the next change. */
 struct text buffer_view(const struct buffer *buffer);

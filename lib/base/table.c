@@ -1,5 +1,7 @@
 /* table.c: open addressing with linear probing, at most half full; XXH3 for the hash, with a secret
- * of this process, so that nobody can choose names that meet in one slot. */
+ * of this process, so that nobody can choose names that meet in one slot. Slots are small, since
+ * they are what is met at random: keys and values stand in an array of their own, in the order in
+ * which they came, and stay there when the slots become more. */
 #include "base/table.h"
 
 #include <pthread.h>
@@ -12,10 +14,13 @@
 #include "base/memory.h"
 
 struct table_slot {
+    uint32_t hash;  /* low bits of the hash, compared before the key */
+    uint32_t entry; /* its number plus 1; 0 = empty */
+};
+
+struct table_entry {
     struct text key;
-    uint32_t hash; /* low bits of the hash, compared before the key */
     uint32_t value;
-    /* An empty slot has value TABLE_NONE. */
 };
 
 #define SECRET_SIZE 192u /* XXH3's own has as many bytes; XXH3_SECRET_SIZE_MIN is 136 */
@@ -38,13 +43,15 @@ static void make_secret(void)
     }
 }
 
+/* The slot that has `key`, or is free for it. */
 static struct table_slot *probe(const struct table *table, struct text key, uint32_t hash)
 {
     size_t mask = table->capacity - 1;
     size_t at = hash & mask;
 
-    while (table->slots[at].value != TABLE_NONE &&
-           !(table->slots[at].hash == hash && text_equal(table->slots[at].key, key)))
+    while (table->slots[at].entry &&
+           !(table->slots[at].hash == hash &&
+             text_equal(table->entries[table->slots[at].entry - 1].key, key)))
         at = (at + 1) & mask;
     return &table->slots[at];
 }
@@ -54,18 +61,28 @@ static uint32_t hash_of(struct text key)
     return (uint32_t)XXH3_64bits_withSecret(key.data, key.size, secret, sizeof secret);
 }
 
+static void place(const struct table *table, struct table_slot slot)
+{
+    size_t mask = table->capacity - 1;
+    size_t at = slot.hash & mask;
+
+    while (table->slots[at].entry)
+        at = (at + 1) & mask;
+    table->slots[at] = slot;
+}
+
 static void resize(struct table *table, size_t capacity)
 {
-    struct table bigger = {.capacity = capacity};
+    struct table bigger = {.count = table->count, .capacity = capacity};
+    size_t room = table->capacity / 2;
 
     pthread_once(&secret_made, make_secret);
-    bigger.slots = memory_alloc(bigger.capacity, sizeof *bigger.slots);
-    for (size_t i = 0; i < bigger.capacity; i++)
-        bigger.slots[i] = (struct table_slot){.value = TABLE_NONE};
+    table->entries = memory_grow(table->entries, &room, capacity / 2, sizeof *table->entries);
+    bigger.entries = table->entries;
+    bigger.slots = memory_zalloc(capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < table->capacity; i++)
-        if (table->slots[i].value != TABLE_NONE)
-            *probe(&bigger, table->slots[i].key, table->slots[i].hash) = table->slots[i];
-    bigger.count = table->count;
+        if (table->slots[i].entry)
+            place(&bigger, table->slots[i]);
     free(table->slots);
     *table = bigger;
 }
@@ -89,7 +106,9 @@ void table_reserve(struct table *table, size_t count)
 
 uint32_t table_find(const struct table *table, struct text key)
 {
-    return table->capacity ? probe(table, key, hash_of(key))->value : TABLE_NONE;
+    const struct table_slot *slot = table->capacity ? probe(table, key, hash_of(key)) : NULL;
+
+    return slot && slot->entry ? table->entries[slot->entry - 1].value : TABLE_NONE;
 }
 
 size_t table_steps(const struct table *table, struct text key)
@@ -103,7 +122,8 @@ size_t table_steps(const struct table *table, struct text key)
     return (((size_t)(probe(table, key, hash) - table->slots) - hash) & mask) + 1;
 }
 
-static struct table_slot *slot_for(struct table *table, struct text key)
+/* The entry of `key`, made with `value` when it is new. */
+static struct table_entry *entry_for(struct table *table, struct text key, uint32_t value)
 {
     struct table_slot *slot;
     uint32_t hash;
@@ -112,31 +132,27 @@ static struct table_slot *slot_for(struct table *table, struct text key)
         grow(table);
     hash = hash_of(key);
     slot = probe(table, key, hash);
-    if (slot->value == TABLE_NONE) {
-        slot->key = key;
-        slot->hash = hash;
-        table->count++;
+    if (!slot->entry) {
+        table->entries[table->count++] = (struct table_entry){key, value};
+        *slot = (struct table_slot){hash, (uint32_t)table->count};
     }
-    return slot;
+    return &table->entries[slot->entry - 1];
 }
 
 uint32_t table_add(struct table *table, struct text key, uint32_t value)
 {
-    struct table_slot *slot = slot_for(table, key);
-
-    if (slot->value == TABLE_NONE)
-        slot->value = value;
-    return slot->value;
+    return entry_for(table, key, value)->value;
 }
 
 void table_set(struct table *table, struct text key, uint32_t value)
 {
-    slot_for(table, key)->value = value;
+    entry_for(table, key, value)->value = value;
 }
 
 void table_free(struct table *table)
 {
     free(table->slots);
+    free(table->entries);
     *table = (struct table){0};
 }
 

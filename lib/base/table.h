@@ -17,9 +17,11 @@
 #define TABLE_NONE UINT32_MAX
 
 struct table_slot;
+struct table_entry;
 
 struct table {
     struct table_slot *slots;
+    struct table_entry *entries; /* one behind the other */
     size_t count;
     size_t capacity; /* slots, a power of two, or 0 */
 };

@@ -2,7 +2,7 @@
  *
  * cubin_read() validates everything before anything uses it: after it, every index is in range,
  * every view lies inside the file, every name is a string, every info record is whole. The merging
- * stages therefore need no defensive checks. libelf is used to read the headers (read.c). */
+ * stages therefore need no defensive checks. */
 #ifndef MINILINK_CUBIN_CUBIN_H
 #define MINILINK_CUBIN_CUBIN_H
 
@@ -58,8 +58,9 @@ struct cubin {
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
     size_t symbol_count;
-    uint32_t symtab;      /* section index; 0 = none */
-    struct bytes strings; /* contents of .strtab; prototypes are kept there too; ends with NUL */
+    size_t relocation_count; /* in all sections that were read from a file */
+    uint32_t symtab;         /* section index; 0 = none */
+    struct bytes strings;    /* contents of .strtab; prototypes are kept there too; ends with NUL */
 };
 
 /* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. False, and an

@@ -70,18 +70,6 @@ static bool is_extended(const struct image_symbol *symbol)
     return symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
 }
 
-static Elf64_Sym encode_symbol(const struct image_symbol *symbol, struct image_strings *strings)
-{
-    return (Elf64_Sym){
-        .st_name = image_string(strings, symbol->name),
-        .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
-        .st_other = symbol->other,
-        .st_shndx = is_extended(symbol) ? SHN_XINDEX : (uint16_t)symbol->section,
-        .st_value = symbol->value,
-        .st_size = symbol->size,
-    };
-}
-
 static uint32_t find_index_table(struct image *image, uint32_t symtab)
 {
     for (uint32_t i = 1; i < image->section_count; i++)
@@ -96,60 +84,128 @@ static uint32_t find_index_table(struct image *image, uint32_t symtab)
                                     });
 }
 
-/* The table beside the symbol table that has the indices of 32 bits, and 0 for other symbols, as
- * ELF wants it (nvlink 13.0 writes the indices of all). */
-static void set_indices(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
-                        size_t count)
+/* The table beside the symbol table has the indices of 32 bits, and 0 for other symbols, as ELF
+ * wants it (nvlink 13.0 writes the indices of all). */
+static Elf32_Word *add_indices(struct image *image, uint32_t symtab, size_t count)
 {
     Elf32_Word *indices = arena_zalloc(&image->arena, count, sizeof *indices);
     struct image_section *section = &image->sections[find_index_table(image, symtab)];
 
-    for (size_t i = 0; i < count; i++)
-        if (is_extended(&symbols[i]))
-            indices[i] = symbols[i].section;
     section->data = indices;
     section->size = count * sizeof *indices;
+    return indices;
+}
+
+void image_begin_symbols(struct image *image, uint32_t symtab, size_t count,
+                         struct image_strings *strings, struct image_symbols *symbols)
+{
+    *symbols = (struct image_symbols){
+        .table = arena_alloc(&image->arena, count, sizeof *symbols->table),
+        .strings = strings,
+        .count = count,
+        .first_global = count,
+    };
+    if (image->section_count > SHN_LORESERVE)
+        symbols->indices = add_indices(image, symtab, count);
+}
+
+void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol)
+{
+    bool is_wide = is_extended(symbol);
+
+    symbols->table[row] = (Elf64_Sym){
+        .st_name = symbol->name_offset ? symbol->name_offset
+                                       : image_string(symbols->strings, symbol->name),
+        .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
+        .st_other = symbol->other,
+        .st_shndx = is_wide ? SHN_XINDEX : (uint16_t)symbol->section,
+        .st_value = symbol->value,
+        .st_size = symbol->size,
+    };
+    if (is_wide)
+        symbols->indices[row] = symbol->section;
+    /* Measured: sh_info counts the weak symbols among the locals that they stand with. */
+    if (symbol->binding == STB_GLOBAL && symbols->first_global == symbols->count)
+        symbols->first_global = row;
+}
+
+void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols)
+{
+    struct image_section *section = &image->sections[symtab];
+
+    section->data = symbols->table;
+    section->size = symbols->count * sizeof *symbols->table;
+    section->entry_size = sizeof *symbols->table;
+    section->info = (uint32_t)symbols->first_global;
 }
 
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings)
 {
-    Elf64_Sym *table = arena_alloc(&image->arena, count, sizeof *table);
-    struct image_section *section = &image->sections[symtab];
-    size_t first_global = count;
+    struct image_symbols table;
 
-    for (size_t i = 0; i < count; i++) {
-        table[i] = encode_symbol(&symbols[i], strings);
-        /* Measured: sh_info counts the weak symbols among the locals that they stand with. */
-        if (symbols[i].binding == STB_GLOBAL && first_global == count)
-            first_global = i;
+    image_begin_symbols(image, symtab, count, strings, &table);
+    for (size_t i = 0; i < count; i++)
+        image_put_symbol(&table, i, &symbols[i]);
+    image_end_symbols(image, symtab, &table);
+}
+
+void image_take_strings(struct image *image, uint32_t index, struct image_strings *strings)
+{
+    image->strings = strings->bytes;
+    strings->bytes = (struct buffer){0};
+    image_strings_free(strings);
+    image->sections[index].data = image->strings.data;
+    image->sections[index].size = image->strings.size;
+}
+
+/* Names the sections before `first` and leaves their names in `names`. */
+static void name_sections(struct image *image, size_t first, struct image_strings *names)
+{
+    table_reserve(&names->offsets, first);
+    image_string(names, (struct text){0});
+    for (size_t i = 0; i < first; i++)
+        image->sections[i].name_offset = image_string(names, image->sections[i].name);
+}
+
+/* Names that do not stand with the others get copies of their own at the end. */
+void image_copy_section_names(struct image *image, uint32_t index, size_t first,
+                              const struct image_strings *strings, size_t start)
+{
+    struct image_strings names = {0};
+    struct context_cleanup cleanup;
+    size_t copied = strings->bytes.size - start;
+    size_t head;
+    char *table;
+
+    context_defer(&cleanup, image_strings_cleanup, &names);
+    name_sections(image, first, &names);
+    head = names.bytes.size;
+    if (copied > UINT32_MAX - head)
+        context_raise(LINK_NO_MEMORY);
+    for (size_t i = first; i < image->section_count; i++) {
+        struct image_section *section = &image->sections[i];
+
+        if (section->name_offset >= start)
+            section->name_offset = (uint32_t)(section->name_offset - start + head);
+        else if (section->name.size > 0)
+            section->name_offset = (uint32_t)copied + image_string(&names, section->name);
     }
-    section->data = table;
-    section->size = count * sizeof *table;
-    section->entry_size = sizeof *table;
-    section->info = (uint32_t)first_global;
-    if (image->section_count > SHN_LORESERVE)
-        set_indices(image, symtab, symbols, count);
+    table = arena_alloc(&image->arena, names.bytes.size + copied, 1);
+    memcpy(table, names.bytes.data, head);
+    if (copied > 0)
+        memcpy(table + head, strings->bytes.data + start, copied);
+    memcpy(table + head + copied, names.bytes.data + head, names.bytes.size - head);
+    image->sections[index].data = table;
+    image->sections[index].size = names.bytes.size + copied;
+    context_clean(&cleanup);
 }
 
 void image_set_section_names(struct image *image, uint32_t index)
 {
-    struct image_strings names = {0};
-    struct context_cleanup cleanup;
-    size_t size;
-    char *copy;
+    static const struct image_strings none;
 
-    context_defer(&cleanup, image_strings_cleanup, &names);
-    table_reserve(&names.offsets, image->section_count);
-    image_string(&names, (struct text){0});
-    for (size_t i = 0; i < image->section_count; i++)
-        image->sections[i].name_offset = image_string(&names, image->sections[i].name);
-    size = names.bytes.size;
-    copy = arena_alloc(&image->arena, size, 1);
-    memcpy(copy, names.bytes.data, size);
-    context_clean(&cleanup);
-    image->sections[index].data = copy;
-    image->sections[index].size = size;
+    image_copy_section_names(image, index, image->section_count, &none, 0);
 }
 
 /* What of a section stands in the file. */
@@ -309,6 +365,7 @@ void image_layout(struct image *image)
 void image_free(struct image *image)
 {
     arena_free(&image->arena);
+    buffer_free(&image->strings);
     free(image->sections);
     *image = (struct image){0};
 }

@@ -6,6 +6,7 @@
 #ifndef MINILINK_CUBIN_IMAGE_H
 #define MINILINK_CUBIN_IMAGE_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,8 @@ struct image_section {
 };
 
 struct image_symbol {
-    struct text name; /* empty: st_name 0 */
+    struct text name;     /* empty: st_name 0 */
+    uint32_t name_offset; /* in .strtab, where it is known to stand there; 0 = not known */
     uint64_t value;
     uint64_t size;
     uint8_t type;
@@ -63,6 +65,7 @@ struct image {
     uint64_t section_header_offset;
     uint64_t program_header_offset;
     uint64_t file_size;
+    struct buffer strings; /* contents of .strtab: see image_take_strings */
 };
 
 /* A string table under construction; offset 0 is the empty string. Start with {0}. */
@@ -76,21 +79,47 @@ uint32_t image_string(struct image_strings *strings, struct text string);
 void image_strings_free(struct image_strings *strings);
 void image_strings_cleanup(void *strings); /* the same for context_defer */
 
+/* Makes the strings the contents of section `index`; they are empty afterwards. Once per image. */
+void image_take_strings(struct image *image, uint32_t index, struct image_strings *strings);
+
 /* Adds the null section. */
 void image_begin(struct image *image, uint16_t type, uint32_t flags);
 
 /* Appends a section and returns its index; fields may be changed later through image->sections. */
 uint32_t image_add_section(struct image *image, const struct image_section *section);
 
-/* Encodes symbols (null symbol first, locals before globals) as .symtab contents in the image's
- * arena and sets section `symtab`'s data, size, entry size and info (index of the first global).
- * Names are added to `strings`. Indices that do not fit into a symbol go into the image's section
- * of type SHT_SYMTAB_SHNDX, which is appended when there is none. */
+/* The symbol table while its rows are written. */
+struct image_symbols {
+    Elf64_Sym *table;
+    Elf32_Word *indices; /* of sections, where they do not fit; NULL unless there are so many */
+    struct image_strings *strings;
+    size_t count;
+    size_t first_global; /* row; `count` = none */
+};
+
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Indices that do
+ * not fit into a symbol go into the image's section of type SHT_SYMTAB_SHNDX, which is appended
+ * when there is none. */
+void image_begin_symbols(struct image *image, uint32_t symtab, size_t count,
+                         struct image_strings *strings, struct image_symbols *symbols);
+
+/* Writes a row: in rising order, the null symbol first, locals before globals. */
+void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol);
+
+/* Sets section `symtab`'s data, size, entry size and info (the first global's row). */
+void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols);
+
+/* All of that for an array. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
+
+/* The same where the names of the sections from `first` on stand in `strings` already, most of them
+ * one behind the other from byte `start` on, and name_offset says where. */
+void image_copy_section_names(struct image *image, uint32_t index, size_t first,
+                              const struct image_strings *strings, size_t start);
 
 /* Places sections in index order from 0x40 on, each aligned, then the section header table, then
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */

@@ -1,18 +1,19 @@
-/* read.c: a cubin's headers, through libelf.
+/* read.c: a cubin's headers.
  *
- * The file is foreign. What libelf would act on (the place and number of section headers) is
- * checked before libelf sees it, so that it allocates nothing out of proportion; every section's
- * place is checked behind it. nvlink 13.0 takes a truncated cubin without a word; here it is an
- * error. */
+ * The file is foreign: the place and number of section headers are checked before they are looked
+ * at, so that nothing out of proportion is allocated, and then every section's place. nvlink 13.0
+ * takes a truncated cubin without a word; here it is an error. Records are little-endian, as ours
+ * are, and copied as they are; where they stand need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>
-#include <libelf.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "cubin/format.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they are");
 
 bool read_damaged(const struct reader *reader, const char *format, ...)
 {
@@ -123,20 +124,6 @@ static bool check_program_headers(const struct reader *reader, const Elf64_Ehdr 
     return true;
 }
 
-/* Translates one record from the file's form; libelf knows both. The place was checked. */
-static bool translate(const struct reader *reader, Elf_Type type, uint64_t offset, void *record,
-                      size_t size)
-{
-    Elf_Data from = {.d_buf = (void *)(uintptr_t)(reader->file.data + offset),
-                     .d_type = type,
-                     .d_size = size,
-                     .d_version = EV_CURRENT};
-    Elf_Data to = {.d_buf = record, .d_type = type, .d_size = size, .d_version = EV_CURRENT};
-
-    return elf64_xlatetom(&to, &from, ELFDATA2LSB) != NULL ||
-           read_damaged(reader, "%s", elf_errmsg(-1));
-}
-
 /* The virtual architecture and the texture mode do not matter (measured on nvlink 13.0). */
 static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
 {
@@ -164,10 +151,7 @@ static bool check_file_header(struct reader *reader)
                    cubin->name);
         return false;
     }
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return read_damaged(reader, "%s", elf_errmsg(-1));
-    if (!translate(reader, ELF_T_EHDR, 0, header, sizeof *header))
-        return false;
+    memcpy(header, reader->file.data, sizeof *header);
     cubin->type = header->e_type;
     cubin->flags = header->e_flags;
     if (!check_identity(reader, header))
@@ -213,12 +197,24 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
     return true;
 }
 
-/* Names the sections. `names` holds each one's sh_name. */
-static bool name_sections(struct reader *reader, const uint32_t *names, size_t string_table)
+/* The header of section `index`, whose place was checked. */
+static Elf64_Shdr section_header(const struct reader *reader, size_t index)
+{
+    Elf64_Shdr header;
+
+    memcpy(&header, reader->file.data + reader->header.e_shoff + index * sizeof header,
+           sizeof header);
+    return header;
+}
+
+static bool name_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
+    size_t string_table = reader->header.e_shstrndx;
     const struct cubin_section *table;
 
+    if (string_table == SHN_XINDEX)
+        string_table = section_header(reader, 0).sh_link;
     if (string_table == 0 || string_table >= cubin->section_count ||
         cubin->sections[string_table].type != SHT_STRTAB)
         return read_damaged(reader,
@@ -228,10 +224,13 @@ static bool name_sections(struct reader *reader, const uint32_t *names, size_t s
     table = &cubin->sections[string_table];
     if (table->data.size == 0 || table->data.data[table->data.size - 1] != '\0')
         return read_damaged(reader, "the table of section names does not end with NUL");
-    for (size_t i = 0; i < cubin->section_count; i++)
-        if (!read_name(reader, table->data, names[i], &cubin->sections[i].name))
-            return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i,
-                                names[i], table->data.size);
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        uint32_t name = section_header(reader, i).sh_name;
+
+        if (!read_name(reader, table->data, name, &cubin->sections[i].name))
+            return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i, name,
+                                table->data.size);
+    }
     return true;
 }
 
@@ -287,28 +286,18 @@ static bool check_sections(const struct reader *reader)
 static bool read_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
-    size_t string_table = reader->header.e_shstrndx;
-    uint32_t *names;
-    bool ok = true;
+    static const Elf64_Shdr null_section;
 
     cubin->section_count = reader->section_count;
+    arena_reserve(&cubin->arena, cubin->section_count * sizeof *cubin->sections);
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
-    names = arena_alloc(&cubin->arena, cubin->section_count, sizeof *names);
-    for (size_t i = 0; ok && i < cubin->section_count; i++) {
-        Elf64_Shdr header;
+    for (size_t i = 0; i < cubin->section_count; i++) {
+        Elf64_Shdr header = i ? section_header(reader, i) : null_section;
 
-        ok = translate(reader, ELF_T_SHDR, reader->header.e_shoff + i * sizeof header, &header,
-                       sizeof header);
-        if (ok && i == 0) {
-            if (string_table == SHN_XINDEX)
-                string_table = header.sh_link;
-            header = (Elf64_Shdr){0};
-        }
-        names[i] = header.sh_name;
-        ok = ok && read_section(reader, i, &header);
+        if (!read_section(reader, i, &header))
+            return false;
     }
-    ok = ok && name_sections(reader, names, string_table) && check_sections(reader);
-    return ok;
+    return name_sections(reader) && check_sections(reader);
 }
 
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)

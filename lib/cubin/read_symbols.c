@@ -1,7 +1,5 @@
-/* read_symbols.c: the symbol table and the relocations of a cubin.
- *
- * Both are arrays of fixed records, decoded here in one pass; libelf's record-by-record interface
- * would cost more than everything else on a cubin of 65,000 symbols. */
+/* read_symbols.c: the symbol table and the relocations of a cubin: arrays of fixed records, each
+ * decoded in one pass. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -208,6 +206,28 @@ static void find_indices(struct reader *reader)
             reader->indices = cubin->sections[i].data;
 }
 
+/* Gets memory for all symbols and relocations at once. Nothing is decoded that the file does not
+ * hold. */
+static void reserve(struct cubin *cubin)
+{
+    size_t relocations = 0;
+    size_t lists = 0;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        if (section->type != SHT_REL && section->type != SHT_RELA)
+            continue;
+        relocations += section->data.size /
+                       (section->type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela));
+        lists++;
+    }
+    cubin->relocation_count = relocations;
+    arena_reserve(&cubin->arena, cubin->symbol_count * sizeof *cubin->symbols +
+                                     relocations * sizeof *cubin->sections->relocations +
+                                     lists * 16);
+}
+
 bool read_symbols(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
@@ -224,6 +244,7 @@ bool read_symbols(struct reader *reader)
         return false;
     table = cubin->sections[cubin->symtab].data;
     cubin->symbol_count = table.size / SYMBOL_SIZE;
+    reserve(cubin);
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
     find_indices(reader);
     for (size_t i = 0; i < cubin->symbol_count; i++)

@@ -194,10 +194,7 @@ void attributes_add_sections(struct merging *m)
 
 static void put_head(struct encoder *encoder, uint8_t format, uint8_t attribute, size_t value)
 {
-    buffer_char(&encoder->out, (char)format);
-    buffer_char(&encoder->out, (char)attribute);
-    buffer_char(&encoder->out, (char)(value & 0xff));
-    buffer_char(&encoder->out, (char)(value >> 8 & 0xff));
+    buffer_u32(&encoder->out, format | (uint32_t)attribute << 8 | (uint32_t)(value & 0xffff) << 16);
 }
 
 static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t word)
@@ -295,11 +292,16 @@ static void encode_program(struct encoder *encoder, uint32_t type)
 {
     struct merging *m = encoder->m;
 
-    for (struct merging_walk at = {0}; merging_next(m, &at);)
-        if (at.section->type == type && merging_owner(m, at.file, at.index) == MERGE_NONE)
-            read_records(encoder, at.file, at.section->data);
-    for (size_t i = encoder->count; i-- > 0;)
-        encode_program_record(encoder, &encoder->records[i]);
+    for (size_t file = m->count; file-- > 0;) {
+        const struct cubin *cubin = m->cubins[file];
+
+        encoder->count = 0;
+        for (size_t i = 1; i < cubin->section_count; i++)
+            if (cubin->sections[i].type == type && merging_owner(m, file, i) == MERGE_NONE)
+                read_records(encoder, file, cubin->sections[i].data);
+        for (size_t i = encoder->count; i-- > 0;)
+            encode_program_record(encoder, &encoder->records[i]);
+    }
     for (size_t i = 0; i < m->layout->kernel_count && !m->request->relocatable; i++) {
         uint32_t kernel = m->layout->kernels[i];
 

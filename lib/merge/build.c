@@ -2,8 +2,6 @@
  */
 #include "merge/build.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "merge/attributes.h"
 #include "merge/layout.h"
@@ -126,23 +124,47 @@ static void set_header(struct merging *m)
                       arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
 }
 
+/* The cubins' own tables are about as large together. */
+static void reserve_strings(struct merging *m)
+{
+    size_t bytes = 0;
+
+    for (size_t file = 0; file < m->count; file++)
+        bytes += m->cubins[file]->strings.size;
+    buffer_reserve(&m->strings.bytes, bytes);
+    table_reserve(&m->strings.offsets, m->order_count + m->symbol_count);
+}
+
+/* The names of sections stand in both string tables, in the same order. */
+static void name_sections(struct merging *m)
+{
+    size_t first = m->image->section_count - m->order_count;
+    size_t start;
+
+    reserve_strings(m);
+    image_string(&m->strings, (struct text){0});
+    start = m->strings.bytes.size;
+    for (size_t i = 0; i < m->order_count; i++) {
+        struct merged_section *section = &m->sections[m->order[i]];
+
+        section->name_offset = image_string(&m->strings, section->name);
+        m->image->sections[first + i].name_offset = section->name_offset;
+    }
+    image_copy_section_names(m->image, ORDERING_SHSTRTAB, first, &m->strings, start);
+}
+
 void build_image(struct merging *m)
 {
-    struct image_section *strtab;
+    struct image *image = m->image;
 
     set_header(m);
+    ARRAY_RESERVE(image->sections, image->section_capacity, m->order_count + ORDERING_INDICES + 1);
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
-    table_reserve(&m->strings.offsets, m->order_count + m->rows->count);
-    for (size_t i = 0; i < m->order_count; i++)
-        image_string(&m->strings, m->sections[m->order[i]].name);
+    name_sections(m);
     symtab_encode(m);
     mercury_write_encode_symbols(m);
-    strtab = &m->image->sections[ORDERING_STRTAB];
-    strtab->size = m->strings.bytes.size;
-    strtab->data =
-        memcpy(arena_alloc(&m->image->arena, strtab->size, 1), m->strings.bytes.data, strtab->size);
-    image_set_section_names(m->image, ORDERING_SHSTRTAB);
-    image_layout(m->image);
+    image_take_strings(image, ORDERING_STRTAB, &m->strings);
+    image_layout(image);
 }

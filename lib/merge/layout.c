@@ -63,6 +63,14 @@ static uint32_t type_of(const struct merging *m, enum merged_class class, uint32
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
 
+/* Unlike a name it begins with NUL. */
+static struct text function_key(struct merging *m, uint32_t bank, uint32_t owner)
+{
+    const uint32_t numbers[] = {0, bank, owner};
+
+    return (struct text){arena_copy(&m->arena, numbers, 1, sizeof numbers), sizeof numbers};
+}
+
 static uint32_t find_section(struct merging *m, enum merged_class class,
                              const struct cubin_section *input, uint32_t owner)
 {
@@ -84,7 +92,7 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
     if (owner != MERGE_NONE) {
         if (class != CLASS_FUNCTION_CONSTANT)
             return layout_add(m, &section);
-        key = text_of(arena_printf(&m->arena, "%u#%u", section.bank, owner));
+        key = function_key(m, section.bank, owner);
     }
     known = table_add(&m->section_names, key, (uint32_t)m->section_count);
     if (known == m->section_count)
@@ -267,6 +275,7 @@ bool layout_sections(struct merging *m)
     };
 
     memset(builder.places, 0xff, inputs * sizeof *builder.places); /* MERGE_NONE */
+    ARRAY_RESERVE(m->sections, m->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         const struct cubin_section *section = at.section;
         enum merged_class class = class_of(m, section, merging_owner(m, at.file, at.index));

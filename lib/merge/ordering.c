@@ -3,6 +3,8 @@
  * on nvlink 13.0). */
 #include "merge/ordering.h"
 
+#include <string.h>
+
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/shared.h"
@@ -16,11 +18,30 @@ static void take(struct merging *m, uint32_t section)
     m->order[m->order_count++] = section;
 }
 
-static void take_class(struct merging *m, enum merged_class class)
+/* The sections of each class in the order of their making, so that no class looks at all. */
+struct classes {
+    uint32_t first[CLASS_COUNT + 2]; /* class -> its first in `items`; CLASS_COUNT is one, too */
+    uint32_t *items;
+};
+
+static void sort_classes(struct merging *m, struct classes *classes)
 {
+    uint32_t next[CLASS_COUNT + 1];
+
+    for (size_t i = 0; i < m->section_count; i++)
+        classes->first[m->sections[i].class + 1]++;
+    for (size_t class = 0; class <= CLASS_COUNT; class ++)
+        classes->first[class + 1] += classes->first[class];
+    memcpy(next, classes->first, sizeof next);
+    classes->items = arena_alloc(&m->arena, m->section_count, sizeof *classes->items);
     for (uint32_t i = 0; i < m->section_count; i++)
-        if (m->sections[i].class == class)
-            take(m, i);
+        classes->items[next[m->sections[i].class]++] = i;
+}
+
+static void take_class(struct merging *m, const struct classes *classes, enum merged_class class)
+{
+    for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
+        take(m, classes->items[i]);
 }
 
 /* The function whose code a cubin's symbol begins; MERGE_NONE: none. */
@@ -88,29 +109,32 @@ static bool stands_behind(const struct merging *m, const struct merged_section *
            section->bank == 0 && m->texture_names->count == 0;
 }
 
-static void take_early(struct merging *m)
+static void take_early(struct merging *m, const struct classes *classes)
 {
     for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
             take_code(m);
-        for (uint32_t i = 0; i < m->section_count; i++)
-            if (m->sections[i].class == class && !stands_behind(m, &m->sections[i]))
-                take(m, i);
+        for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
+            if (!stands_behind(m, &m->sections[classes->items[i]]))
+                take(m, classes->items[i]);
     }
 }
 
 void ordering_sections(struct merging *m)
 {
+    struct classes classes = {0};
+
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    take_early(m);
+    sort_classes(m, &classes);
+    take_early(m, &classes);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file);
     for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
-        take_class(m, class);
-    take_class(m, CLASS_FUNCTION_CONSTANT);
+        take_class(m, &classes, class);
+    take_class(m, &classes, CLASS_FUNCTION_CONSTANT);
     for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
-        take_class(m, class);
+        take_class(m, &classes, class);
     for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
         m->sections[m->order[i]].index++;
 }

@@ -339,6 +339,7 @@ bool relocate_sections(struct merging *m)
     size_t kernel = 0;
 
     preserve_begin(m);
+    relocations_reserve(m);
     for (size_t file = 0; file < m->count; file++) {
         if (!merging_is_mercury(m))
             texture_relocate(m, file, &kernel);

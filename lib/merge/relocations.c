@@ -24,6 +24,15 @@ uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type
                          });
 }
 
+void relocations_reserve(struct merging *m)
+{
+    size_t count = 0;
+
+    for (size_t file = 0; file < m->count; file++)
+        count += m->cubins[file]->relocation_count;
+    ARRAY_RESERVE(m->relocations.items, m->relocations.capacity, count);
+}
+
 void relocations_add(struct merging *m, const struct merged_relocation *relocation)
 {
     struct merged_relocations *all = &m->relocations;

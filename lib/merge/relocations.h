@@ -10,6 +10,9 @@
 uint32_t relocations_add_list(struct merging *m, struct text name, uint32_t type, uint64_t flags,
                               uint32_t target);
 
+/* Makes room for as many as the cubins have. */
+void relocations_reserve(struct merging *m);
+
 /* Puts a relocation into its list. */
 void relocations_add(struct merging *m, const struct merged_relocation *relocation);
 

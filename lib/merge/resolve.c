@@ -70,7 +70,9 @@ struct resolving {
     struct merged_symbol *symbols;
     uint32_t *symbol_of;
     uint32_t *owner_of;
-    uint32_t *registers; /* by input symbol: of a function, 0 = not known */
+    uint8_t *passes;     /* by symbol of the cubin at hand: enum pass */
+    uint32_t *registers; /* by input symbol: of a function, 0 = not known; in cubins that */
+    bool *is_noted;      /* by cubin: have been asked */
     bool *has_lost;
     bool *gave_way;
     struct merged_local *locals;
@@ -242,15 +244,45 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
         symbol->type = STT_CUDA_OBJECT;
 }
 
+/* Notes what a cubin's .nv.info says of its functions' registers. */
+static void note_registers(struct resolving *r, size_t file)
+{
+    const struct cubin *cubin = r->m->cubins[file];
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        struct bytes rest = cubin->sections[i].data;
+        struct info_record record;
+
+        if (cubin->sections[i].type != SHT_CUDA_INFO)
+            continue;
+        while (info_next(&rest, &record)) {
+            uint32_t symbol = info_word(record.payload, 0);
+
+            if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
+                r->registers[r->m->symbol_base[file] + symbol] = info_word(record.payload, 1);
+        }
+    }
+}
+
+static uint32_t registers_of(struct resolving *r, size_t file, size_t index)
+{
+    if (!r->is_noted[file])
+        note_registers(r, file);
+    r->is_noted[file] = true;
+    return r->registers[r->m->symbol_base[file] + index];
+}
+
 /* Measured: of weak copies of a function the one with the fewest registers counts, and the first of
  * these. */
-static bool is_leaner(const struct resolving *r, const struct merged_symbol *symbol, size_t file,
+static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, size_t file,
                       size_t index)
 {
-    uint32_t registers = r->registers[r->m->symbol_base[file] + index];
+    uint32_t registers;
 
-    return symbol->type == STT_FUNC && symbol->binding == STB_WEAK && registers > 0 &&
-           registers < r->registers[r->m->symbol_base[symbol->file] + symbol->input];
+    if (symbol->type != STT_FUNC || symbol->binding != STB_WEAK)
+        return false;
+    registers = registers_of(r, file, index);
+    return registers > 0 && registers < registers_of(r, symbol->file, symbol->input);
 }
 
 /* Finds the namesakes of a global or weak symbol, or begins with it. */
@@ -327,9 +359,11 @@ static void resolve_cubin(struct resolving *r, size_t file)
 {
     const struct cubin *cubin = r->m->cubins[file];
 
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        r->passes[i] = (uint8_t)pass_of(cubin, &cubin->symbols[i]);
     for (enum pass pass = PASS_CODE; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
-            if (pass_of(cubin, &cubin->symbols[i]) == pass)
+            if (r->passes[i] == pass)
                 resolve_one(r, file, i);
 }
 
@@ -372,26 +406,6 @@ static void find_owners(struct resolving *r, size_t file)
     }
 }
 
-/* Notes what a cubin's .nv.info says of its functions' registers. */
-static void note_registers(struct resolving *r, size_t file)
-{
-    const struct cubin *cubin = r->m->cubins[file];
-
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        struct bytes rest = cubin->sections[i].data;
-        struct info_record record;
-
-        if (cubin->sections[i].type != SHT_CUDA_INFO)
-            continue;
-        while (info_next(&rest, &record)) {
-            uint32_t symbol = info_word(record.payload, 0);
-
-            if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
-                r->registers[r->m->symbol_base[file] + symbol] = info_word(record.payload, 1);
-        }
-    }
-}
-
 static void count_inputs(struct merging *m)
 {
     size_t *symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *symbol_base);
@@ -411,6 +425,16 @@ static void count_inputs(struct merging *m)
     m->section_base = section_base;
 }
 
+static size_t most_symbols(const struct merging *m)
+{
+    size_t most = 1;
+
+    for (size_t file = 0; file < m->count; file++)
+        if (m->cubins[file]->symbol_count > most)
+            most = m->cubins[file]->symbol_count;
+    return most;
+}
+
 /* What is known so far can be asked for through the merge at once. */
 static void begin(struct resolving *r)
 {
@@ -420,7 +444,9 @@ static void begin(struct resolving *r)
     m->symbols = r->symbols = arena_alloc(&m->arena, symbols, sizeof *r->symbols);
     r->symbol_of = merging_none(m, symbols);
     r->owner_of = merging_none(m, m->section_base[m->count]);
+    r->passes = arena_alloc(&m->arena, most_symbols(m), sizeof *r->passes);
     r->registers = arena_zalloc(&m->arena, symbols, sizeof *r->registers);
+    r->is_noted = arena_zalloc(&m->arena, m->count, sizeof *r->is_noted);
     r->has_lost = arena_zalloc(&m->arena, symbols, sizeof *r->has_lost);
     r->gave_way = arena_zalloc(&m->arena, symbols, sizeof *r->gave_way);
     r->locals = arena_alloc(&m->arena, symbols, sizeof *r->locals);
@@ -458,8 +484,6 @@ bool resolve_symbols(struct merging *m)
     context_defer(&cleanup, table_cleanup, &r.names);
     count_inputs(m);
     begin(&r);
-    for (size_t file = 0; file < m->count; file++)
-        note_registers(&r, file);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
     context_clean(&cleanup);

@@ -205,7 +205,7 @@ static void add_section(struct shared_planner *planner, uint32_t kernel,
                    TEXT_ARG(name), (unsigned long long)window->end, SHARED_BYTES);
         m->failed = true;
     }
-    name = text_of(arena_printf(&m->image->arena, ".nv.shared.%.*s", TEXT_ARG(name)));
+    name = arena_join(&m->image->arena, TEXT(".nv.shared."), name);
     section = make_section(CLASS_SHARED, name, kernel, window->alignment,
                            shared_reserved_bytes(m) + window->end);
     planner->section_of[kernel] = layout_add(m, &section);

@@ -239,6 +239,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
     const struct merged_section *section = &m->sections[index];
 
     return (struct image_symbol){.name = section->name,
+                                 .name_offset = section->name_offset,
                                  .type = STT_SECTION,
                                  .binding = STB_LOCAL,
                                  .section = section->index};
@@ -277,12 +278,18 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
 
 void symtab_encode(struct merging *m)
 {
-    struct image_symbol *rows = arena_zalloc(&m->arena, m->rows->count, sizeof *rows);
+    struct image_symbols table;
 
-    for (size_t row = 1; row < m->rows->count; row++)
-        rows[row] = m->rows->symbols[row] == MERGE_NONE ? section_symbol(m, m->rows->sections[row])
-                                                        : image_symbol_of(m, m->rows->symbols[row]);
-    image_set_symbols(m->image, ORDERING_SYMTAB, rows, m->rows->count, &m->strings);
+    image_begin_symbols(m->image, ORDERING_SYMTAB, m->rows->count, &m->strings, &table);
+    image_put_symbol(&table, 0, &(struct image_symbol){0});
+    for (size_t row = 1; row < m->rows->count; row++) {
+        bool is_section = m->rows->symbols[row] == MERGE_NONE;
+        struct image_symbol symbol = is_section ? section_symbol(m, m->rows->sections[row])
+                                                : image_symbol_of(m, m->rows->symbols[row]);
+
+        image_put_symbol(&table, row, &symbol);
+    }
+    image_end_symbols(m->image, ORDERING_SYMTAB, &table);
     /* A weak symbol that became global stands before the first one that sh_info means. */
     m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->rows->first_global;
 }

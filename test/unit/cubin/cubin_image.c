@@ -57,8 +57,15 @@ static void set_symbols(struct image *image, const struct cubin *cubin)
     for (size_t i = 1; i < cubin->symbol_count; i++) {
         const struct cubin_symbol *from = &cubin->symbols[i];
 
-        symbols[i] = (struct image_symbol){from->name,    from->value, from->size,   from->type,
-                                           from->binding, from->other, from->section};
+        symbols[i] = (struct image_symbol){
+            .name = from->name,
+            .value = from->value,
+            .size = from->size,
+            .type = from->type,
+            .binding = from->binding,
+            .other = from->other,
+            .section = from->section,
+        };
     }
     buffer_append(&strings.bytes, cubin->strings.data, cubin->strings.size);
     image_set_symbols(image, cubin->symtab, symbols, cubin->symbol_count, &strings);
