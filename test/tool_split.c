@@ -1,8 +1,8 @@
 /* tool_split.c: splits PTX files into chunk files, for tests against the real tools.
  *
- *     tool_split [-u] N OUTPREFIX IN.ptx...     writes OUTPREFIX.0.ptx, OUTPREFIX.1.ptx ...
+ *     tool_split [-u] [-s] N OUTPREFIX IN.ptx...     writes OUTPREFIX.0.ptx, OUTPREFIX.1.ptx ...
  *
- * -u allows undefined symbols. Prints the number of chunks. */
+ * -u allows undefined symbols, -s makes stable chunks. Prints the number of chunks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,13 @@ int main(int argc, char **argv)
     int first = 1;
     size_t count;
 
-    if (argc > 1 && strcmp(argv[1], "-u") == 0) {
+    if (argc > first && strcmp(argv[first], "-u") == 0) {
         link.allow_undefined = true;
+        first++;
+    }
+    if (argc > first && strcmp(argv[first], "-s") == 0) {
+        link.wants_marks = true;
+        split.policy = SPLIT_STABLE;
         first++;
     }
     if (argc < first + 3)

@@ -179,6 +179,7 @@ static bool link_program(struct link *link)
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),
+        .wants_marks = link->request->split_policy == SPLIT_STABLE,
         .provided = &link->system_names,
     };
     size_t count = 0;

@@ -26,8 +26,8 @@ static bool split(const struct link *link, struct cut *cut)
     const char *keep = link->request->keep;
     struct split_request wanted = {
         .wanted = !state_is_split(link) || link->request->emit_ptx ? 1
-                  : link->request->split_policy == SPLIT_KERNEL    ? SPLIT_MOST_CHUNKS
-                                                                   : MOST_CHUNKS,
+                  : link->request->split_policy == SPLIT_BALANCED  ? MOST_CHUNKS
+                                                                   : SPLIT_MOST_CHUNKS,
         .policy = link->request->split_policy,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,

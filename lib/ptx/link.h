@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/table.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 
@@ -37,7 +38,29 @@ struct scan {
     uint32_t stamp;
     bool has_body_variables;
     bool is_recursive;
+    /* marks.c; only where marks are wanted. */
+    bool wants_marks;
+    bool keeps_counters; /* a symbol has a name like a counted label: those stay as they are */
+    struct program_mark *marks;
+    size_t mark_count;
+    size_t mark_capacity;
+    struct text own_name;     /* of the symbol whose text it is */
+    struct text last_counter; /* "$L__BB12", and its value */
+    uint32_t last_value;
+    struct table counters; /* values of more than one in a text */
 };
+
+/* marks.c: forgets the marks of the text before. */
+void marks_reset(struct scan *scan);
+
+/* marks.c: notes a word that may be a name: `symbol` is what it names, or NO_SYMBOL. */
+void marks_word(struct scan *scan, struct text word, uint32_t symbol);
+
+/* marks.c: notes anything else. */
+void marks_add(struct scan *scan, struct text place, enum program_mark_kind kind, uint32_t value);
+
+/* marks.c: true when labels that look like this are counted through a module. */
+bool marks_is_counted(struct text word);
 
 /* scan.c: puts a name into a module's filter: scans look up only names that pass it. */
 void scan_filter_add(struct program_module *module, struct text name);

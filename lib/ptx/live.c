@@ -49,6 +49,10 @@ static void keep_results(struct marker *marker, struct program_symbol *symbol)
                scan->reference_count * sizeof *symbol->references);
         symbol->reference_count = (uint32_t)scan->reference_count;
     }
+    if (scan->mark_count) {
+        symbol->marks = arena_copy(arena, scan->marks, scan->mark_count, sizeof *symbol->marks);
+        symbol->mark_count = (uint32_t)scan->mark_count;
+    }
     if (scan->edit_count) {
         symbol->edits = arena_alloc(arena, scan->edit_count, sizeof *symbol->edits);
         memcpy(symbol->edits, scan->edits, scan->edit_count * sizeof *symbol->edits);
@@ -63,6 +67,7 @@ static void scan_symbol(struct marker *marker, uint32_t index)
 
     scan->module = symbol->module;
     scan->self = index;
+    scan->own_name = symbol->own_name;
     if (symbol->is_function)
         scan_function(scan, symbol->item, marker->program->symbols);
     else
@@ -137,6 +142,7 @@ static void scan_module(struct marker *marker, uint32_t index)
     context_defer(&cleanup, memory_cleanup, &edits);
     marker->scan.module = index;
     marker->scan.self = NO_SYMBOL;
+    marker->scan.wants_marks = false;
     for (size_t i = 0; i < module->item_count; i++)
         if (module->has_full_debug || module->items[i].kind == PTX_SECTION)
             append_edits(marker, &module->items[i], &edits, &count, &capacity);
@@ -172,14 +178,26 @@ static void report_dropped(struct program *program)
     }
 }
 
+/* What is scanned from here on is a symbol's own text. */
+static void start_marks(struct marker *marker, const struct program_request *request)
+{
+    const struct program *program = marker->program;
+
+    marker->scan.wants_marks = request->wants_marks;
+    for (size_t i = 0; i < program->symbol_count && request->wants_marks; i++)
+        marker->scan.keeps_counters |= marks_is_counted(program->symbols[i].name);
+}
+
 void live_mark(struct program *program, const struct program_request *request)
 {
     struct marker marker = {.program = program, .scan = {.program = program}};
-    struct context_cleanup cleanups[3];
+    struct context_cleanup cleanups[5];
 
     context_defer(&cleanups[0], memory_cleanup, &marker.scan.references);
     context_defer(&cleanups[1], memory_cleanup, &marker.scan.edits);
-    context_defer(&cleanups[2], table_cleanup, &marker.taken);
+    context_defer(&cleanups[2], memory_cleanup, &marker.scan.marks);
+    context_defer(&cleanups[3], table_cleanup, &marker.scan.counters);
+    context_defer(&cleanups[4], table_cleanup, &marker.taken);
     for (size_t i = 0; i < program->symbol_count; i++)
         table_add(&marker.taken, program->symbols[i].name, 0);
     marker.scan.taken = program->module_count > 1 ? &marker.taken : NULL;
@@ -188,12 +206,12 @@ void live_mark(struct program *program, const struct program_request *request)
     marker.work = arena_alloc(&program->arena, program->symbol_count, sizeof *marker.work);
     for (uint32_t i = 0; i < program->module_count; i++)
         scan_module(&marker, i);
+    start_marks(&marker, request);
     for (uint32_t i = 0; i < program->symbol_count; i++)
         if (is_root(&program->symbols[i], request))
             mark(&marker, i);
     scan_marked(&marker);
     report_dropped(program);
-    context_clean(&cleanups[2]);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    for (size_t i = sizeof cleanups / sizeof *cleanups; i-- > 0;)
+        context_clean(&cleanups[i]);
 }

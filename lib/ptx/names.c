@@ -147,22 +147,34 @@ static void number_files(struct program *program, uint32_t index, struct table *
         if (at == program->file_count)
             ARRAY_PUSH(*files, program->file_count, *capacity) =
                 (struct program_file){at + 1, index, item->target};
-        details->files[details->file_count++] = (struct program_file_number){item->number, at + 1};
+        details->files[details->file_count++] =
+            (struct program_file_number){item->number, at + 1, at};
         details->renumbers_files |= item->number != at + 1;
     }
-    qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
+    if (details->file_count)
+        qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
 }
 
 /* A module that has the only file table keeps its numbers. */
 static void keep_file_numbers(struct program *program, uint32_t index)
 {
     const struct ptx_module *module = program->modules[index];
+    struct program_module *details = &program->details[index];
     struct program_file *files = arena_alloc(&program->arena, module->item_count, sizeof *files);
 
-    for (size_t i = 0; i < module->item_count; i++)
-        if (module->items[i].kind == PTX_FILE)
-            files[program->file_count++] = (struct program_file){(uint32_t)module->items[i].number,
-                                                                 index, module->items[i].target};
+    details->files = arena_alloc(&program->arena, module->item_count, sizeof *details->files);
+    for (size_t i = 0; i < module->item_count; i++) {
+        uint32_t number = (uint32_t)module->items[i].number;
+
+        if (module->items[i].kind != PTX_FILE)
+            continue;
+        details->files[details->file_count++] = (struct program_file_number){
+            module->items[i].number, number, (uint32_t)program->file_count};
+        files[program->file_count++] =
+            (struct program_file){number, index, module->items[i].target};
+    }
+    if (details->file_count)
+        qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
     program->files = files;
 }
 

@@ -34,6 +34,7 @@ struct program_request {
     const struct used_names *used;         /* what lives, unless keep_dead; NULL = all kernels */
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
+    bool wants_marks; /* find all that a split under SPLIT_STABLE changes, see symbol.h */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
                                      here; may be NULL */
 };
@@ -51,6 +52,7 @@ struct program {
     struct arch target; /* the most demanding .target of the modules: what every chunk's says */
     const struct program_file *files; /* the program's .file table, rising numbers */
     size_t file_count;
+    bool has_one_file_table;  /* only one module has files, and keeps its numbers */
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
 };
 

@@ -85,6 +85,8 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target,
 {
     struct program_entry *entry = scan->labels ? NULL : find_entry(scan, word);
 
+    if (scan->wants_marks && !scan->labels)
+        marks_word(scan, word, entry ? entry->symbol : NO_SYMBOL);
     if (!entry)
         return;
     if (entry->replacement.size)
@@ -114,8 +116,11 @@ static void renumber_file(struct scan *scan, struct text number)
         else
             high = middle;
     }
-    if (low == module->file_count || module->files[low].own != value ||
-        module->files[low].number == value)
+    if (low == module->file_count || module->files[low].own != value)
+        return;
+    if (scan->wants_marks)
+        marks_add(scan, number, MARK_FILE, module->files[low].index);
+    if (module->files[low].number == value)
         return;
     add_edit(scan, number,
              text_of(arena_printf((struct arena *)&scan->program->arena, "%u",
@@ -125,7 +130,7 @@ static void renumber_file(struct scan *scan, struct text number)
 /* "1 2 3": file, line and column. */
 static bool scan_position(struct scan *scan, struct lexer *lexer)
 {
-    bool renumbers = scan->program->details[scan->module].renumbers_files;
+    bool renumbers = scan->program->details[scan->module].renumbers_files || scan->wants_marks;
 
     for (int i = 0; i < 3; i++) {
         struct token token = lexer_peek(lexer);
@@ -157,6 +162,8 @@ static void scan_loc(struct scan *scan, struct lexer *lexer, struct program_symb
         if (word.kind != TOKEN_WORD)
             continue;
         note_word(scan, lexer_text(lexer, word), true, symbols);
+        if (scan->wants_marks && !scan->labels)
+            marks_add(scan, lexer_text(lexer, word), MARK_STRING, 0);
         lexer_next(lexer);
         if (lexer_peek(lexer).mark == '+') {
             lexer_next(lexer);
@@ -227,6 +234,8 @@ static bool scan_word(struct scan *scan, struct statement *statement, struct tex
     if (statement->at_start && !statement->in_guard) {
         if (is_label(body, end)) {
             rename_label(scan, word);
+            if (scan->wants_marks && !scan->labels)
+                marks_word(scan, word, NO_SYMBOL);
             return !scan->labels && is_label_clash(scan, word);
         }
         statement->at_start = false;
@@ -272,6 +281,15 @@ static size_t run_end(struct text body, size_t at, uint8_t most)
     return at;
 }
 
+static size_t scan_quoted(struct scan *scan, struct text body, size_t at)
+{
+    size_t end = lexer_quoted_end(body, at);
+
+    if (scan->wants_marks && !scan->labels && body.data[at] == '/' && end > at + 1)
+        marks_add(scan, (struct text){body.data + at, end - at}, MARK_COMMENT, 0);
+    return end;
+}
+
 /* What begins at `at` and is neither word nor blank; returns where it ends. */
 static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
                                size_t at, struct program_symbol *symbols)
@@ -284,7 +302,7 @@ static size_t scan_other_bytes(struct scan *scan, struct statement *statement, s
         scan_mark(statement, body.data[at]);
         return at + 1;
     case SCAN_QUOTED:
-        return lexer_quoted_end(body, at);
+        return scan_quoted(scan, body, at);
     case SCAN_DOT:
         if (!statement->at_start)
             return run_end(body, at, 2);
@@ -349,13 +367,13 @@ static void scan_body(struct scan *scan, struct text body, struct program_symbol
     context_clean(&cleanup);
 }
 
-/* Replacements only: the text is no use of what it names. */
+/* Replacements and marks only: the text is no use of what it names. */
 static void scan_words(struct scan *scan, struct text text)
 {
     struct lexer lexer = lexer_at(text, 0);
     struct token token;
 
-    if (!scan->program->details[scan->module].has_replacements)
+    if (!scan->program->details[scan->module].has_replacements && !scan->wants_marks)
         return;
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         const struct program_entry *entry;
@@ -363,6 +381,8 @@ static void scan_words(struct scan *scan, struct text text)
         if (token.kind != TOKEN_WORD)
             continue;
         entry = find_entry(scan, lexer_text(&lexer, token));
+        if (scan->wants_marks)
+            marks_word(scan, lexer_text(&lexer, token), entry ? entry->symbol : NO_SYMBOL);
         if (entry && entry->replacement.size)
             add_edit(scan, lexer_text(&lexer, token), entry->replacement);
     }
@@ -373,6 +393,7 @@ static void reset(struct scan *scan)
     scan->reference_count = 0;
     scan->edit_count = 0;
     scan->stamp++;
+    marks_reset(scan);
     scan->has_body_variables = false;
     scan->is_recursive = false;
 }

@@ -1,7 +1,8 @@
 /* symbol.h: the linked program's symbols and what each needs, for the stages behind program.h.
  *
  * Texts are not rewritten: where a chunk must say something else than its source (a symbol's unique
- * name, a number of the file table), there is an edit: a place and its replacement. */
+ * name, a number of the file table), there is an edit: a place and its replacement. Where it may
+ * say something else, so that equal code has an equal text, there is a mark. */
 #ifndef MINILINK_PTX_SYMBOL_H
 #define MINILINK_PTX_SYMBOL_H
 
@@ -22,6 +23,23 @@ struct program_edit {
     const char *at;
     size_t size;
     struct text replacement;
+};
+
+/* What stands in a text though the code does not depend on it: compilers count labels and calls
+ * through the whole module, so that a call more in one kernel changes the text of all behind it. */
+enum program_mark_kind {
+    MARK_NAME,    /* a symbol's name, or the front of a parameter's; value: the symbol */
+    MARK_STRING,  /* a label of the module's string section */
+    MARK_FILE,    /* a number of the file table; value: index in the program's `files` */
+    MARK_COUNTER, /* the number in a label; value: in its function, from 0, by first appearance */
+    MARK_COMMENT,
+};
+
+struct program_mark {
+    const char *at;
+    size_t size;
+    uint32_t value;
+    uint8_t kind; /* enum program_mark_kind */
 };
 
 struct program_symbol {
@@ -45,6 +63,8 @@ struct program_symbol {
     uint32_t reference_count;
     uint32_t edit_count;
     struct program_edit *edits; /* in its item's text, rising places */
+    struct program_mark *marks; /* the same, where program_request.wants_marks */
+    uint32_t mark_count;
 };
 
 /* A name as one module knows it. */
@@ -63,6 +83,7 @@ struct program_entry {
 struct program_file_number {
     uint64_t own;
     uint32_t number;
+    uint32_t index; /* in the program's `files` */
 };
 
 struct program_module {

@@ -153,7 +153,9 @@ static void join_single_users(struct plan *plan, uint64_t largest)
 
 void callgraph_units(struct plan *plan, uint32_t wanted)
 {
-    uint64_t largest = plan->total_weight / (wanted ? wanted : 1);
+    uint64_t largest = plan->request->policy == SPLIT_STABLE
+                           ? stable_piece(plan) / 2
+                           : plan->total_weight / (wanted ? wanted : 1);
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         plan->placements[i].weight = plan->program->symbols[i].item->text.size;

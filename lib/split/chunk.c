@@ -16,6 +16,7 @@
 #include "ptx/types.h"
 #include "split/plan.h"
 #include "split/explain.h"
+#include "split/stable_text.h"
 #include "split/writer.h"
 
 /* A pragma or string section, which every chunk with functions of its module repeats. */
@@ -34,9 +35,9 @@ struct chunk_context {
     struct closure replicas; /* copies of functions */
     struct extra *extras;    /* malloc'ed */
     size_t extra_count;
-    uint32_t *module_stamps; /* chunk + 1 where a module has functions in it */
-    uint32_t *file_stamps;   /* chunk + 1 where such a module has the file */
-    uint32_t origin;         /* module + 1 that a comment names for what is written */
+    uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
+    uint32_t origin;            /* module + 1 that a comment names for what is written */
+    struct stable_text *stable; /* NULL unless chunks are to be stable */
 };
 
 static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
@@ -84,23 +85,21 @@ static void write_header(struct chunk_context *context)
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
-/* The file table, as far as the functions here come from modules that have the files. */
+/* The file table up to the last file that a module with functions here has: ptxas takes the numbers
+ * for places in it (measured on 13.0), so that there may be no gap. */
 static void write_files(struct chunk_context *context)
 {
     const struct program *program = context->plan->program;
-    uint32_t stamp = context->chunk->index + 1;
+    size_t count = 0;
 
     for (size_t m = 0; m < program->module_count; m++)
         for (size_t i = 0; i < program->details[m].file_count; i++)
-            if (context->module_stamps[m] == stamp)
-                context->file_stamps[program->details[m].files[i].number - 1] = stamp;
-    for (size_t i = 0; i < program->file_count; i++) {
+            if (context->module_stamps[m] == context->chunk->index + 1 &&
+                program->details[m].files[i].index >= count)
+                count = (size_t)program->details[m].files[i].index + 1;
+    for (size_t i = 0; i < count; i++) {
         const struct program_file *file = &program->files[i];
-        bool is_only_table = program->details[file->module].file_count == 0;
 
-        if (is_only_table ? context->module_stamps[file->module] != stamp
-                          : context->file_stamps[i] != stamp)
-            continue;
         writer_printf(&context->writer, ".file\t%u ", file->number);
         writer_text(&context->writer, file->name);
         writer_text(&context->writer, TEXT("\n"));
@@ -114,11 +113,24 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
         const struct program_module *details = &context->plan->program->details[extra->module];
 
         if (extra->item->kind != kind ||
+            (kind == PTX_SECTION && context->stable &&
+             stable_text_has_strings(context->stable, extra->module)) ||
             context->module_stamps[extra->module] != context->chunk->index + 1)
             continue;
         writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
         writer_text(&context->writer, TEXT("\n"));
     }
+}
+
+/* Writes a part of a symbol's text as this program has it. */
+static void write_text(struct chunk_context *context, uint32_t symbol, struct text text)
+{
+    const struct program_symbol *entry = &context->plan->program->symbols[symbol];
+
+    if (context->stable)
+        stable_text_write(context->stable, &context->writer, symbol, text);
+    else
+        writer_edited(&context->writer, text, entry->edits, entry->edit_count);
 }
 
 static void write_declaration(struct chunk_context *context, uint32_t symbol)
@@ -130,7 +142,7 @@ static void write_declaration(struct chunk_context *context, uint32_t symbol)
     writer_text(writer,
                 text_of(is_defined_here(context, symbol) ? linkage_here(context->plan, symbol)
                                                          : ".extern "));
-    writer_edited(writer, entry->item->function.head, entry->edits, entry->edit_count);
+    write_text(context, symbol, entry->item->function.head);
     if (performance->is_noreturn)
         writer_text(writer, TEXT(" .noreturn"));
     if (performance->has_abi_preserve)
@@ -148,23 +160,24 @@ static void write_variable_head(struct chunk_context *context, uint32_t symbol, 
     writer_text(&context->writer, text_of(linkage));
     writer_text(&context->writer, entry->item->variable.prefix);
     writer_text(&context->writer, TEXT(" "));
-    writer_edited(&context->writer, entry->item->variable.declarator, entry->edits,
-                  entry->edit_count);
+    write_text(context, symbol, entry->item->variable.declarator);
 }
 
 static void write_declarations(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
+    const uint32_t *order = context->stable ? stable_text_order(context->stable, &context->needed)
+                                            : context->needed.list;
 
     for (size_t i = 0; i < context->needed.count; i++) {
-        uint32_t symbol = context->needed.list[i];
+        uint32_t symbol = order[i];
 
         if (symbols[symbol].is_function &&
             context->declared.stamps[symbol] == context->declared.stamp)
             write_declaration(context, symbol);
     }
     for (size_t i = 0; i < context->needed.count; i++) {
-        uint32_t symbol = context->needed.list[i];
+        uint32_t symbol = order[i];
 
         if (symbols[symbol].is_function ||
             (is_defined_here(context, symbol) &&
@@ -175,14 +188,14 @@ static void write_declarations(struct chunk_context *context)
     }
 }
 
-/* Says in a comment which member what follows is from. Without line numbers: an edit in front of it
- * would change the chunk. */
+/* Says in a comment which member what follows is from; not where chunks are to be stable, as files
+ * have other names elsewhere. */
 static void write_origin(struct chunk_context *context, uint32_t module)
 {
     const char *file = context->plan->program->modules[module]->file;
     char *comment;
 
-    if (context->origin == module + 1)
+    if (context->stable || context->origin == module + 1)
         return;
     context->origin = module + 1;
     comment = arena_string(context->writer.arena, text_of(file));
@@ -205,7 +218,7 @@ static void write_variable(struct chunk_context *context, uint32_t symbol)
     write_variable_head(context, symbol, linkage_here(context->plan, symbol));
     if (initialiser.size) {
         writer_text(&context->writer, TEXT(" = "));
-        writer_edited(&context->writer, initialiser, entry->edits, entry->edit_count);
+        write_text(context, symbol, initialiser);
     }
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT(";\n"));
@@ -221,8 +234,7 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
                        entry->item->line + lexer_count_lines(text, 0, head));
     writer_text(&context->writer, text_of(linkage_here(context->plan, symbol)));
-    writer_edited(&context->writer, (struct text){text.data + head, text.size - head}, entry->edits,
-                  entry->edit_count);
+    write_text(context, symbol, (struct text){text.data + head, text.size - head});
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT("\n"));
 }
@@ -232,9 +244,9 @@ static void write_alias(struct chunk_context *context, uint32_t symbol)
     const struct program_symbol *symbols = context->plan->program->symbols;
 
     writer_text(&context->writer, TEXT(".alias "));
-    writer_text(&context->writer, symbols[symbol].name);
+    writer_text(&context->writer, plan_name(context->plan, symbol));
     writer_text(&context->writer, TEXT(", "));
-    writer_text(&context->writer, symbols[symbols[symbol].alias_target].name);
+    writer_text(&context->writer, plan_name(context->plan, symbols[symbol].alias_target));
     writer_text(&context->writer, TEXT(";\n"));
 }
 
@@ -335,11 +347,16 @@ static void write_ordinary(struct chunk_context *context, struct chunk_origins *
     collect(context, members, count);
     explain_chunk(context->plan, context->chunk, &context->needed);
     write_header(context);
-    write_files(context);
+    if (context->stable)
+        stable_text_start(context->stable);
+    else
+        write_files(context);
     write_extras(context, PTX_PRAGMA);
     write_declarations(context);
     write_definitions(context);
     write_extras(context, PTX_SECTION);
+    if (context->stable)
+        stable_text_finish(context->stable, &context->writer);
     context->chunk->text = writer_finish(&context->writer, origins);
 }
 
@@ -425,7 +442,8 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
     context->declared = closure_new(plan);
     context->replicas = closure_new(plan);
     context->module_stamps = arena_zalloc(plan->arena, program->module_count, sizeof(uint32_t));
-    context->file_stamps = arena_zalloc(plan->arena, program->file_count, sizeof(uint32_t));
+    if (plan->names)
+        context->stable = stable_text_new(plan);
     collect_extras(context);
 }
 
@@ -434,6 +452,8 @@ static void stop(void *argument)
     struct chunk_context *context = argument;
 
     writer_free(&context->writer);
+    if (context->stable)
+        stable_text_free(context->stable);
     free(context->extras);
 }
 

@@ -137,7 +137,7 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
 {
     buffer_string(out, "  the least of these counts, and never the number of threads:\n");
     buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
-    if (plan->request->policy != SPLIT_KERNEL)
+    if (plan->request->policy == SPLIT_BALANCED)
         buffer_printf(out,
                       "  at most %" PRIu64 ", so that each has %" PRIu64
                       " bytes, which are worth an assembler's start\n",
@@ -145,7 +145,10 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
     buffer_printf(out, "  at most %zu, as so many units of functions can be apart\n",
                   plan->unit_count);
     if (plan->request->policy == SPLIT_STABLE)
-        buffer_string(out, "  a power of two, so that few edits change the number\n");
+        buffer_printf(out,
+                      "  cut where the names of functions say so, as pieces of at most %" PRIu64
+                      " bytes, so that edits move little; variables stand alone\n",
+                      plan->piece_bytes);
 }
 
 void explain_plan(const struct plan *plan, const struct chunks *chunks)

@@ -1,10 +1,10 @@
 /* home.c: where variables and aliases are defined, and which internal symbols other chunks need.
  *
- * A variable has one home, the lowest chunk that uses it (where chunks are to be stable, one that
- * does not depend on its users, as its linkage then does not); elsewhere it is extern. Shared
- * variables of a fixed size are laid out for each kernel anew and therefore weak in every chunk
- * that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory merge by
- * themselves. */
+ * A variable has one home, the lowest chunk that uses it (where chunks are to be stable,
+ * one without code, so that its linkage does not depend on its users); elsewhere it is extern.
+ * Shared variables of a fixed size are laid out for each kernel anew and therefore weak in every
+ * chunk that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory
+ * merge by themselves. */
 #include "split/plan.h"
 
 #include "ptx/module.h"
@@ -71,7 +71,7 @@ static void note_whole_modules(struct plan *plan)
     }
 }
 
-static bool is_ordinary_variable(const struct plan *plan, uint32_t symbol)
+bool plan_is_variable(const struct plan *plan, uint32_t symbol)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
 
@@ -97,13 +97,9 @@ static void place_variables(struct plan *plan)
     for (uint32_t i = 0; i < count; i++) {
         struct placement *placement = &plan->placements[i];
 
-        if (!is_ordinary_variable(plan, i) || placement->first_user == NO_CHUNK)
+        if (!plan_is_variable(plan, i) || placement->first_user == NO_CHUNK)
             continue;
-        if (plan->request->policy == SPLIT_STABLE)
-            placement->chunk = partition_stable(plan, i);
-        else
-            placement->chunk =
-                placement->first_user < plan->chunk_count ? placement->first_user : 0;
+        placement->chunk = placement->first_user < plan->chunk_count ? placement->first_user : 0;
         queue[queued++] = i;
     }
     for (uint32_t i = 0; next < queued || i < count;) {
@@ -111,7 +107,7 @@ static void place_variables(struct plan *plan)
 
         if (next == queued) {
             /* Nothing leads to the rest: it stands in the first chunk. */
-            if (is_ordinary_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
+            if (plan_is_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
                 plan->placements[i].chunk = 0;
                 queue[queued++] = i;
             }
@@ -122,7 +118,7 @@ static void place_variables(struct plan *plan)
         for (uint32_t j = 0; j < symbol->reference_count; j++) {
             uint32_t used = symbol->references[j];
 
-            if (!is_ordinary_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
+            if (!plan_is_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
                 continue;
             plan->placements[used].chunk = plan->placements[queue[next]].chunk;
             queue[queued++] = used;
@@ -137,7 +133,7 @@ static void note_placed(struct plan *plan)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         uint32_t target = plan->program->symbols[i].alias_target;
 
-        if (is_ordinary_variable(plan, i)) {
+        if (plan_is_variable(plan, i)) {
             note_references(plan, i, plan->placements[i].chunk);
         } else if (is_ordinary_alias(plan, i)) {
             plan->placements[i].chunk = plan->placements[target].chunk;
@@ -153,7 +149,8 @@ static void replicate_variables(struct plan *plan)
         struct placement *placement = &plan->placements[i];
         bool is_shared = !symbol->is_function && symbol->item->variable.space == PTX_SPACE_SHARED;
 
-        if (!is_ordinary_variable(plan, i) || !placement->has_users)
+        if (!plan_is_variable(plan, i) ||
+            !(placement->has_users || (plan->names && placement->first_user != NO_CHUNK)))
             continue;
         if (is_shared || symbol->linkage == PTX_COMMON) {
             placement->is_replicated = true;
@@ -170,9 +167,7 @@ static void promote(struct plan *plan)
 
         if (placement->chunk == NO_CHUNK || symbol->linkage != PTX_INTERNAL)
             continue;
-        if ((plan->request->policy == SPLIT_STABLE && !symbol->is_function &&
-             plan->chunk_count > 1) ||
-            placement->has_users ||
+        if ((plan->names && !symbol->is_function) || placement->has_users ||
             (placement->first_user != NO_CHUNK && placement->first_user != placement->chunk))
             placement->is_promoted = true;
     }
@@ -190,7 +185,8 @@ void home_find(struct plan *plan)
 {
     note_functions(plan);
     note_whole_modules(plan);
-    place_variables(plan);
+    if (!plan->names)
+        place_variables(plan);
     note_placed(plan);
     replicate_variables(plan);
     promote(plan);

@@ -3,7 +3,6 @@
  * Longest processing time first: the heaviest unit goes to the lightest chunk. Ties go by program
  * order and chunk number, so that the result depends on nothing but the program. */
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "split/plan.h"
 
@@ -85,13 +84,6 @@ static void sink(struct load *heap, size_t count)
     }
 }
 
-uint32_t partition_stable(const struct plan *plan, uint32_t symbol)
-{
-    struct text name = plan->program->symbols[symbol].own_name;
-
-    return (uint32_t)(XXH3_64bits(name.data, name.size) % plan->chunk_count);
-}
-
 static void deal_by_weight(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
@@ -111,26 +103,11 @@ static void deal_by_weight(struct dealer *dealer)
     }
 }
 
-static void deal_by_name(struct dealer *dealer)
-{
-    struct plan *plan = dealer->plan;
-
-    for (size_t i = 0; i < dealer->unit_count; i++) {
-        struct placement *placement = &plan->placements[dealer->units[i]];
-
-        placement->chunk = partition_stable(plan, dealer->units[i]);
-        dealer->loads[placement->chunk] += placement->weight;
-    }
-}
-
 static void deal(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
 
-    if (plan->request->policy == SPLIT_STABLE)
-        deal_by_name(dealer);
-    else
-        deal_by_weight(dealer);
+    deal_by_weight(dealer);
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
@@ -157,17 +134,13 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds)
     return members;
 }
 
-/* What the walk over all chunks counts. */
-struct usage {
-    uint32_t *copies;   /* of each replicated function */
-    uint32_t *lightest; /* lightest chunk that has one */
-};
-
-/* Counts in how many chunks each replicated function is needed. False when that is far too much:
- * the walk then ends early, so that its cost stays in proportion to the text. */
-static bool count_copies(struct dealer *dealer, struct usage *usage)
+uint64_t partition_largest_growth(const struct plan *plan)
 {
-    const struct plan *plan = dealer->plan;
+    return LARGEST_GROWTH(plan->total_weight);
+}
+
+bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct lightest *lightest)
+{
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *functions = partition_members(plan, bounds);
     struct closure closure = closure_new(plan);
@@ -182,9 +155,11 @@ static bool count_copies(struct dealer *dealer, struct usage *usage)
             uint32_t symbol = closure.list[i];
 
             copied += plan->placements[symbol].weight;
-            if (usage->copies[symbol]++ == 0 ||
-                dealer->loads[c] < dealer->loads[usage->lightest[symbol]])
-                usage->lightest[symbol] = c;
+            if (copies[symbol]++ == 0 ||
+                (lightest && lightest->loads[c] < lightest->loads[lightest->chunks[symbol]])) {
+                if (lightest)
+                    lightest->chunks[symbol] = c;
+            }
         }
     }
     return copied <= most;
@@ -209,28 +184,29 @@ static void bound_growth(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     size_t count = plan->program->symbol_count;
-    struct usage usage = {arena_zalloc(plan->arena, count, sizeof *usage.copies),
-                          arena_zalloc(plan->arena, count, sizeof *usage.lightest)};
+    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
+    struct lightest lightest = {arena_zalloc(plan->arena, count, sizeof *lightest.chunks),
+                                dealer->loads};
     struct weighed *order = arena_alloc(plan->arena, count, sizeof *order);
     size_t replicated = 0;
     uint64_t growth = 0;
 
-    if (!count_copies(dealer, &usage))
+    if (!partition_count_copies(plan, copies, &lightest))
         give_up_replication(dealer);
     for (uint32_t i = 0; i < count; i++) {
-        if (!plan->placements[i].is_replicated || usage.copies[i] == 0)
+        if (!plan->placements[i].is_replicated || copies[i] == 0)
             continue;
-        order[replicated] = (struct weighed){(usage.copies[i] - 1) * plan->placements[i].weight, i};
+        order[replicated] = (struct weighed){(copies[i] - 1) * plan->placements[i].weight, i};
         growth += order[replicated++].weight;
     }
     if (replicated)
         qsort(order, replicated, sizeof *order, compare_weighed);
-    for (size_t i = 0; i < replicated && growth > LARGEST_GROWTH(plan->total_weight); i++) {
+    for (size_t i = 0; i < replicated && growth > partition_largest_growth(plan); i++) {
         struct placement *placement = &plan->placements[order[i].symbol];
 
         growth -= order[i].weight;
         placement->is_replicated = false;
-        placement->chunk = usage.lightest[order[i].symbol];
+        placement->chunk = lightest.chunks[order[i].symbol];
         dealer->loads[placement->chunk] += placement->weight;
     }
 }
@@ -271,13 +247,12 @@ static uint32_t choose_count(struct plan *plan, size_t units)
         plan->single_reason = "its functions belong together";
     if (plan->single_reason)
         return 1;
+    if (request->policy == SPLIT_STABLE)
+        return (uint32_t)most;
     if (most > by_size && request->policy != SPLIT_KERNEL)
         most = by_size;
     if (most > units)
         most = units;
-    /* Few edits change the power of two below the bound. */
-    while (request->policy == SPLIT_STABLE && (most & (most - 1)))
-        most &= most - 1;
     return (uint32_t)most;
 }
 
@@ -291,7 +266,15 @@ void partition_make(struct plan *plan)
     callgraph_units(plan, wanted);
     find_units(&dealer);
     plan->chunk_count = choose_count(plan, dealer.unit_count);
+    if (plan->request->policy == SPLIT_STABLE && plan->chunk_count > 1) {
+        naming_make(plan);
+        stable_cut(plan, plan->chunk_count);
+        if (plan->chunk_count > 1)
+            return;
+        plan->single_reason = "it is too small to be worth splitting";
+    }
     if (plan->chunk_count == 1) {
+        plan->names = NULL;
         callgraph_units(plan, 1);
         find_units(&dealer);
     }

@@ -39,6 +39,8 @@ struct plan {
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is dealt out */
     uint64_t most_by_size;  /* chunks that are worth it */
     size_t unit_count;      /* that could be apart */
+    uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
+    struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
 };
 
@@ -55,7 +57,16 @@ struct closure closure_new(const struct plan *plan);
 void closure_add(struct closure *closure, uint32_t symbol);
 void closure_restart(struct closure *closure);
 
-/* True for a live function with a body that is not part of a whole module. */
+/* What a symbol is called in the chunks. */
+static inline struct text plan_name(const struct plan *plan, uint32_t symbol)
+{
+    return plan->names ? plan->names[symbol] : plan->program->symbols[symbol].name;
+}
+
+/* home.c: true for a live variable with a definition that is not part of a whole module. */
+bool plan_is_variable(const struct plan *plan, uint32_t symbol);
+
+/* callgraph.c: true for a live function with a body that is not part of a whole module. */
 bool plan_is_unit(const struct plan *plan, uint32_t symbol);
 
 /* callgraph.c: weights, replicable functions, and units of functions that stay together; `wanted`
@@ -68,8 +79,29 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
 /* partition.c: decides the number of chunks and deals out the units. */
 void partition_make(struct plan *plan);
 
-/* partition.c: the chunk that a symbol has under SPLIT_STABLE, whatever else is in the program. */
-uint32_t partition_stable(const struct plan *plan, uint32_t symbol);
+/* Which chunk with each replicated function is the lightest. */
+struct lightest {
+    uint32_t *chunks;      /* of each symbol */
+    const uint64_t *loads; /* of each chunk */
+};
+
+/* partition.c: counts in how many chunks each replicated function is needed. False when that is far
+ * too much: the walk then ends early, so that its cost stays in proportion to the text. `lightest`
+ * may be NULL. */
+bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct lightest *lightest);
+
+/* partition.c: the bytes that copies of functions may add. */
+uint64_t partition_largest_growth(const struct plan *plan);
+
+/* naming.c: makes plan->names. */
+void naming_make(struct plan *plan);
+
+/* stable.c: most bytes of a piece under SPLIT_STABLE. */
+uint64_t stable_piece(const struct plan *plan);
+
+/* stable.c: deals out units and variables to at most `most` chunks, and sets their count, so that
+ * edits move little. When one chunk has all functions the count is 1 and the rest is not done. */
+void stable_cut(struct plan *plan, uint32_t most);
 
 /* partition.c: the symbols of each ordinary chunk, in program order: those of chunk c are
  * result[bounds[c]] up to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's

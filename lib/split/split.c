@@ -60,13 +60,13 @@ static void list_symbols(struct chunks *chunks, const struct plan *plan)
     chunks->symbols = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->symbols);
     chunks->sources = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->sources);
     chunks->symbol_count = 0;
-    for (size_t i = 0; i < program->symbol_count; i++) {
+    for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
         struct text name;
 
         if (!symbol->is_live)
             continue;
-        name = arena_text(&chunks->arena, symbol->name);
+        name = arena_text(&chunks->arena, plan_name(plan, i));
         chunks->sources[chunks->symbol_count] = (struct chunk_source){
             program->modules[symbol->module]->file, plan->placements[i].chunk, symbol->is_entry};
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){

@@ -70,8 +70,9 @@ struct chunks {
 enum split_policy {
     SPLIT_BALANCED, /* the heaviest first to the lightest chunk: all end at the same time */
     SPLIT_KERNEL,   /* each unit is a chunk, as far as there may be so many */
-    SPLIT_STABLE,   /* by a hash of their names: an edit stays in its chunk, for builds that keep
-                       assembled chunks; chunks differ in weight */
+    SPLIT_STABLE,   /* where names say so, with texts that say no more than the code needs: an edit
+                       stays in its chunk, for builds that keep assembled chunks. The program must
+                       be linked with wants_marks */
 };
 
 struct split_request {

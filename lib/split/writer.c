@@ -34,10 +34,8 @@ void writer_printf(struct writer *writer, const char *format, ...)
     writer_text(writer, arena_text(writer->arena, text_of(line)));
 }
 
-void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
-                   size_t count)
+size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at)
 {
-    const char *at = text.data, *end = text.data + text.size;
     size_t low = 0, high = count;
 
     while (low < high) {
@@ -48,10 +46,18 @@ void writer_edited(struct writer *writer, struct text text, const struct program
         else
             high = middle;
     }
-    for (; low < count && edits[low].at < end; low++) {
-        writer_text(writer, (struct text){at, (size_t)(edits[low].at - at)});
-        writer_text(writer, edits[low].replacement);
-        at = edits[low].at + edits[low].size;
+    return low;
+}
+
+void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
+                   size_t count)
+{
+    const char *at = text.data, *end = text.data + text.size;
+
+    for (size_t i = writer_first_edit(edits, count, at); i < count && edits[i].at < end; i++) {
+        writer_text(writer, (struct text){at, (size_t)(edits[i].at - at)});
+        writer_text(writer, edits[i].replacement);
+        at = edits[i].at + edits[i].size;
     }
     writer_text(writer, (struct text){at, (size_t)(end - at)});
 }

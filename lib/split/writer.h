@@ -53,6 +53,9 @@ void writer_printf(struct writer *writer, const char *format, ...)
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
                    size_t count);
 
+/* Index of the first of the rising edits that does not stand before `at`. */
+size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at);
+
 /* What is written from here on, up to writer_end_range, are the lines of `member` from `line` on.
  */
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);

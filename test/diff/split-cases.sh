@@ -1,6 +1,6 @@
 #!/bin/bash
 # split-cases.sh: the chunks of every case in fixtures/split are accepted by ptxas and joined by nvlink,
-# and the result is what the case expects, for 1 to 4 chunks.
+# and the result is what the case expects, for 1 to 4 chunks, and for as many stable ones as there can be.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tool=$(cd "${BUILD:-build}" && pwd)/tool_split
@@ -58,17 +58,18 @@ assemble() {
 }
 
 run() {
-    name=$1 wanted=$2 options=$3
+    name=$1 wanted=$2 options=$3 policy=${4:-}
     rm -f "$work"/*
     : > "$work/link.log"
-    if "$tool" -u "$wanted" "$work/c" "fixtures/split/$name.ptx" > "$work/log" 2>&1 &&
+    # shellcheck disable=SC2086
+    if "$tool" -u $policy "$wanted" "$work/c" "fixtures/split/$name.ptx" > "$work/log" 2>&1 &&
         { assemble "$options" || [ "${name%%_*}" = 20 ]; }; then
         # shellcheck disable=SC2086
         nvlink -arch=sm_90 $cubins -o "$work/out.cubin" >> "$work/link.log" 2>&1
         outcome "$name" && passed=$((passed + 1)) && return
     fi
     failed=$((failed + 1))
-    echo "split-cases: $name, $wanted chunks $options:"
+    echo "split-cases: $name, $wanted chunks $options $policy:"
     sed 's/^/    /' "$work/log" "$work/link.log"
 }
 
@@ -76,7 +77,9 @@ for path in fixtures/split/*.ptx; do
     for wanted in 1 2 3 4; do
         run "$(basename "$path" .ptx)" "$wanted" ""
     done
+    run "$(basename "$path" .ptx)" 64 "" -s
 done
 run 24_lineinfo 2 -lineinfo
+run 24_lineinfo 64 -lineinfo -s
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

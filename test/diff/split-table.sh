@@ -1,7 +1,7 @@
 #!/bin/bash
 # split-table.sh: what splitting costs in the code: nothing.
 #
-# Links programs with ptxas, in 2, 4 and 16 chunks, and compares each kernel's registers, stack, shared and
+# Links programs with ptxas, in 2, 4 and 16 chunks, and in stable ones, and compares each kernel's registers, stack, shared and
 # constant bytes with those of the unsplit link, in which nvlink links what `ptxas -c` makes of each module:
 # split, none may be more. Up to 24 registers, which ptxas gives any kernel that names a function of another
 # module, are shown, but are no loss: a multiprocessor holds its full number of threads with 32. Programs: the fixtures, and kernels of the toolkit's own libraries.
@@ -14,7 +14,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
 for tool in nvcc nvlink ptxas; do
     if ! command -v $tool > /dev/null; then
         echo "split-table: $tool is not installed: SKIPPED"
-        echo "0 passed, 0 failed, 135 skipped"
+        echo "0 passed, 0 failed, 180 skipped"
         exit 0
     fi
 done
@@ -39,13 +39,14 @@ compare() {
     done
     nvlink -w -v -arch=sm_90 part.*.cubin -o whole.cubin 2> log > out || { echo "split-table: $name: nvlink does not link it"; return 0; }
     cat log out | properties > whole
-    for chunks in 2 4 16; do
-        if ! "$BUILD/minilink" -w -vv -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks=$chunks --minimum-chunk=1 "$@" -o split.cubin 2> log; then
-            failed=$((failed + 1)); echo "failed: $name in $chunks chunks"; tail -n 5 log
+    for way in "2 balanced" "4 balanced" "16 balanced" "32 stable"; do
+        chunks=${way% *} policy=${way#* }
+        if ! "$BUILD/minilink" -w -vv -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --chunks="$chunks" --split-policy="$policy" --minimum-chunk=1 "$@" -o split.cubin 2> log; then
+            failed=$((failed + 1)); echo "failed: $name in $chunks chunks, $policy"; tail -n 5 log
             continue
         fi
         properties < log > split
-        join whole split | awk -v name="$name" -v chunks=$chunks -v made="$(grep -c ': chunk [0-9]' log)" -v kernels="$(wc -l < whole)" '
+        join whole split | awk -v name="$name" -v chunks="$chunks" -v made="$(grep -c ': chunk [0-9]' log)" -v kernels="$(wc -l < whole)" '
             {
                 for (i = 2; i <= 5; i++) {
                     before[i] += $i; after[i] += $(i + 4)

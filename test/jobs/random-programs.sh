@@ -40,7 +40,7 @@ for ((seed = ${SEED:-1}, last = seed + ${COUNT:-40}; seed < last; seed++)); do
     case $((seed % 8)) in
     1) policy=(--split-policy=stable) ;;
     3) options=(-r) ;;
-    5) options=(-lineinfo) ;;
+    5) options=(-lineinfo); [ $((seed % 16)) = 5 ] || policy=(--split-policy=stable) ;;
     6) policy=(--split-policy=kernel) ;;
     esac
     tool_program "$seed" program > messages 2>&1 || { fail "is not made"; continue; }

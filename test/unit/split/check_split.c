@@ -65,16 +65,24 @@ static struct text read_case(const char *name)
 }
 
 /* Links and splits; minimum size 1, so that every function may be a chunk. */
-static void split(const struct program_source *sources, size_t count, uint32_t wanted)
+static void split_by(enum split_policy policy, const struct program_source *sources, size_t count,
+                     uint32_t wanted)
 {
-    struct program_request link = {.arch = {90, 0}, .allow_undefined = true};
-    struct split_request request = {.wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
+    struct program_request link = {
+        .arch = {90, 0}, .allow_undefined = true, .wants_marks = policy == SPLIT_STABLE};
+    struct split_request request = {
+        .policy = policy, .wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
 
     release();
     buffer_char(&sink.text, '\0');
     ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
     ck_assert(split_program(&chunks, &program, &request));
     ck_assert_uint_ge(chunks.count, 1);
+}
+
+static void split(const struct program_source *sources, size_t count, uint32_t wanted)
+{
+    split_by(SPLIT_BALANCED, sources, count, wanted);
 }
 
 static void split_text(const char *text, uint32_t wanted)
@@ -296,6 +304,12 @@ START_TEST(case_splits_as_expected)
             ck_assert_uint_eq(chunks.count, cases[_i].chunks_of_2);
         check_all();
     }
+    for (uint32_t wanted = 2; wanted <= MOST; wanted++) {
+        split_by(SPLIT_STABLE, &source, 1, wanted);
+        ck_assert_uint_le(chunks.count, wanted);
+        check_all();
+    }
+    split(&source, 1, MOST);
     ck_assert_uint_eq(chunks.count, cases[_i].chunks_of_16);
     ck_assert((chunks.count == 1) == (chunks.single_reason != NULL));
     for (at = cases[_i].symbols; *at;) {
@@ -356,6 +370,69 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
     ck_assert(contains(chunk, "bra s$mll; s$mll: ret;"));
     split(sources, 2, 2);
     ck_assert(!contains(&chunks.list[0], "b.cu") || !contains(&chunks.list[1], "b.cu"));
+}
+END_TEST
+
+/* ptxas takes a file's number for its place in the table. */
+START_TEST(file_tables_have_no_gap)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".file 1 \"a.cu\"\n.visible .entry a() { .loc 1 2 3\n ret; }")},
+        {"b", TEXT(HEADER ".file 1 \"b.cu\"\n.visible .entry b() { .loc 1 4 3\n ret; }")}};
+    const struct chunk *b;
+
+    split(sources, 2, 2);
+    ck_assert_uint_eq(chunks.count, 2);
+    b = &chunks.list[contains(&chunks.list[1], ".entry b")];
+    ck_assert(contains(b, ".loc 2 4 3") && contains(b, ".file\t2 \"b.cu\""));
+    ck_assert(contains(b, ".file\t1 \"a.cu\""));
+    split_by(SPLIT_STABLE, sources, 2, MOST);
+    ck_assert_uint_eq(chunks.count, 2);
+    b = &chunks.list[contains(&chunks.list[1], ".entry b")];
+    ck_assert(contains(b, ".loc 1 4 3") && contains(b, ".file\t1 \"b.cu\""));
+    ck_assert(!contains(b, "a.cu"));
+}
+END_TEST
+
+/* All that compilers count in a module, and what two modules name alike. */
+START_TEST(stable_chunks_have_nothing_of_their_neighbours)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".global .b8 $str$7[2] = {65, 0};\n.global .u32 s = 1;\n"
+                          ".visible .entry a() { // one\n.local .b8 __local_depot3[4];\n"
+                          ".reg .b64 q; mov.u64 q, $str$7; mov.u64 q, s; $L__BB3_1: bra $L__BB3_1; "
+                          "/* two */ prototype_9 : .callprototype _ (); ret; }")},
+        {"b", TEXT(HEADER ".global .u32 s = 2;\n.visible .entry b() { .reg .b64 q;\n"
+                          "mov.u64 q, s; ret; }")}};
+    const struct chunk *chunk;
+
+    split_by(SPLIT_STABLE, sources, 2, MOST);
+    check_all();
+    ck_assert_uint_eq(chunks.count, 3); /* the last has the variables */
+    chunk = &chunks.list[0];
+    ck_assert(contains(chunk, ".entry a() { \n.local .b8 __local_depot0[4];\n"));
+    ck_assert(contains(chunk, "mov.u64 q, $str$ml"));
+    ck_assert(contains(chunk, "mov.u64 q, s$ml"));
+    ck_assert(contains(chunk, "$L__BB1_1: bra $L__BB1_1;   prototype_2 : .callprototype"));
+    ck_assert(contains(&chunks.list[1], "mov.u64 q, s$ml"));
+    for (size_t i = 0; i < chunks.symbol_count; i++)
+        ck_assert(chunks.symbols[i].own_name.size == 1 ||
+                  text_equal(chunks.symbols[i].own_name, TEXT("$str$7")));
+}
+END_TEST
+
+/* A label that a symbol has, or that looks like one that is counted, stays. */
+START_TEST(counted_labels_that_are_symbols_stay)
+{
+    struct program_source source = {
+        "a", TEXT(HEADER ".visible .global .u32 $L__BB0_1;\n.visible .entry a() { .reg .b64 q; "
+                         "mov.u64 q, $L__BB0_1; $L__BB5_1: bra $L__BB5_1; ret; }\n"
+                         ".visible .entry b() { $L__BB_1: bra $L__BB_1; ret; }")};
+
+    split_by(SPLIT_STABLE, &source, 1, MOST);
+    check_all();
+    ck_assert(contains(&chunks.list[0], "mov.u64 q, $L__BB0_1; $L__BB5_1: bra $L__BB5_1;"));
+    ck_assert(contains(&chunks.list[1], "$L__BB_1: bra $L__BB_1;"));
 }
 END_TEST
 
@@ -569,6 +646,9 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, case_splits_as_expected, 0, COUNT(cases));
     tcase_add_test(tests, all_cases_in_one_program_split);
     tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
+    tcase_add_test(tests, file_tables_have_no_gap);
+    tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
+    tcase_add_test(tests, counted_labels_that_are_symbols_stay);
     tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
     tcase_add_test(tests, symbols_carry_what_the_merger_restores);
     tcase_add_test(tests, small_internal_callees_are_replicated);

@@ -1,0 +1,203 @@
+/* stable.c: chunks that an edit does not move.
+ *
+ * Units stand in program order. Between two of them chunks may part; how much a boundary is wanted
+ * is a hash of the name behind it. It is cut when the stretch around it in which no other boundary
+ * is wanted more has more bytes than a piece may have. So no piece has more (but for units that
+ * do), an edit of a function moves no boundary but one in the piece that becomes too large or stays
+ * no longer so, and a new function takes or gives no more: what is far away does not matter, and
+ * neither do numbers of chunks. Pieces have half the bytes on average.
+ *
+ * Variables are chunks of their own, by the same rule: their linkage then does not depend on who
+ * uses them, and a new one changes no code. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "ptx/module.h"
+#include "ptx/types.h"
+#include "split/plan.h"
+
+/* Most bytes of a piece: half of that, on average, is worth an assembler's start
+ * (test/bench/cost.sh); or a quarter of a small program. Variables cost less. */
+#define LARGEST_PIECE  262144u
+#define SMALLEST_PIECE 65536u
+#define DATA_PIECE     1048576u
+
+/* A row of units or variables. */
+struct row {
+    uint32_t *symbols;
+    uint64_t *weights;
+    uint64_t *spans; /* of the boundary in front of each: bytes of the stretch around it */
+    size_t count;
+};
+
+uint64_t stable_piece(const struct plan *plan)
+{
+    uint64_t piece = LARGEST_PIECE;
+
+    if (plan->request->minimum_bytes)
+        return plan->request->minimum_bytes > UINT32_MAX ? UINT64_C(2) * UINT32_MAX
+                                                         : 2 * plan->request->minimum_bytes;
+    while (piece > SMALLEST_PIECE && piece > plan->total_weight / 4)
+        piece /= 2;
+    return piece;
+}
+
+static uint64_t wish(const struct plan *plan, uint32_t symbol)
+{
+    struct text name = plan->names[symbol];
+
+    return XXH3_64bits(name.data, name.size);
+}
+
+/* Finds the spans: for each boundary, the next ones to both sides that are wanted more. */
+static void find_spans(const struct plan *plan, struct row *row)
+{
+    uint64_t *ends = arena_alloc(plan->arena, row->count + 1, sizeof *ends);
+    uint64_t *wishes = arena_alloc(plan->arena, row->count + 1, sizeof *wishes);
+    size_t *open = arena_alloc(plan->arena, row->count + 1, sizeof *open);
+    size_t open_count = 0;
+
+    row->spans = arena_zalloc(plan->arena, row->count + 1, sizeof *row->spans);
+    ends[0] = 0;
+    for (size_t i = 0; i < row->count; i++) {
+        ends[i + 1] = ends[i] + row->weights[i];
+        wishes[i] = wish(plan, row->symbols[i]);
+    }
+    for (size_t i = 1; i <= row->count; i++) {
+        while (open_count > 0 && (i == row->count || wishes[open[open_count - 1]] < wishes[i])) {
+            size_t at = open[--open_count];
+
+            row->spans[at] = ends[i] - (open_count ? ends[open[open_count - 1]] : 0);
+        }
+        open[open_count++] = i;
+    }
+}
+
+static size_t count_pieces(const struct row *row, uint64_t piece)
+{
+    size_t count = row->count > 0;
+
+    for (size_t i = 1; i < row->count; i++)
+        count += row->spans[i] > piece;
+    return count;
+}
+
+/* Gives the row's symbols their chunks, from number `first` on; returns the next number. The count
+ * is within bounds for most programs; else pieces grow by powers of two. */
+static uint32_t cut(const struct plan *plan, const struct row *row, uint64_t piece, uint32_t first,
+                    size_t most)
+{
+    uint32_t chunk = first;
+
+    while (count_pieces(row, piece) > most)
+        piece *= 2;
+    for (size_t i = 0; i < row->count; i++) {
+        chunk += i > 0 && row->spans[i] > piece;
+        plan->placements[row->symbols[i]].chunk = chunk;
+    }
+    return row->count ? chunk + 1 : first;
+}
+
+static struct row new_row(const struct plan *plan)
+{
+    size_t count = plan->program->symbol_count;
+
+    return (struct row){.symbols = arena_alloc(plan->arena, count, sizeof(uint32_t)),
+                        .weights = arena_alloc(plan->arena, count, sizeof(uint64_t))};
+}
+
+static void append(struct row *row, uint32_t symbol, uint64_t weight)
+{
+    row->symbols[row->count] = symbol;
+    row->weights[row->count++] = weight;
+}
+
+static struct row find_units(const struct plan *plan)
+{
+    struct row row = new_row(plan);
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated &&
+            plan->placements[i].unit == i)
+            append(&row, i, plan->placements[i].weight);
+    find_spans(plan, &row);
+    return row;
+}
+
+static struct row find_variables(const struct plan *plan)
+{
+    struct row row = new_row(plan);
+
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_variable(plan, i)) {
+            const struct ptx_variable *variable = &plan->program->symbols[i].item->variable;
+
+            append(&row, i,
+                   variable->prefix.size + variable->declarator.size + variable->initialiser.size);
+        }
+    find_spans(plan, &row);
+    return row;
+}
+
+/* Deals out the units; the other functions of each go with it. */
+static void cut_units(struct plan *plan, size_t most)
+{
+    struct row units = find_units(plan);
+
+    plan->chunk_count = cut(plan, &units, plan->piece_bytes, 0, most);
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
+        if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
+            plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
+}
+
+/* The highest bit of what copies of a function add. */
+static unsigned class_of(const struct plan *plan, const uint32_t *copies, uint32_t symbol)
+{
+    uint64_t added = (copies[symbol] - 1) * plan->placements[symbol].weight;
+
+    return added ? 64 - (unsigned)__builtin_clzll(added) : 0;
+}
+
+/* Places functions once whose copies would add too much: all from a power of two on, so that which
+ * these are changes seldom. True when there are any. */
+static bool bound_copies(const struct plan *plan)
+{
+    size_t count = plan->program->symbol_count;
+    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
+    uint64_t added[65] = {0}, sum = 0;
+    unsigned most = 0;
+    bool is_bounded = false;
+
+    if (!partition_count_copies(plan, copies, NULL)) {
+        for (uint32_t i = 0; i < count; i++)
+            plan->placements[i].is_replicated = false;
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (plan->placements[i].is_replicated && copies[i] > 1)
+            added[class_of(plan, copies, i)] += (copies[i] - 1) * plan->placements[i].weight;
+    while (most < 64 && sum + added[most + 1] <= partition_largest_growth(plan))
+        sum += added[++most];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!plan->placements[i].is_replicated || copies[i] <= 1 ||
+            class_of(plan, copies, i) <= most)
+            continue;
+        plan->placements[i].is_replicated = false;
+        is_bounded = true;
+    }
+    return is_bounded;
+}
+
+void stable_cut(struct plan *plan, uint32_t most)
+{
+    struct row variables = find_variables(plan);
+    size_t most_units = most > 1 && variables.count ? most - 1 : most;
+
+    plan->piece_bytes = stable_piece(plan);
+    cut_units(plan, most_units);
+    if (plan->chunk_count > 1 && bound_copies(plan))
+        cut_units(plan, most_units);
+    if (plan->chunk_count > 1)
+        plan->chunk_count =
+            cut(plan, &variables, DATA_PIECE, plan->chunk_count, most - plan->chunk_count);
+}
