@@ -144,7 +144,7 @@ const struct option_row option_table[] = {
     {"minimum-chunk", NULL, "BYTES", NUMBER(link.minimum_chunk, INT32_MAX, 1), GROUP_SPLITTING,
      "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536, or 16384 for up to 4"},
     {"split-policy", NULL, "balanced|kernel|stable", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
-     "balanced (the default), kernel (a chunk for each), stable (an edit changes one chunk)"},
+     "balanced, kernel (a chunk for each), stable (an edit changes one; the default with a cache)"},
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,
      "Print what is in each chunk, and why there are as many"},
     {"dry-run", NULL, NULL, FLAG(link.dry_run), GROUP_SPLITTING,

@@ -179,7 +179,7 @@ static bool link_program(struct link *link)
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),
-        .wants_marks = link->request->split_policy == SPLIT_STABLE,
+        .wants_marks = state_is_split(link) && state_split_policy(link) == SPLIT_STABLE,
         .provided = &link->system_names,
     };
     size_t count = 0;

@@ -64,7 +64,7 @@ struct link_request {
     size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
     bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
-    enum split_policy split_policy; /* --split-policy */
+    enum split_policy split_policy; /* --split-policy; unsaid: stable with a cache, else balanced */
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */
     bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
     bool relocatable;               /* -r */

@@ -24,11 +24,12 @@ static void release_inputs(const void *inputs)
 static bool split(const struct link *link, struct cut *cut)
 {
     const char *keep = link->request->keep;
+    enum split_policy policy = state_split_policy(link);
     struct split_request wanted = {
         .wanted = !state_is_split(link) || link->request->emit_ptx ? 1
-                  : link->request->split_policy == SPLIT_BALANCED  ? MOST_CHUNKS
+                  : policy == SPLIT_BALANCED                       ? MOST_CHUNKS
                                                                    : SPLIT_MOST_CHUNKS,
-        .policy = link->request->split_policy,
+        .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,
         .release = release_inputs,

@@ -24,6 +24,13 @@ bool state_is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
+enum split_policy state_split_policy(const struct link *link)
+{
+    if (link->request->split_policy != SPLIT_UNSAID)
+        return link->request->split_policy;
+    return link->request->cache.folder ? SPLIT_STABLE : SPLIT_BALANCED;
+}
+
 bool state_has_ptx(const struct link *link)
 {
     return link->members.ptx_count + link->members.lto_count > 0;

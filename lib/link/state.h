@@ -81,6 +81,9 @@ bool state_has_ptx(const struct link *link);
 /* True when the program may become several chunks. */
 bool state_is_split(const struct link *link);
 
+/* How the program is cut: as was asked for, else so that a cache profits if there is one. */
+enum split_policy state_split_policy(const struct link *link);
+
 /* True when cubins take part that are not left out later, as libcudadevrt may be. */
 bool state_has_user_cubins(const struct link *link);
 

@@ -137,7 +137,7 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
 {
     buffer_string(out, "  the least of these counts, and never the number of threads:\n");
     buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
-    if (plan->request->policy == SPLIT_BALANCED)
+    if (plan->request->policy != SPLIT_KERNEL && plan->request->policy != SPLIT_STABLE)
         buffer_printf(out,
                       "  at most %" PRIu64 ", so that each has %" PRIu64
                       " bytes, which are worth an assembler's start\n",

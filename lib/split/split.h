@@ -68,6 +68,7 @@ struct chunks {
 
 /* How units of functions are dealt out to chunks. */
 enum split_policy {
+    SPLIT_UNSAID,   /* as SPLIT_BALANCED; for whoever asks for a link */
     SPLIT_BALANCED, /* the heaviest first to the lightest chunk: all end at the same time */
     SPLIT_KERNEL,   /* each unit is a chunk, as far as there may be so many */
     SPLIT_STABLE,   /* where names say so, with texts that say no more than the code needs: an edit

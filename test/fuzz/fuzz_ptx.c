@@ -54,11 +54,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct program_request link = {.arch = {90, 'a'}, .allow_undefined = true};
 
     context_get()->sink = &sink;
-    for (uint32_t wanted = 1; wanted <= 4; wanted += 3) {
-        struct split_request request = {.wanted = wanted, .minimum_bytes = 1, .arch = link.arch};
+    for (uint32_t wanted = 1; wanted <= 7; wanted += 3) {
+        struct split_request request = {.policy = wanted == 7 ? SPLIT_STABLE : SPLIT_BALANCED,
+                                        .wanted = wanted,
+                                        .minimum_bytes = 1,
+                                        .arch = link.arch};
         struct program program = {0};
         struct chunks chunks = {0};
 
+        link.wants_marks = wanted == 7;
         if (program_link(&program, wanted == 1 ? halves : &whole, wanted == 1 ? 2 : 1, &link) &&
             split_program(&chunks, &program, &request))
             check_chunks(&chunks);
