@@ -25,11 +25,20 @@ static void free_dependencies(void *argument)
     arena_free(&files->arena);
 }
 
+/* nvcc's own files between its steps, which are gone when it ends: each would make the rule's target
+ * older than a file that is not there. */
+static bool is_of_nvcc(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strncmp(slash ? slash + 1 : path, "tmpxft_", 7) == 0;
+}
+
 static void add(struct dependencies *files, const char *path)
 {
     struct text key;
 
-    if (!path || !*path)
+    if (!path || !*path || is_of_nvcc(path))
         return;
     key = text_of(path);
     if (table_find(&files->seen, key) != TABLE_NONE)

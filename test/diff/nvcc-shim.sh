@@ -144,6 +144,13 @@ check "LTO-IR alone by the shim" shim/nvcc -arch=sm_90 -dlto a.o b.o -o lto
 check "LTO-IR program runs" ./lto
 check "split LTO by the shim" shim/nvcc -arch=sm_90 -dlto -split-compile-extended=2 a.o b.o -o lto
 check "split LTO program runs" ./lto
+# Several links of one nvcc each have a dependency file of their own; nvcc's temporaries are in none.
+check "objects for two targets" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c a.cu b.cu
+check "two links" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 a.o b.o -o two \
+    -Xnvlink --dependency-file=two.%a.d -Xnvlink --dependency-target=two
+check "each has its dependency file" [ "$(sed -sn '1p; s/^ \([ab]\.o\).*/\1/p' two.sm_80.d two.sm_90.d | tr -d '\n')" = 'two: \a.ob.otwo: \a.ob.o' ]
+check "compiled and linked at once" shim/nvcc -rdc=true -arch=sm_90 a.cu b.cu -o two -Xnvlink --dependency-file=two.d,--dependency-target=two
+check "nothing of nvcc's own in it" [ "$(grep -c tmpxft two.d)" = 0 ]
 check "minilink ran" [ "$(wc -l < runs)" -ge 10 ]
 
 # A CMake project with separable compilation, and one with LTO besides.
