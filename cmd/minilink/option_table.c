@@ -167,8 +167,8 @@ const struct option_row option_table[] = {
      "Most that compressed members may give in all; 0 = no limit; by default 64 for PTX, 256 for cubins, or more for large ones"},
     {"keep-going", NULL, NULL, FLAG(link.keep_going), GROUP_RUNNING,
      "Assemble all chunks even when one has failed, and report each that fails"},
-    {"jobserver", NULL, "auto|on|off", CHOICE(link.jobserver, jobserver_uses), GROUP_RUNNING,
-     "Take part in GNU make's jobserver; auto = when there is one"},
+    {"jobserver", NULL, "[on|auto|off]", CHOICE(link.jobserver, jobserver_uses), GROUP_RUNNING,
+     "Take part in GNU make's jobserver; by default auto: when there is one"},
 
     {"diagnostics-format", NULL, "nvlink|gnu|json", CHOICE(diagnostics_format, diagnostics_formats), GROUP_DIAGNOSTICS,
      "Form of messages: nvlink's, file:line:column first, or an object of JSON in each line"},

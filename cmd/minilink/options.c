@@ -135,11 +135,30 @@ static bool name_files(struct options *options)
     return true;
 }
 
+/* nvlink hands ptxas's --jobserver to the pool of the ptxas that is a part of it; here that pool is
+ * the link's, and no child could use the option. */
+static void take_jobserver(struct options *options)
+{
+    struct word_list *words = &options->assembler_options;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->list[i];
+
+        if (strcmp(word, "--jobserver") != 0 && strcmp(word, "-jobserver") != 0)
+            words->list[kept++] = word;
+        else if (options->link.jobserver == JOBSERVER_AUTO)
+            options->link.jobserver = JOBSERVER_ON;
+    }
+    words->count = kept;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
     struct link_request *link = &options->link;
 
+    take_jobserver(options);
     take_word(&options->assembler_options, NULL);
     take_word(&options->nvvm_options, NULL);
     link->assembler_options = options->assembler_options.list;

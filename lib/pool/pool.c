@@ -223,9 +223,12 @@ size_t pool_thread_count(const struct pool *pool)
 
 bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, uint32_t priority)
 {
-    struct queued_task *task = malloc(sizeof *task);
+    struct queued_task *task;
     bool queued;
 
+    if (!function)
+        return false;
+    task = malloc(sizeof *task);
     if (!task)
         return false;
     *task = (struct queued_task){.node = {.func = function, .arg = argument}, .priority = priority};

@@ -31,8 +31,8 @@ struct pool *pool_create(size_t threads, size_t stack_bytes);
 /* Workers that were started. */
 size_t pool_thread_count(const struct pool *pool);
 
-/* Queues function(argument). `argument` must live until the function has returned. False only when
- * memory runs out; the task is not queued then. */
+/* Queues function(argument). `argument` must live until the function has returned. False when
+ * memory runs out, or there is no function; nothing is queued then. */
 bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, uint32_t priority);
 
 /* Blocks until every submitted task has ended. */

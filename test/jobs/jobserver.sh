@@ -101,6 +101,8 @@ verdict $((status == 0)) "a plug-in that aborts"
 under_make 2 2 4 "recipes that make keeps its jobserver from" PLUS= HOW="$plugin"
 under_make 2 2 4 "such recipes under -Werror" PLUS= HOW="$plugin -Werror"
 verdict "$status" "such recipes under -Werror: status $status"
+under_make 2 2 4 "--jobserver alone" PLUS=+ HOW="$plugin --jobserver"
+under_make 2 2 4 "-Xptxas=--jobserver" PLUS=+ HOW="$plugin -Xptxas=--jobserver"
 under_make 2 3 32 "--jobserver=off" PLUS=+ HOW="$plugin --jobserver=off"
 under_make 8 2 8 "an explicit number of threads" PLUS=+ HOW="$plugin --threads=2"
 # The built-in assembler's own threads count as well.

@@ -187,6 +187,19 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
     return __real_pthread_cond_broadcast(condition);
 }
 
+START_TEST(no_function_is_no_task)
+{
+    struct pool *pool = pool_create(1, 0);
+    atomic_int done = 0;
+
+    ck_assert(!pool_submit(pool, NULL, &done, 1));
+    ck_assert(pool_submit(pool, count_one, &done, 1));
+    pool_wait(pool);
+    ck_assert_int_eq(done, 1);
+    pool_destroy(pool);
+}
+END_TEST
+
 START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
     struct pool *pool = pool_create(2, 0);
@@ -351,6 +364,7 @@ Suite *check_suite(void)
     tcase_set_timeout(cases, 600);
     tcase_add_test(cases, queue_gives_out_in_order_whatever_the_order_of_pushes);
     tcase_add_test(cases, queue_can_be_used_again_after_it_was_empty);
+    tcase_add_test(cases, no_function_is_no_task);
     tcase_add_test(cases, tasks_leave_by_priority_and_then_in_order_of_submission);
     tcase_add_test(cases, wait_returns_when_all_have_ended_and_may_be_repeated);
     tcase_add_test(cases, destroy_waits_for_running_tasks_and_drops_queued_ones);
