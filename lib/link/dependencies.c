@@ -25,8 +25,8 @@ static void free_dependencies(void *argument)
     arena_free(&files->arena);
 }
 
-/* nvcc's own files between its steps, which are gone when it ends: each would make the rule's target
- * older than a file that is not there. */
+/* nvcc's own files between its steps, which are gone when it ends: each would make the rule's
+ * target older than a file that is not there. */
 static bool is_of_nvcc(const char *path)
 {
     const char *slash = strrchr(path, '/');
