@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/ending.h"
 #include "base/exec.h"
+#include "base/folder.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/standard.h"
@@ -15,12 +16,13 @@
 #include "pool/jobserver.h"
 #include "reporting.h"
 
-/* Children, temporaries and jobserver tokens. Everything called here is async-signal-safe. */
+/* Children, files, and jobserver tokens. Everything called here is async-signal-safe. */
 static void clean_up(void)
 {
     exec_kill_all();
     output_remove_temporaries();
     cache_remove_temporaries();
+    folder_remove_all();
     jobserver_return_all();
 }
 

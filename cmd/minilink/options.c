@@ -167,6 +167,7 @@ static enum options_action finish(struct options *options)
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
+    link->assembler.output = link->output;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     add_environment_paths(options, getenv("LIBRARY_PATH"));

@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
+#include "base/exec.h"
+#include "base/folder.h"
 #include "minilink/assembler.h"
 
 struct assembler_request;
@@ -12,9 +15,10 @@ struct assembler_request;
 /* A ptxas that was found, and how it is run. Start with {0}. */
 struct ptxas {
     char *path;
-    char *version;    /* the last two lines of `ptxas --version`: the release and the build */
-    char **launcher;  /* words in front of it, the first a path; ends with NULL; NULL = none */
-    unsigned timeout; /* seconds that one chunk may take; 0 = no limit */
+    char *version;        /* the last two lines of `ptxas --version`: the release and the build */
+    char **launcher;      /* words in front of it, the first a path; ends with NULL; NULL = none */
+    struct folder folder; /* for the files of what is launched; none without a launcher */
+    unsigned timeout;     /* seconds that one chunk may take; 0 = no limit */
 };
 
 /* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
@@ -27,6 +31,13 @@ char *ptxas_find(const struct assembler_request *request, struct buffer *tried);
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
 
 void ptxas_close(struct ptxas *ptxas);
+
+/* What ptxas is told of the job beside its files, in the order that shows in the cubin's notes and
+ * is nvlink's. In `arena`; ends with NULL. */
+const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
+
+/* How a run of it ended, in words, written to `text`, or NULL when it ended well. */
+const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
  * executable, which nothing more can be linked with. */

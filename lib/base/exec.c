@@ -40,9 +40,32 @@ enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
 #define START_LOOKS       500
 #define START_NANOSECONDS 1000000
 
-/* For the signal handler: process groups of running children. */
+/* How long a child that is asked first may take to end: in the signal handler, which a user waits
+ * for, and elsewhere. */
+#define ASKED_LOOKS       1000
+#define ASKED_NANOSECONDS 2000000000u
+
+/* For the signal handler: process groups of running children, and which of them are asked first. */
 static _Atomic(pid_t) groups[GROUPS];
+static atomic_bool is_asked[GROUPS];
 static atomic_bool stopping;
+
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+}
+
+/* The handler's part for a child that is asked first. */
+static void ask(pid_t group)
+{
+    const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
+
+    kill(-group, SIGTERM);
+    for (int looks = 0; looks < ASKED_LOOKS && !has_ended(group); looks++)
+        nanosleep(&pause, NULL);
+}
 
 void exec_kill_all(void)
 {
@@ -56,6 +79,10 @@ void exec_kill_all(void)
         for (int looks = 0; group == GROUP_STARTING && looks < START_LOOKS; looks++) {
             nanosleep(&pause, NULL);
             group = atomic_load(&groups[i]);
+        }
+        if (group > 0 && atomic_load(&is_asked[i])) {
+            ask(group);
+            group = atomic_load(&groups[i]); /* another thread may have reaped it */
         }
         if (group > 0)
             kill(-group, SIGKILL);
@@ -248,13 +275,6 @@ static bool read_output(int fd, struct capture *capture)
     }
 }
 
-static bool has_ended(pid_t pid)
-{
-    siginfo_t info = {0};
-
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
-}
-
 static bool is_cancelled(const struct exec_request *request)
 {
     return atomic_load(&stopping) ||
@@ -267,7 +287,7 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
                             struct capture *capture)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, ticks do */
-    uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u;
+    uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
     bool is_open = true, killed = false, is_late = false;
 
     while (!has_ended(pid)) {
@@ -276,9 +296,12 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
 
         is_late |= !killed && request->timeout && clock_now() >= end;
         if (!killed && (is_late || is_cancelled(request))) {
-            kill(-pid, SIGKILL);
+            kill(-pid, request->is_asked_first ? SIGTERM : SIGKILL);
             killed = true;
+            asked = request->is_asked_first ? clock_now() : 0;
         }
+        if (asked && clock_now() - asked > ASKED_NANOSECONDS)
+            kill(-pid, SIGKILL);
         poll(fds, 2, TICK_MILLISECONDS); /* a failure is a spurious wake-up */
         if (fds[0].revents)
             is_open = read_output(output, capture);
@@ -325,6 +348,7 @@ static int start(pid_t *pid, const struct exec_request *request, size_t place, i
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    atomic_store(&is_asked[place], request->is_asked_first);
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
     if (!atomic_load(&stopping))

@@ -22,6 +22,8 @@ struct exec_request {
     size_t pass_count;
     size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
     unsigned timeout;              /* seconds after which the group is killed; 0 = never */
+    bool is_asked_first;           /* the group gets SIGTERM and a moment to end what it has begun
+                                      elsewhere, before it is killed */
     const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
 };
 

@@ -100,6 +100,8 @@ normal=$work/plugin.cubin
 "${plugin[@]}" && mv out/x "$normal"
 interrupt "a link by a plug-in" 120 "${plugin[@]}"
 interrupt "a link by a slow assembler" 200 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" "${abc[@]}"
+interrupt "a link by a launched assembler, whose files are real" 200 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" \
+    --assembler-launcher=env "${abc[@]}"
 if command -v ptxas > /dev/null; then
     real=("${split[@]}" --assembler=ptxas "${abc[@]}")
     normal=$work/ptxas.cubin
