@@ -57,6 +57,15 @@ static enum exit_status end_printing(void)
     return standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
+static enum exit_status assemble_chunk(const struct lone_request *request)
+{
+    enum link_code code = lone_run(request);
+
+    return code == LINK_OK            ? EXIT_STATUS_OK
+           : code == LINK_ENVIRONMENT ? EXIT_STATUS_ENVIRONMENT
+                                      : EXIT_STATUS_ERROR;
+}
+
 static enum link_code run(void *argument)
 {
     struct options *options = argument;
@@ -66,6 +75,8 @@ static enum link_code run(void *argument)
     reporting_set(options);
     if (action == OPTIONS_LINK)
         status = link_run(&options->link);
+    else if (action == OPTIONS_CHUNK)
+        status = assemble_chunk(&options->lone);
     else if (action == OPTIONS_HELP)
         options_help(stdout);
     else if (action == OPTIONS_VERSION)

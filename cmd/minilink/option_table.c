@@ -25,6 +25,7 @@
 #define CHOICE(name, words)    {.kind = OPTION_CHOICE, PLACE_OF_NUMBER(name), .choices = words}
 #define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
 #define WORDS(name)            {.kind = OPTION_WORDS, PLACE(struct word_list, name)}
+#define WORD(name)             {.kind = OPTION_WORD, PLACE(struct word_list, name)}
 #define JOINED(name)           {.kind = OPTION_JOINED, PLACE(struct buffer, name)}
 #define LIBRARIES              {.kind = OPTION_LIBRARIES}
 #define IGNORED                {.kind = OPTION_IGNORED, PLACE(struct word_list, ignored)}
@@ -41,6 +42,7 @@ CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, 
 CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
 CHOICES(diagnostics_formats, {"nvlink", DIAG_FORM_NVLINK}, {"gnu", DIAG_FORM_GNU}, {"json", DIAG_FORM_JSON});
 CHOICES(color_uses, {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER});
+CHOICES(chunk_uses, {"relocatable", ASSEMBLE_RELOCATABLE}, {"whole", ASSEMBLE_WHOLE});
 
 const struct option_row option_table[] = {
     {"arch", NULL, "sm_NN", SPECIAL(take_arch), GROUP_FILES,
@@ -159,6 +161,24 @@ const struct option_row option_table[] = {
      "How large DIR may grow: any of cache_size=75%, cache_size_bytes=2g, cache_size_files=N, prune_after=1w and prune_interval=20m, with colons between"},
     {"cache-stats", NULL, NULL, FLAG(link.cache.statistics), GROUP_CACHE,
      "Print what was found in the cache, and what was not"},
+    {"distributor", NULL, "PROGRAM", STRING(link.distribution.program), GROUP_CACHE,
+     "Have chunks assembled by other machines: a program that runs the jobs of a JSON file, as for LLVM's DTLTO"},
+    {"distributor-arg", NULL, "ARG", WORD(distributor_arguments), GROUP_CACHE,
+     "A word for the distributor, in front of the JSON file; once for each"},
+    {"distributor-timeout", NULL, "SECONDS", NUMBER(link.distribution.timeout, INT32_MAX, 1), GROUP_CACHE,
+     "End a distributor that takes longer for all jobs; 0, the default, is no limit"},
+    {"distributor-tool", NULL, "FILE", STRING(link.distribution.tool), GROUP_CACHE,
+     "The ptxas or minilink of the other machines; by default where it is here"},
+    {"emit-plan", NULL, "FILE", STRING(link.distribution.emit_plan), GROUP_CACHE,
+     "Write that JSON file, and FILE.d with what its jobs read, for a build system to run them; link nothing"},
+    {"resume-plan", NULL, "FILE", STRING(link.distribution.resume_plan), GROUP_CACHE,
+     "Link with what the jobs of a plan have made"},
+    {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE,
+     "What a job runs: assemble one file of PTX to the output, and link nothing"},
+    {"assembler-version", NULL, "TEXT", STRING(lone.version), GROUP_CACHE,
+     "With --assemble-chunk: fail unless the assembler is of this version"},
+    {"chunk-report", NULL, "FILE", STRING(lone.report), GROUP_CACHE,
+     "With --assemble-chunk: write what became of it, and all messages, to FILE"},
 
     {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, "Never use more than N threads"},
     {"worker-stack", NULL, "KIB", NUMBER(link.worker_stack, 1024 * 1024, 1024), GROUP_RUNNING,

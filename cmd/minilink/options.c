@@ -32,8 +32,9 @@ struct reader {
 /* True for options that add to what they have been given before. */
 static bool adds_up(enum option_kind kind)
 {
-    return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_JOINED ||
-           kind == OPTION_LIBRARIES || kind == OPTION_IGNORED || kind == OPTION_LEVEL;
+    return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_WORD ||
+           kind == OPTION_JOINED || kind == OPTION_LIBRARIES || kind == OPTION_IGNORED ||
+           kind == OPTION_LEVEL;
 }
 
 /* nvlink's warning when a single-valued option comes again with another value. */
@@ -153,6 +154,29 @@ static void take_jobserver(struct options *options)
     words->count = kept;
 }
 
+/* What --assemble-chunk has use for. */
+static enum options_action finish_chunk(struct options *options)
+{
+    const struct link_request *link = &options->link;
+    struct lone_request *lone = &options->lone;
+
+    if (link->operand_count != 1 || !link->output || !link->arch.sm) {
+        diag_fatal("--assemble-chunk needs one input file, -o and -arch=sm_NN");
+        return OPTIONS_WRONG;
+    }
+    lone->input = link->operands[0].name;
+    lone->output = link->output;
+    lone->assembler = link->assembler;
+    lone->arch = link->arch;
+    lone->mode =
+        options->chunk_use == ASSEMBLE_WHOLE ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE;
+    lone->debug = link->options.debug;
+    lone->line_info = link->options.line_info;
+    lone->maxrregcount = (uint32_t)link->options.maxrregcount;
+    lone->options = link->assembler_options;
+    return OPTIONS_CHUNK;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -161,6 +185,7 @@ static enum options_action finish(struct options *options)
     take_jobserver(options);
     take_word(&options->assembler_options, NULL);
     take_word(&options->nvvm_options, NULL);
+    take_word(&options->distributor_arguments, NULL);
     link->assembler_options = options->assembler_options.list;
     link->nvvm_options = options->nvvm_options.list;
     link->kernels_used = end_list(&options->kernels_used);
@@ -168,6 +193,8 @@ static enum options_action finish(struct options *options)
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->assembler.output = link->output;
+    link->distribution.output = link->output;
+    link->distribution.arguments = options->distributor_arguments.list;
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     add_environment_paths(options, getenv("LIBRARY_PATH"));
@@ -191,6 +218,8 @@ static enum options_action finish(struct options *options)
                    "information");
     else if (options->host_script)
         return OPTIONS_HOST_SCRIPT;
+    else if (options->chunk_use)
+        return finish_chunk(options);
     else if (link->operand_count == 0)
         diag_fatal("No input files specified; use option --help for more information");
     else if (link->is_virtual && (link->options.lto || link->emit_ptx))
@@ -200,6 +229,10 @@ static enum options_action finish(struct options *options)
     else if (link->dependency_file && !link->dependency_target &&
              (!link->output || strcmp(link->output, "-") == 0))
         diag_fatal("--dependency-file needs --dependency-target where the output has no name");
+    else if ((link->distribution.program != NULL) + (link->distribution.emit_plan != NULL) +
+                 (link->distribution.resume_plan != NULL) >
+             1)
+        diag_fatal("Only one of --distributor, --emit-plan and --resume-plan may be given");
     else
         return OPTIONS_LINK;
     return OPTIONS_WRONG;
@@ -240,6 +273,7 @@ void options_free(struct options *options)
     free(options->reports.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
+    free(options->distributor_arguments.list);
     free(options->ignored.list);
     buffer_free(&options->kernels_used);
     buffer_free(&options->variables_used);

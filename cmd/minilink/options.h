@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "assemble/lone.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
@@ -20,8 +21,12 @@ enum options_action {
     OPTIONS_TARGETS,     /* print the targets and end */
     OPTIONS_COMPLETIONS, /* print a shell's completions and end */
     OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
+    OPTIONS_CHUNK,       /* assemble one chunk, whose request is `lone` */
     OPTIONS_WRONG,       /* a usage error has been reported */
 };
+
+/* What --assemble-chunk makes of its input. */
+enum chunk_use { ASSEMBLE_NONE, ASSEMBLE_RELOCATABLE, ASSEMBLE_WHOLE };
 
 /* nvlink's words, for compute_NN where code has to be made, and for lto_NN. */
 #define VIRTUAL_TARGET                                                                             \
@@ -44,6 +49,9 @@ struct options {
     enum exit_status status; /* what the program will exit with */
     struct link_request link;
     enum host_script host_script;
+    enum chunk_use chunk_use; /* --assemble-chunk */
+    struct lone_request lone;
+    struct word_list distributor_arguments;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
     struct reproduce_word *reproduce_words; /* link.reproduce_word_count of them */

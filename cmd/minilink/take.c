@@ -156,6 +156,9 @@ bool take_option(struct options *options, const struct option_row *row, const ch
         return take_pieces(options, field, value);
     case OPTION_WORDS:
         return take_words(options, field, value);
+    case OPTION_WORD:
+        take_word(field, value);
+        return true;
     case OPTION_JOINED:
         return take_joined(field, value);
     case OPTION_LIBRARIES:

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "assemble/elsewhere.h"
 #include "assemble/remember.h"
 #include "assemble/replay.h"
 #include "assemble/workitem.h"
@@ -146,6 +147,37 @@ static uint32_t run(const struct assembly *assembly)
     return assembly->threads;
 }
 
+/* Other machines take the place of threads. */
+static enum link_code run_elsewhere(const struct assembly *assembly)
+{
+    const struct assemble_request *request = assembly->request;
+    size_t count = assembly->task_count;
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    struct work_item **items;
+    enum link_code code;
+
+    if (count == 0 && !request->distribution->emit_plan)
+        return LINK_OK;
+    context_defer(&cleanup, arena_cleanup, &arena);
+    items = arena_alloc(&arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = assembly->tasks[i].argument;
+    code = elsewhere_run(&(struct elsewhere){
+        .distribution = request->distribution,
+        .chunks = assembly->chunks,
+        .items = items,
+        .count = count,
+        .arch = request->arch,
+        .ptxas = request->opened->ptxas.path ? &request->opened->ptxas : NULL,
+        .assembler_name = request->wanted->name ? request->wanted->name : assembler_names()[0],
+        .launcher = request->wanted->launcher,
+        .time_limit = request->wanted->timeout,
+    });
+    context_clean(&cleanup);
+    return code;
+}
+
 static void report_failure(const struct assembly *assembly, size_t index)
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
@@ -170,6 +202,8 @@ static enum link_code report(const struct assembly *assembly)
 
         if (i > failed && !assembly->options.keep_going)
             break;
+        if (i != failed && assembly->items[i].result == LINK_CANCELLED)
+            continue;
         diag_replay(&assembly->outputs[i].sink);
         replay_log(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
                    has_failed);
@@ -206,14 +240,19 @@ static enum link_code assemble(void *argument)
 {
     struct assembly *assembly = argument;
     struct cubins *cubins = assembly->cubins;
+    enum link_code code = LINK_OK, reported;
 
     cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
     cubins->count = assembly->chunks->count;
     prepare(assembly);
     make_tasks(assembly);
-    cubins->threads = run(assembly);
+    if (assembly->request->distribution)
+        code = run_elsewhere(assembly);
+    else
+        cubins->threads = run(assembly);
     /* One thread again, and every token is back. */
-    return report(assembly);
+    reported = report(assembly);
+    return code == LINK_OK ? reported : code;
 }
 
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,

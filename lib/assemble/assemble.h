@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "assembler/registry.h"
 #include "base/arch.h"
 #include "cache/cache.h"
+#include "distribute/distribute.h"
 #include "minilink/assembler.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
@@ -32,6 +34,9 @@ struct assemble_request {
                                    unless told otherwise; 0 = number of online CPUs */
     struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
     struct cache_key identity;  /* of the assembler and where it runs, when there is a cache */
+    const struct distribution *distribution; /* who else assembles the chunks, or NULL */
+    const struct assembler *opened;          /* `assembler` and what it was made of, with that */
+    const struct assembler_request *wanted;
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
 };
 
@@ -46,14 +51,16 @@ struct chunk_cubin {
 struct cubins {
     struct chunk_cubin *list; /* list[i] comes from chunk i */
     size_t count;
-    uint32_t threads; /* that were really used, or would have been for all chunks */
+    uint32_t threads; /* that were really used, or would have been for all chunks; 0 = the chunks
+                         were assembled elsewhere */
     size_t found;     /* chunks that the cache had */
 };
 
-/* Assembles every chunk. Messages of the assembler are printed in chunk order, with PTX lines
- * mapped back to the member they came from. The first failing chunk (in chunk order) fails the link
- * with its message; chunks that have not started by then are not started. With keep_going all are
- * assembled, and each that fails is reported. Returns an enum link_code. */
+/* Assembles every chunk; or, where a plan is to be written, does only that, and there are no
+ * cubins. Messages of the assembler are printed in chunk order, with PTX lines mapped back to the
+ * member they came from. The first failing chunk (in chunk order) fails the link with its message;
+ * chunks that have not started by then are not started. With keep_going all are assembled, and each
+ * that fails is reported. Returns an enum link_code. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 

@@ -117,7 +117,8 @@ bool replay_parse(struct text line, struct replay_message *message)
     return parse_severity(line, message);
 }
 
-/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. */
+/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. A log that was
+ * written elsewhere knows nothing of the chunk's number ("chunk:12:5: error: text"). */
 static struct text drop_name(struct text line, const char *chunk)
 {
     struct text rest = line;
@@ -125,6 +126,9 @@ static struct text drop_name(struct text line, const char *chunk)
     const char *colon;
 
     if (skip(&rest, text_of(chunk)) && skip(&rest, TEXT(":")))
+        return rest;
+    rest = line;
+    if (skip(&rest, TEXT("chunk:")))
         return rest;
     colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
     if (!colon || (line.data[0] >= '0' && line.data[0] <= '9') ||

@@ -259,7 +259,10 @@ static bool emit_ptx(const struct link *link)
 
 bool back_end_early(const struct link *link)
 {
-    return (link->request->dry_run || emit_ptx(link)) && write_observation(link);
+    const struct link_request *request = link->request;
+
+    return (request->dry_run || request->distribution.emit_plan || emit_ptx(link)) &&
+           write_observation(link);
 }
 
 static struct observe_work merge_work(const struct link *link)

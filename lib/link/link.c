@@ -48,6 +48,8 @@ static bool run_stages(struct link *link)
     if (!middle_assemble(link, &link->assembled))
         return false;
     chunks_free_texts(&link->cut.chunks);
+    if (link->request->distribution.emit_plan)
+        return back_end_early(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     if (!back_merge(link, &link->merged))

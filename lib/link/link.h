@@ -9,6 +9,7 @@
 #include "assembler/registry.h"
 #include "base/arch.h"
 #include "cache/cache.h"
+#include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
 #include "merge/graph_print.h"
@@ -48,6 +49,7 @@ struct link_request {
     bool is_virtual;                /* -arch=compute_NN: no program is made */
     struct option_request options;
     struct assembler_request assembler;
+    struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */
     enum lto_source lto_source;           /* --lto-source */
     const char *nvjitlink;                /* --nvjitlink, or NULL */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */

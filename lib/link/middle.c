@@ -3,6 +3,7 @@
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
 #include <stdlib.h>
 
+#include "assemble/elsewhere.h"
 #include "assemble/identity.h"
 #include "base/context.h"
 #include "base/diag.h"
@@ -128,6 +129,17 @@ static bool is_of_other_form(const struct link *link)
            !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
 }
 
+/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
+static const struct distribution *distribution_of(const struct link *link)
+{
+    const struct distribution *wanted = &link->request->distribution;
+
+    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
+                   !(wanted->resume_plan && link->assembled.is_in_parts)
+               ? wanted
+               : NULL;
+}
+
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(const struct link *link, struct assembled *assembled)
@@ -147,12 +159,17 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .line_info = link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &assembled->arena),
+        .distribution = distribution_of(link),
+        .opened = &link->assembled.assembler,
+        .wanted = &request->assembler,
         .jobserver = request->jobserver,
     };
     int code;
 
-    if (link->cache && identity_of_assembler(&wanted.identity, &link->assembled.assembler,
-                                             wanted.options, link->cache))
+    /* Whoever goes on with a plan must find the chunks that it was made of. */
+    if (link->cache && !request->distribution.emit_plan && !request->distribution.resume_plan &&
+        identity_of_assembler(&wanted.identity, &link->assembled.assembler, wanted.options,
+                              link->cache))
         wanted.cache = link->cache;
     code = assemble_chunks(&assembled->cubins, &link->cut.chunks, &wanted);
     if (code == LINK_NO_MEMORY)
@@ -164,6 +181,8 @@ static bool assemble(const struct link *link, struct assembled *assembled)
     }
     if (code == LINK_ENVIRONMENT)
         state_environment_failed(link);
+    if (request->distribution.emit_plan)
+        cubins_free(&assembled->cubins); /* none was made */
     return code == LINK_OK &&
            (keep_cubins(request->keep, &link->assembled.cubins) || state_environment_failed(link));
 }
@@ -175,6 +194,14 @@ static struct observe_work chunk_work(const struct chunks *chunks)
     for (size_t i = 0; i < chunks->count; i++)
         work.bytes += chunks->list[i].text.size;
     return work;
+}
+
+static bool plan_nothing(const struct link *link)
+{
+    const struct distribution *wanted = &link->request->distribution;
+
+    return !wanted->emit_plan || elsewhere_plan_nothing(wanted) == LINK_OK ||
+           state_environment_failed(link);
 }
 
 bool middle_split(const struct link *link, struct cut *cut)
@@ -191,8 +218,9 @@ bool middle_split(const struct link *link, struct cut *cut)
 
 bool middle_assemble(const struct link *link, struct assembled *assembled)
 {
-    bool ok = !state_has_ptx(link) ||
-              (open_assembler(link, &assembled->assembler) && assemble(link, assembled));
+    bool ok = state_has_ptx(link)
+                  ? open_assembler(link, &assembled->assembler) && assemble(link, assembled)
+                  : plan_nothing(link);
 
     report_assembly(&link->assembled.cubins, &link->assembled.assembler);
     observe_cubins(link->observation, &link->assembled.cubins, &link->assembled.assembler.table);

@@ -96,8 +96,12 @@ void report_assembly(const struct cubins *cubins, const struct assembler *assemb
 {
     if (cubins->count == 0)
         return;
-    diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
-                 assembler->table.version, cubins->count, cubins->threads);
+    if (cubins->threads)
+        diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
+                     assembler->table.version, cubins->count, cubins->threads);
+    else
+        diag_verbose("assembler %s %s, %zu chunks elsewhere", assembler->table.name,
+                     assembler->table.version, cubins->count);
 }
 
 bool report_cache(struct cache *cache)

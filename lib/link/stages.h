@@ -52,7 +52,8 @@ bool back_write(const struct link *link);
 /* Ends a link for a virtual target: writes the list of modules alone. */
 bool back_end_virtual(const struct link *link);
 
-/* Ends a link that assembles nothing: under --dry-run, or with the program's PTX as output. */
+/* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
+ * output. */
 bool back_end_early(const struct link *link);
 
 #endif

@@ -46,6 +46,7 @@ static bool is_size_of(enum option_kind kind, size_t size)
         return size == sizeof(char *);
     case OPTION_LIST:
     case OPTION_WORDS:
+    case OPTION_WORD:
     case OPTION_IGNORED:
         return size == sizeof(struct word_list);
     case OPTION_JOINED:
@@ -282,6 +283,9 @@ START_TEST(what_is_given_reaches_the_field_and_no_other)
     case OPTION_WORDS:
         check_list(row, " a, b\t,", 2, (const char *[]){"a", "b"});
         break;
+    case OPTION_WORD:
+        check_list(row, " a, b", 1, (const char *[]){" a, b"});
+        break;
     case OPTION_JOINED:
         check_joined(row);
         break;
@@ -324,7 +328,8 @@ START_TEST(strings_go_where_their_names_say)
     READ_LINE("-o", "output", "--keep=keep", "-time=time", "-uidx=index", "-nvvmpath=nvvm",
               "--ptxas=ptxas", "--cuda-path=cuda", "--assembler-launcher=launcher",
               "--nvjitlink=nvjitlink", "--cache-dir=cache", "-register-link-binaries=modules",
-              "--assembler=ptxas", "-arch=sm_90a", "-Ofc=mid", "-m64");
+              "--assembler=ptxas", "-arch=sm_90a", "-Ofc=mid", "-m64", "--distributor=program",
+              "--distributor-tool=tool");
     ck_assert_str_eq(link->output, "output");
     ck_assert_str_eq(link->keep, "keep");
     ck_assert_str_eq(link->cache.folder, "cache");
@@ -336,6 +341,9 @@ START_TEST(strings_go_where_their_names_say)
     ck_assert_str_eq(link->assembler.launcher, "launcher");
     ck_assert_str_eq(link->assembler.name, "ptxas");
     ck_assert_str_eq(link->nvjitlink, "nvjitlink");
+    ck_assert_str_eq(link->distribution.program, "program");
+    ck_assert_str_eq(link->distribution.tool, "tool");
+    ck_assert_str_eq(link->distribution.output, "output");
     ck_assert_str_eq(link->modules_file, "modules");
     ck_assert_str_eq(link->options.ofast_compile, "mid");
     ck_assert_uint_eq(link->arch.sm, 90);
@@ -349,8 +357,9 @@ START_TEST(numbers_go_where_their_names_say)
 
     READ_LINE("-split-compile=2", "-split-compile-extended=3", "-maxrregcount=4", "--chunks=5",
               "--minimum-chunk=6", "-j7", "--worker-stack=8", "--decompression-limit=9",
-              "--assembler-timeout=10");
+              "--assembler-timeout=10", "--distributor-timeout=11");
     ck_assert_int_eq(link->options.split_compile, 2);
+    ck_assert_uint_eq(link->distribution.timeout, 11);
     ck_assert_int_eq(link->options.split_compile_extended, 3);
     ck_assert_int_eq(link->options.maxrregcount, 4);
     ck_assert(link->options.has_split_compile && link->options.has_split_compile_extended &&

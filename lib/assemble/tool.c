@@ -1,0 +1,159 @@
+/* tool.c: the words in front of a job's files.
+ *
+ * ptxas is run as it is, since sccache, and whoever looks at a list of processes, knows it; its
+ * messages a distributor may or may not keep apart. Any other assembler is minilink's, or is called
+ * through it. */
+#include "assemble/tool.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+
+/* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
+ * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
+ * MiB; one large kernel takes more than many small ones. */
+#define PTXAS_MEMORY          ((uint64_t)64 << 20)
+#define PTXAS_MEMORY_PER_BYTE 64u
+#define OWN_MEMORY            ((uint64_t)32 << 20)
+#define OWN_MEMORY_PER_BYTE   8u
+
+static struct minilink_job job_of(const struct work_item *item)
+{
+    return (struct minilink_job){.arch = item->options->arch,
+                                 .machine64 = item->is_64bit,
+                                 .debug = item->debug,
+                                 .line_info = item->options->line_info,
+                                 .mode = item->mode,
+                                 .maxrregcount = item->options->maxrregcount,
+                                 .options = item->options->options};
+}
+
+/* Words in an arena; the room is known beforehand. */
+struct words {
+    const char **list;
+    size_t count;
+};
+
+static void add(struct words *words, const char *word)
+{
+    words->list[words->count++] = word;
+    words->list[words->count] = NULL;
+}
+
+static size_t count_words(const char *const *words)
+{
+    size_t count = 0;
+
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+/* A launcher belongs to ptxas wherever that runs. */
+static void use_ptxas(struct distribute_batch *batch, const struct elsewhere *elsewhere,
+                      const struct minilink_job *job)
+{
+    const struct ptxas *ptxas = elsewhere->ptxas;
+    const char *tool = elsewhere->distribution->tool;
+    struct arena *arena = &batch->arena;
+    const char **options = ptxas_options(arena, job);
+    size_t launcher = count_words((const char *const *)ptxas->launcher);
+    struct words words = {
+        arena_alloc(arena, launcher + count_words(options) + 2, sizeof *words.list), 0};
+
+    for (size_t i = 0; i < launcher; i++)
+        add(&words, ptxas->launcher[i]);
+    add(&words, tool ? tool : ptxas->path);
+    for (size_t i = 0; options[i]; i++)
+        add(&words, options[i]);
+    batch->tool.words = words.list;
+}
+
+static const char *own_path(struct arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+
+    return size > 0 && (size_t)size < sizeof path
+               ? arena_string(arena, (struct text){path, (size_t)size})
+               : "minilink";
+}
+
+/* The options of assemble/lone.h. */
+static void use_minilink(struct distribute_batch *batch, const struct elsewhere *elsewhere,
+                         const struct minilink_job *job, const struct minilink_assembler *assembler)
+{
+    const struct context *context = context_get();
+    struct arena *arena = &batch->arena;
+    const char *tool = elsewhere->distribution->tool, *name = elsewhere->assembler_name;
+    size_t given = count_words(job->options);
+    struct words words = {arena_alloc(arena, given + 14, sizeof *words.list), 0};
+    static const char plugin[] = "plugin:";
+
+    add(&words, tool ? tool : own_path(arena));
+    add(&words, job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
+                                                 : "--assemble-chunk=relocatable");
+    add(&words, arena_printf(arena, "--assembler=%s", name));
+    add(&words, arena_printf(arena, "--assembler-version=%s", assembler->version));
+    add(&words, arena_printf(arena, "-arch=%s", job->arch));
+    if (elsewhere->ptxas)
+        add(&words, arena_printf(arena, "--ptxas=%s", elsewhere->ptxas->path));
+    if (elsewhere->ptxas && elsewhere->launcher)
+        add(&words, arena_printf(arena, "--assembler-launcher=%s", elsewhere->launcher));
+    if (job->debug)
+        add(&words, "-g");
+    if (job->line_info)
+        add(&words, "-lineinfo");
+    if (job->maxrregcount)
+        add(&words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+    if (context->suppress_warnings)
+        add(&words, "-w");
+    if (context->warnings_are_errors)
+        add(&words, "-Werror");
+    for (size_t i = 0; i < given; i++)
+        add(&words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
+    batch->tool.words = words.list;
+    batch->tool.reports = true;
+    if (text_starts(text_of(name), TEXT(plugin))) {
+        struct words inputs = {arena_alloc(arena, 2, sizeof *inputs.list), 0};
+
+        add(&inputs, name + sizeof plugin - 1);
+        batch->tool.inputs = inputs.list;
+    }
+}
+
+/* Whoever wants ptxas's messages kept apart, and its cubins vouched for, has it run by minilink. */
+static bool is_minilink(const char *tool)
+{
+    const char *slash = tool ? strrchr(tool, '/') : NULL;
+
+    return tool && strcmp(slash ? slash + 1 : tool, "minilink") == 0;
+}
+
+void tool_choose(struct distribute_batch *batch, const struct elsewhere *elsewhere)
+{
+    const struct work_item *item = elsewhere->items[0];
+    const struct minilink_job job = job_of(item);
+
+    batch->tool.input_suffix = ".ptx";
+    batch->tool.output_suffix = ".cubin";
+    batch->tool.time_limit = elsewhere->time_limit;
+    batch->tool.memory = elsewhere->ptxas ? PTXAS_MEMORY : OWN_MEMORY;
+    batch->tool.memory_per_byte = elsewhere->ptxas ? PTXAS_MEMORY_PER_BYTE : OWN_MEMORY_PER_BYTE;
+    if (elsewhere->ptxas && !is_minilink(elsewhere->distribution->tool))
+        use_ptxas(batch, elsewhere, &job);
+    else
+        use_minilink(batch, elsewhere, &job, item->options->assembler);
+}
+
+void tool_choose_none(struct distribute_batch *batch)
+{
+    struct words words = {arena_alloc(&batch->arena, 2, sizeof *words.list), 0};
+
+    add(&words, own_path(&batch->arena));
+    batch->tool.words = words.list;
+    batch->tool.input_suffix = batch->tool.output_suffix = "";
+}

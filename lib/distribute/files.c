@@ -1,0 +1,122 @@
+/* files.c: read whole, written whole. */
+#include "distribute/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+
+static bool read_all(int fd, struct file_contents *contents)
+{
+    size_t at = 0;
+
+    while (at < contents->size) {
+        ssize_t got = read(fd, contents->data + at, contents->size - at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break; /* somebody has made it shorter */
+        at += (size_t)got;
+    }
+    contents->size = at;
+    contents->data[at] = '\0';
+    return true;
+}
+
+static bool read_open(int fd, struct file_contents *contents, size_t limit)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return false;
+    if (!S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        return false;
+    }
+    if ((uintmax_t)status.st_size > limit) {
+        errno = EFBIG;
+        return false;
+    }
+    contents->size = (size_t)status.st_size;
+    contents->data = malloc(contents->size + 1);
+    if (!contents->data) {
+        errno = ENOMEM;
+        return false;
+    }
+    if (read_all(fd, contents))
+        return true;
+    free(contents->data);
+    *contents = (struct file_contents){0};
+    return false;
+}
+
+bool files_read(struct file_contents *contents, const char *path, size_t limit)
+{
+    /* A pipe must not keep the link waiting for somebody who writes. */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), error;
+    bool ok;
+
+    *contents = (struct file_contents){0};
+    if (fd < 0)
+        return false;
+    ok = read_open(fd, contents, limit);
+    error = errno;
+    close(fd);
+    errno = error;
+    if (!ok && error == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    return ok;
+}
+
+static bool is_there(const char *path, struct bytes bytes)
+{
+    struct file_contents there;
+    bool same = files_read(&there, path, bytes.size) && there.size == bytes.size &&
+                (bytes.size == 0 || memcmp(there.data, bytes.data, bytes.size) == 0);
+
+    free(there.data);
+    return same;
+}
+
+static bool write_all(int fd, struct bytes bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t written = write(fd, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes.data += written;
+        bytes.size -= (size_t)written;
+    }
+    return true;
+}
+
+bool files_write(const char *path, struct bytes bytes)
+{
+    int fd, error = 0;
+
+    if (is_there(path, bytes))
+        return true;
+    unlink(path); /* who reads the old one, or a link to it, is left alone */
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    if (!write_all(fd, bytes))
+        error = errno ? errno : ENOSPC;
+    if (close(fd) && !error)
+        error = errno;
+    if (error)
+        unlink(path);
+    errno = error;
+    return error == 0;
+}

@@ -1,0 +1,232 @@
+/* jobfile.c: objects built member by member; the library frees all of a tree with its root. */
+#include "distribute/jobfile.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+
+/* The library tells only by NULL that memory has run out; trees that it is to be added to take that
+ * NULL without harm. */
+struct maker {
+    json_t *root;
+    const char *not_utf8; /* the first string that JSON cannot hold */
+    bool has_failed;
+};
+
+static json_t *make_string(struct maker *maker, const char *string)
+{
+    json_t *made = json_string(string), *unchecked;
+
+    if (made)
+        return made;
+    unchecked = json_string_nocheck(string);
+    if (unchecked && !maker->not_utf8)
+        maker->not_utf8 = string;
+    json_decref(unchecked);
+    maker->has_failed = true;
+    return NULL;
+}
+
+static json_t *checked(struct maker *maker, json_t *made)
+{
+    if (!made)
+        maker->has_failed = true;
+    return made;
+}
+
+static void set(struct maker *maker, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value))
+        maker->has_failed = true;
+}
+
+static void append(struct maker *maker, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value))
+        maker->has_failed = true;
+}
+
+static void append_string(struct maker *maker, json_t *array, const char *string)
+{
+    append(maker, array, make_string(maker, string));
+}
+
+/* An array of the strings; `list` ends with NULL, and may be NULL. */
+static json_t *make_list(struct maker *maker, const char *const *list)
+{
+    json_t *array = checked(maker, json_array());
+
+    for (size_t i = 0; list && list[i]; i++)
+        append_string(maker, array, list[i]);
+    return array;
+}
+
+static json_t *make_job(struct maker *maker, const struct distribute_batch *batch,
+                        const struct distribute_job *job)
+{
+    json_t *object = checked(maker, json_object());
+    json_t *words = checked(maker, json_array()), *outputs = checked(maker, json_array());
+    const char *const inputs[] = {job->input_path, job->facts_path, NULL};
+
+    append_string(maker, words, job->input_path);
+    if (batch->tool.reports)
+        append(maker, words, checked(maker, json_sprintf("--chunk-report=%s", job->report_path)));
+    append_string(maker, words, "-o");
+    append_string(maker, words, job->output_path);
+    set(maker, object, "args", words);
+    set(maker, object, "inputs", make_list(maker, inputs));
+    append_string(maker, outputs, job->output_path);
+    if (batch->tool.reports)
+        append_string(maker, outputs, job->report_path);
+    set(maker, object, "outputs", outputs);
+    return object;
+}
+
+static void make_document(struct maker *maker, const struct distribute_batch *batch)
+{
+    json_t *common = checked(maker, json_object()), *jobs = checked(maker, json_array());
+
+    maker->root = checked(maker, json_object());
+    set(maker, maker->root, "common", common);
+    set(maker, maker->root, "jobs", jobs);
+    set(maker, common, "linker_output", make_string(maker, batch->distribution->output));
+    set(maker, common, "args", make_list(maker, batch->tool.words));
+    set(maker, common, "inputs", make_list(maker, batch->tool.inputs));
+    for (size_t i = 0; i < batch->count; i++)
+        append(maker, jobs, make_job(maker, batch, &batch->jobs[i]));
+}
+
+static void make_facts(struct maker *maker, const struct distribute_batch *batch,
+                       const struct distribute_job *job)
+{
+    json_t *facts = checked(maker, json_object()), *kernels = checked(maker, json_array());
+
+    maker->root = checked(maker, json_object());
+    set(maker, maker->root, "minilink", facts);
+    set(maker, facts, "version", checked(maker, json_integer(1)));
+    set(maker, facts, "kernels", kernels);
+    for (size_t i = 0; i < job->kernel_count; i++)
+        append(maker, kernels,
+               checked(maker, json_stringn(job->kernels[i].data, job->kernels[i].size)));
+    set(maker, facts, "cost", checked(maker, json_integer((json_int_t)job->cost)));
+    set(maker, facts, "input_bytes", checked(maker, json_integer((json_int_t)job->input.size)));
+    set(maker, facts, "memory_bytes",
+        checked(maker, json_integer((json_int_t)(batch->tool.memory +
+                                                 batch->tool.memory_per_byte * job->input.size))));
+    if (batch->tool.time_limit)
+        set(maker, facts, "time_limit_seconds",
+            checked(maker, json_integer(batch->tool.time_limit)));
+    set(maker, facts, "log", make_string(maker, job->log_path));
+}
+
+static void free_maker(void *maker)
+{
+    json_decref(((struct maker *)maker)->root);
+}
+
+/* The text of what has been made. NULL when it cannot be. */
+static char *finish(const struct maker *maker)
+{
+    char *text;
+
+    if (maker->not_utf8) {
+        diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
+        return NULL;
+    }
+    text = maker->has_failed ? NULL : json_dumps(maker->root, JSON_INDENT(1));
+    if (!text)
+        context_raise(LINK_NO_MEMORY);
+    return text;
+}
+
+char *jobfile_make(const struct distribute_batch *batch)
+{
+    struct maker maker = {0};
+    struct context_cleanup cleanup;
+    char *text;
+
+    context_defer(&cleanup, free_maker, &maker);
+    make_document(&maker, batch);
+    text = finish(&maker);
+    context_clean(&cleanup);
+    return text;
+}
+
+char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job)
+{
+    struct maker maker = {0};
+    struct context_cleanup cleanup;
+    char *text;
+
+    context_defer(&cleanup, free_maker, &maker);
+    make_facts(&maker, batch, job);
+    text = finish(&maker);
+    context_clean(&cleanup);
+    return text;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool has_words(const json_t *array, const char *const *words)
+{
+    size_t i = 0;
+
+    for (; words && words[i]; i++) {
+        const char *there = json_string_value(json_array_get(array, i));
+
+        if (!there || strcmp(there, words[i]) != 0)
+            return false;
+    }
+    return json_is_array(array) && json_array_size(array) == i;
+}
+
+/* What is different, or NULL. */
+static const char *compare(const json_t *root, struct distribute_batch *batch)
+{
+    const json_t *common = json_object_get(root, "common");
+    const json_t *jobs = json_object_get(root, "jobs");
+
+    if (!json_is_array(json_object_get(common, "args")) || !json_is_array(jobs))
+        return "it has no 'common' with 'args', or no 'jobs'";
+    if (!has_words(json_object_get(common, "args"), batch->tool.words))
+        return "its jobs have another command: the options, the target or the assembler have "
+               "changed";
+    if (json_array_size(jobs) != batch->count)
+        return arena_printf(&batch->arena, "it has %zu jobs, and the link now needs %zu",
+                            json_array_size(jobs), batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        const json_t *outputs = json_object_get(json_array_get(jobs, i), "outputs");
+        const char *output = json_string_value(json_array_get(outputs, 0));
+
+        if (!output)
+            return arena_printf(&batch->arena, "its job %zu has no 'outputs'", i);
+        if (strcmp(last_part(output), last_part(batch->jobs[i].output_path)) != 0)
+            return arena_printf(&batch->arena, "the inputs have changed: %s is another",
+                                batch->jobs[i].name);
+    }
+    return NULL;
+}
+
+bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why)
+{
+    struct maker maker = {0};
+    struct context_cleanup cleanup;
+    json_error_t error;
+
+    context_defer(&cleanup, free_maker, &maker);
+    maker.root = json_loadb(text.data, text.size, 0, &error);
+    if (maker.root)
+        *why = compare(maker.root, batch);
+    else if (json_error_code(&error) == json_error_out_of_memory)
+        context_raise(LINK_NO_MEMORY);
+    else
+        *why = arena_printf(&batch->arena, "line %d: %s", error.line, error.text);
+    context_clean(&cleanup);
+    return !*why;
+}

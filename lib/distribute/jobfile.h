@@ -1,0 +1,25 @@
+/* jobfile.h: the JSON files of a batch: the one place here that knows JSON's library.
+ *
+ * The job file has exactly what llvm/utils/dtlto/validate.py allows (LLVM 21 to 22): an object with
+ * `common` (`linker_output`, `args`, `inputs`) and `jobs` (each `args`, at least two `inputs`, at
+ * least one of `outputs`), and no key more in any of them, so that what else there is to know of a
+ * job stands in a file of its own: the second of its inputs, where ThinLTO has the module's
+ * summary. That is an object with the key `minilink`. */
+#ifndef MINILINK_DISTRIBUTE_JOBFILE_H
+#define MINILINK_DISTRIBUTE_JOBFILE_H
+
+#include "distribute/distribute.h"
+
+/* The job file's text, malloc'ed. NULL, reported, when a name in it is no UTF-8, which JSON wants.
+ */
+char *jobfile_make(const struct distribute_batch *batch);
+
+/* The text of the file with the job's facts, malloc'ed. NULL likewise. */
+char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job);
+
+/* Whether `text` is a job file for the jobs of `batch`, in their order, however it is laid out and
+ * wherever their files were. When it is not, *why says what is different or wrong, in the batch's
+ * arena. */
+bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
+
+#endif

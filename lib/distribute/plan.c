@@ -1,0 +1,145 @@
+/* plan.c: the same files where they stay, for somebody else to run the jobs. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/table.h"
+#include "distribute/batch.h"
+#include "distribute/files.h"
+#include "distribute/jobfile.h"
+#include "distribute/result.h"
+
+/* Largest plan that is read; one of 10,000 jobs has 6 MB. */
+#define PLAN_LIMIT ((size_t)1 << 30)
+
+/* Digits that a job's files begin with. */
+#define STEM 32
+
+static const char *folder_of(struct distribute_batch *batch, const char *plan)
+{
+    /* What begins with a dash would be an option to whoever is told of it. */
+    return arena_printf(&batch->arena, "%s%s.d", *plan == '-' ? "./" : "", plan);
+}
+
+/* The digits that a job's files begin with, or the empty text for a name that is not theirs. */
+static struct text stem_of(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == STEM && name[STEM] == '.' ? (struct text){name, STEM}
+                                                                         : (struct text){0};
+}
+
+/* A folder that is looked through. */
+struct sweep {
+    DIR *directory;
+    struct table stems;
+};
+
+static void end_sweep(void *argument)
+{
+    struct sweep *sweep = argument;
+
+    if (sweep->directory)
+        closedir(sweep->directory);
+    table_free(&sweep->stems);
+}
+
+/* Removes the files of jobs that the plan no longer has. What cannot be removed does no harm. */
+static void remove_others(const struct distribute_batch *batch, const char *folder)
+{
+    struct sweep sweep = {.directory = opendir(folder)};
+    struct context_cleanup cleanup;
+    const struct dirent *entry;
+
+    context_defer(&cleanup, end_sweep, &sweep);
+    for (size_t i = 0; i < batch->count; i++)
+        table_add(&sweep.stems, stem_of(strrchr(batch->jobs[i].input_path, '/') + 1), 1);
+    while (sweep.directory && (entry = readdir(sweep.directory)) != NULL) {
+        struct text stem = stem_of(entry->d_name);
+
+        if (stem.size && table_find(&sweep.stems, stem) == TABLE_NONE)
+            unlinkat(dirfd(sweep.directory), entry->d_name, 0);
+    }
+    context_clean(&cleanup);
+}
+
+static void free_contents(void *contents)
+{
+    free(((struct file_contents *)contents)->data);
+}
+
+/* Whole or not at all, and only when there is something new. */
+static enum link_code write_plan(const char *path, const char *text)
+{
+    struct file_contents old = {0};
+    struct context_cleanup cleanup;
+    size_t size = strlen(text);
+    bool is_old;
+
+    context_defer(&cleanup, free_contents, &old);
+    is_old = files_read(&old, path, size) && old.size == size && memcmp(old.data, text, size) == 0;
+    context_clean(&cleanup);
+    if (is_old || output_write_file(path, (struct bytes){(const uint8_t *)text, size}, false))
+        return LINK_OK;
+    return LINK_ENVIRONMENT;
+}
+
+enum link_code distribute_emit_plan(struct distribute_batch *batch)
+{
+    const char *plan = batch->distribution->emit_plan, *folder = folder_of(batch, plan);
+    struct context_cleanup cleanup;
+    enum link_code code;
+    char *text = NULL;
+
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        diag_fatal("Could not make folder '%s': %s", folder, strerror(errno));
+        return LINK_ENVIRONMENT;
+    }
+    distribute_name_files(batch, folder);
+    code = batch_write_inputs(batch);
+    if (code != LINK_OK)
+        return code;
+    context_defer(&cleanup, memory_cleanup, &text);
+    text = jobfile_make(batch);
+    code = text ? write_plan(plan, text) : LINK_FAILED;
+    context_clean(&cleanup);
+    if (code == LINK_OK)
+        remove_others(batch, folder);
+    return code;
+}
+
+static enum link_code check_plan(struct distribute_batch *batch)
+{
+    const char *plan = batch->distribution->resume_plan, *why = NULL;
+    struct file_contents contents = {0};
+    struct context_cleanup cleanup;
+    bool is_read;
+
+    context_defer(&cleanup, free_contents, &contents);
+    is_read = files_read(&contents, plan, PLAN_LIMIT);
+    if (!is_read)
+        diag_fatal("Could not read plan '%s': %s", plan, strerror(errno));
+    else if (!jobfile_is_of((struct text){contents.data, contents.size}, batch, &why))
+        diag_fatal("Plan '%s' is not that of this link: %s", plan, why);
+    context_clean(&cleanup);
+    if (why)
+        diag_note("Write it again (--emit-plan=) and run its jobs");
+    return !is_read ? LINK_ENVIRONMENT : why ? LINK_FAILED : LINK_OK;
+}
+
+enum link_code distribute_resume_plan(struct distribute_batch *batch)
+{
+    enum link_code code;
+
+    distribute_name_files(batch, folder_of(batch, batch->distribution->resume_plan));
+    code = check_plan(batch);
+    for (size_t i = 0; i < batch->count && code == LINK_OK; i++)
+        result_take(batch, &batch->jobs[i]);
+    return code;
+}

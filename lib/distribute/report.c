@@ -1,0 +1,66 @@
+/* report.c: one line, and the log as it is. */
+#include "distribute/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+static const char format[] = "minilink-report 1 ";
+
+const char *report_hash(struct bytes bytes, char hash[REPORT_HASH_SIZE])
+{
+    XXH128_hash_t value = XXH3_128bits(bytes.data, bytes.size);
+
+    snprintf(hash, REPORT_HASH_SIZE, "%016llx%016llx", (unsigned long long)value.high64,
+             (unsigned long long)value.low64);
+    return hash;
+}
+
+void report_write(struct buffer *out, const struct report *report)
+{
+    buffer_printf(out, "%s%d %s %s %zu\n", format, report->code, report->input, report->output,
+                  report->log.size);
+    buffer_text(out, report->log);
+}
+
+/* Takes a number of up to nine digits and the character behind it off *rest. */
+static bool take_number(struct text *rest, char end, uint32_t *number)
+{
+    size_t i = 0;
+
+    *number = 0;
+    for (; i < rest->size && i < 9 && rest->data[i] >= '0' && rest->data[i] <= '9'; i++)
+        *number = *number * 10 + (uint32_t)(rest->data[i] - '0');
+    if (i == 0 || i >= rest->size || rest->data[i] != end)
+        return false;
+    *rest = (struct text){rest->data + i + 1, rest->size - i - 1};
+    return true;
+}
+
+static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
+{
+    const size_t size = REPORT_HASH_SIZE - 1;
+
+    if (rest->size <= size || rest->data[size] != ' ')
+        return false;
+    memcpy(hash, rest->data, size);
+    hash[size] = '\0';
+    *rest = (struct text){rest->data + size + 1, rest->size - size - 1};
+    return true;
+}
+
+bool report_read(struct report *report, struct bytes file)
+{
+    struct text rest = {(const char *)file.data, file.size};
+    uint32_t code, size;
+
+    if (!text_starts(rest, TEXT(format)))
+        return false;
+    rest = (struct text){rest.data + sizeof format - 1, rest.size - (sizeof format - 1)};
+    if (!take_number(&rest, ' ', &code) || !take_hash(&rest, report->input) ||
+        !take_hash(&rest, report->output) || !take_number(&rest, '\n', &size) || rest.size != size)
+        return false;
+    report->code = (int)code;
+    report->log = rest;
+    return true;
+}

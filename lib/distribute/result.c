@@ -1,0 +1,170 @@
+/* result.c: the report, if the tool writes one, says what the cubin must be; else it is looked at
+ * alone, and the log is what a distributor has kept of the job's messages. */
+#include "distribute/result.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distribute/files.h"
+#include "distribute/report.h"
+
+/* Largest output that is taken over; a real one is a few MiB. */
+#define OUTPUT_LIMIT ((size_t)2 << 30)
+
+/* Most bytes of messages that are taken of one job. */
+#define LOG_LIMIT ((size_t)16 << 20)
+
+static void set_wrong(struct distribute_job *job, const char *why)
+{
+    job->end = DISTRIBUTE_WRONG;
+    job->why = why;
+}
+
+/* Codes of another version may mean anything. */
+static enum link_code known_code(int code)
+{
+    switch (code) {
+    case LINK_INTERNAL:
+    case LINK_FAILED:
+    case LINK_NVVM_ERROR:
+    case LINK_NOT_RELOCATABLE:
+    case LINK_NO_MEMORY:
+    case LINK_ENVIRONMENT:
+        return (enum link_code)code;
+    default:
+        return LINK_INTERNAL;
+    }
+}
+
+/* Hands the log to the job. A NUL in it would end it early. */
+static void take_log(struct distribute_job *job, struct text log)
+{
+    job->log = log.size ? malloc(log.size + 1) : NULL;
+    if (!job->log && log.size)
+        context_raise(LINK_NO_MEMORY);
+    for (size_t i = 0; i < log.size; i++)
+        job->log[i] = log.data[i] ? log.data[i] : ' ';
+    if (job->log)
+        job->log[log.size] = '\0';
+    job->is_log_known = true;
+}
+
+/* A result's parts while it is looked at. */
+struct looking {
+    struct file_contents report, output, log;
+};
+
+static void free_looking(void *argument)
+{
+    struct looking *looking = argument;
+
+    free(looking->report.data);
+    free(looking->output.data);
+    free(looking->log.data);
+}
+
+static struct bytes bytes_of(const struct file_contents *contents)
+{
+    return (struct bytes){(const uint8_t *)contents->data, contents->size};
+}
+
+static const char *unreadable(struct distribute_batch *batch, const char *path)
+{
+    return arena_printf(&batch->arena, "'%s' cannot be read: %s", path, strerror(errno));
+}
+
+/* Takes the output over, if it may be believed. */
+static void take_output(struct distribute_batch *batch, struct distribute_job *job,
+                        struct looking *looking)
+{
+    const char *why =
+        batch->check(batch->check_argument, &batch->arena, job, bytes_of(&looking->output));
+
+    if (why) {
+        set_wrong(job, why);
+        return;
+    }
+    job->end = DISTRIBUTE_DONE;
+    job->code = LINK_OK;
+    job->data = looking->output.data;
+    job->size = looking->output.size;
+    looking->output.data = NULL;
+}
+
+static bool read_output(struct distribute_batch *batch, struct distribute_job *job,
+                        struct looking *looking)
+{
+    if (files_read(&looking->output, job->output_path, OUTPUT_LIMIT))
+        return true;
+    if (errno != ENOENT)
+        set_wrong(job, unreadable(batch, job->output_path));
+    return false;
+}
+
+/* Of a tool that reports: nothing is believed without its report. */
+static void take_reported(struct distribute_batch *batch, struct distribute_job *job,
+                          struct looking *looking)
+{
+    struct text input = job->input;
+    struct report report;
+    char hash[REPORT_HASH_SIZE];
+
+    if (!files_read(&looking->report, job->report_path, LOG_LIMIT)) {
+        if (errno != ENOENT)
+            set_wrong(job, unreadable(batch, job->report_path));
+        return;
+    }
+    if (!report_read(&report, bytes_of(&looking->report))) {
+        set_wrong(job, "its report is damaged");
+        return;
+    }
+    report_hash((struct bytes){(const uint8_t *)input.data, input.size}, hash);
+    if (strcmp(hash, report.input) != 0) {
+        set_wrong(job, "its report is about another input");
+        return;
+    }
+    take_log(job, report.log);
+    if (report.code != LINK_OK) {
+        job->end = DISTRIBUTE_FAILED;
+        job->code = known_code(report.code);
+        return;
+    }
+    if (!read_output(batch, job, looking))
+        return;
+    if (strcmp(report_hash(bytes_of(&looking->output), hash), report.output) != 0)
+        set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
+    else
+        take_output(batch, job, looking);
+}
+
+/* Of any other tool: its output says whether it has succeeded; a log beside it, which distributors
+ * may write, is of the job alone. */
+static void take_unreported(struct distribute_batch *batch, struct distribute_job *job,
+                            struct looking *looking)
+{
+    bool has_log = files_read(&looking->log, job->log_path, LOG_LIMIT);
+
+    if (has_log)
+        take_log(job, (struct text){looking->log.data, looking->log.size});
+    if (read_output(batch, job, looking)) {
+        take_output(batch, job, looking);
+    } else if (has_log && job->end == DISTRIBUTE_MISSING) {
+        job->end = DISTRIBUTE_FAILED;
+        job->code = LINK_FAILED;
+    }
+}
+
+void result_take(struct distribute_batch *batch, struct distribute_job *job)
+{
+    struct looking looking = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_looking, &looking);
+    job->end = DISTRIBUTE_MISSING;
+    if (batch->tool.reports)
+        take_reported(batch, job, &looking);
+    else
+        take_unreported(batch, job, &looking);
+    context_clean(&cleanup);
+}
