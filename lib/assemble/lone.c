@@ -127,8 +127,9 @@ static enum link_code run(struct lone *lone)
     if ((!request->report || code != LINK_OK) && lone->result.log)
         diag_text(text_of(lone->result.log));
     if (code != LINK_OK)
-        diag_error("%s: '%s' could not be assembled by '%s' (code %d)", assembler_code_text(code),
-                   request->input, lone->assembler.table.name, code);
+        diag_error("%s: '%s' could not be assembled by '%s' (code %d)",
+                   assembler_code_text((int)code), request->input, lone->assembler.table.name,
+                   (int)code);
     return code;
 }
 
