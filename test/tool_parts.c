@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "input/file.h"
 #include "input/used.h"
 #include "ptx/parts.h"
 
@@ -33,27 +34,41 @@ static struct text read_file(const char *path)
     return (struct text){data, size};
 }
 
+/* What the options say of host code. The number of arguments taken. */
+static int read_options(struct used_names *used, struct inputs *objects, int argc, char **argv)
+{
+    struct input_operand operands[64];
+    struct used_request names = {.is_lto = true};
+    size_t count = 0;
+    int at = 1;
+
+    for (; at + 1 < argc && count < 64 && argv[at][0] == '-'; at += 2) {
+        if (strcmp(argv[at], "-o") == 0)
+            operands[count++] = (struct input_operand){.name = argv[at + 1]};
+        else
+            names.variables = argv[at + 1];
+    }
+    if (at > 1 &&
+        (!inputs_open(objects, operands, count, NULL) || !used_collect(used, objects, &names)))
+        exit(2);
+    return at;
+}
+
 int main(int argc, char **argv)
 {
-    struct inputs none = {0};
+    struct inputs objects = {0};
     struct used_names used = {0};
-    struct used_request names = {0};
     struct parts_request request = {0};
     struct parts_result result;
     struct arena arena = {0};
     struct text *texts;
     enum parts_answer answer;
-    int first = 1;
+    int first = read_options(&used, &objects, argc, argv);
 
-    if (argc > 2 && strcmp(argv[1], "-v") == 0) {
-        names.variables = argv[2];
-        if (!used_collect(&used, &none, &names))
-            return 2;
+    if (first > 1)
         request.used = &used;
-        first = 3;
-    }
     if (first >= argc) {
-        fprintf(stderr, "usage: tool_parts [-v NAMES] IN.ptx...\n");
+        fprintf(stderr, "usage: tool_parts [-o OBJECT]... [-v NAMES] IN.ptx...\n");
         return 2;
     }
     texts = arena_alloc(&arena, (size_t)(argc - first), sizeof *texts);
@@ -68,6 +83,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < request.count; i++)
         free((char *)texts[i].data);
     used_free(&used);
+    inputs_close(&objects);
     arena_free(&arena);
     return answer == PARTS_JOINED ? 0 : answer == PARTS_DISAGREE ? 3 : 1;
 }

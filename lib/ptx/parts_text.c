@@ -222,27 +222,49 @@ static bool skip_lifted(struct reading *reading, size_t at)
     return true;
 }
 
-/* Comments between two tokens are left out, but blanks and line ends stay. Returns true when the
- * token at hand has been left out with them. */
+/* What stands between two tokens. */
+struct gap {
+    size_t line; /* behind the last line end */
+    unsigned lines;
+    bool has_comment;
+    bool is_demoted; /* one of the comments says that a variable follows */
+};
+
+static struct gap look_at_gap(struct text text, size_t at, size_t end)
+{
+    struct gap gap = {.line = end};
+
+    while (at < end) {
+        size_t next = text.data[at] == '/' ? lexer_quoted_end(text, at) : at + 1;
+
+        if (text.data[at] == '/') {
+            gap.has_comment = true;
+            gap.is_demoted |=
+                text_starts((struct text){text.data + at, next - at}, TEXT(PARTS_DEMOTED));
+        } else if (text.data[at] == '\n') {
+            gap.lines++;
+            gap.line = next;
+        }
+        at = next;
+    }
+    return gap;
+}
+
+/* Comments and empty lines are left out. Returns true when the token at hand has been left out with
+ * them. */
 static bool render_gap(struct reading *reading, struct token token)
 {
     struct text text = reading->lexer.text;
-    size_t at = reading->last_end;
-    bool is_demoted = false;
+    struct gap gap = look_at_gap(text, reading->last_end, token.offset);
 
-    if (!memchr(text.data + at, '/', token.offset - at))
+    if (gap.lines < 2 && !gap.has_comment)
         return false;
-    while (at < token.offset) {
-        size_t end = lexer_quoted_end(text, at);
-
-        if (text.data[at] == '/') {
-            copy_to(reading, at);
-            reading->copied = end;
-            is_demoted |= text_starts((struct text){text.data + at, end - at}, TEXT(PARTS_DEMOTED));
-        }
-        at = end;
-    }
-    return is_demoted && skip_lifted(reading, token.offset);
+    copy_to(reading, reading->last_end);
+    if (gap.is_demoted && skip_lifted(reading, token.offset))
+        return true;
+    buffer_char(&reading->rendering->text, gap.lines ? '\n' : ' ');
+    reading->copied = gap.line;
+    return false;
 }
 
 static void note_mark(struct reading *reading, char mark)

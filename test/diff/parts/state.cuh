@@ -1,0 +1,2 @@
+// What two units share.
+extern __device__ int shared_between;

@@ -1,0 +1,2 @@
+#define UNIT 2
+#include "texts.cu"
