@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -224,6 +226,21 @@ static int spawn(pid_t *pid, const struct exec_request *request, int output)
     return error;
 }
 
+/* The same with fixed addresses. A thread's personality is its own, and a child's until it is told
+ * otherwise; a sandbox may forbid to change it (Docker's default does), and then the addresses are
+ * as they come. */
+static int spawn_fixed(pid_t *pid, const struct exec_request *request, int output)
+{
+    int before = personality(0xffffffff); /* only asks */
+    bool is_fixed = before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
+                    personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0;
+    int error = spawn(pid, request, output);
+
+    if (is_fixed)
+        personality((unsigned long)before);
+    return error;
+}
+
 /* What the child has printed so far. */
 struct capture {
     char *data; /* `size` bytes and a NUL, or NULL */
@@ -321,13 +338,14 @@ static enum exec_end follow(pid_t pid, int output, const struct exec_request *re
 static void reap(pid_t pid, size_t place, const struct exec_request *request, enum exec_end end,
                  struct exec_result *result)
 {
+    struct rusage usage = {0};
     int status = 0;
     pid_t reaped;
 
     kill(-pid, SIGKILL);
     atomic_store(&groups[place], GROUP_TAKEN);
     do
-        reaped = waitpid(pid, &status, 0);
+        reaped = wait4(pid, &status, 0, &usage);
     while (reaped < 0 && errno == EINTR);
     if (reaped != pid) /* somebody ignores SIGCHLD, so that the status is lost */
         *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = ECHILD};
@@ -337,6 +355,7 @@ static void reap(pid_t pid, size_t place, const struct exec_request *request, en
         *result = (struct exec_result){.end = EXEC_SIGNALED, .code = WTERMSIG(status)};
     else
         *result = (struct exec_result){.end = EXEC_EXITED, .code = WEXITSTATUS(status)};
+    result->peak = (uint64_t)usage.ru_maxrss * 1024;
 }
 
 /* Starts the child and notes its group, with signals blocked: a handler of this thread would else
@@ -352,7 +371,9 @@ static int start(pid_t *pid, const struct exec_request *request, size_t place, i
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
     if (!atomic_load(&stopping))
-        error = request->call ? spawn_call(pid, request, output) : spawn(pid, request, output);
+        error = request->call              ? spawn_call(pid, request, output)
+                : request->fixed_addresses ? spawn_fixed(pid, request, output)
+                                           : spawn(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct exec_request {
     char *const *argv; /* argv[0] is the path; ends with NULL */
@@ -20,6 +21,9 @@ struct exec_request {
     void *argument;
     const int *pass; /* descriptors that the child gets under the same number */
     size_t pass_count;
+    /* The program finds its stack, heap and libraries at the same addresses each time, where the
+     * kernel permits that: for what depends on the order of addresses. Not for a call. */
+    bool fixed_addresses;
     size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
     unsigned timeout;              /* seconds after which the group is killed; 0 = never */
     bool is_asked_first;           /* the group gets SIGTERM and a moment to end what it has begun
@@ -42,6 +46,8 @@ struct exec_result {
         output; /* standard output and error as they came, NUL-terminated, malloc'ed; NULL = none */
     size_t output_size;
     bool output_cut; /* there was more than the limit, or than memory for it */
+    uint64_t peak;   /* most memory that it had at a time, in bytes (ru_maxrss): what this process
+                        had when it started the child at least, as Linux counts; 0 = not known */
 };
 
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
