@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/diag.h"
@@ -12,6 +13,7 @@
 #include "base/output.h"
 #include "base/standard.h"
 #include "hostscript.h"
+#include "lto/child.h"
 #include "options.h"
 #include "pool/jobserver.h"
 #include "reporting.h"
@@ -103,6 +105,8 @@ int main(int argc, char **argv)
 
     if (!standard_open())
         return EXIT_STATUS_ENVIRONMENT;
+    if (lto_child_is_wanted(argc, argv))
+        _exit(lto_child_run(argv));
     memory_keep_freed();
     set_signals();
     reporting_begin(argc, argv);

@@ -1,6 +1,9 @@
 /* special.c: targets, assemblers, and the options whose words have a grammar. */
 #include "special.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 bool special_undefined(const struct option_row *row, const char *value)
@@ -38,6 +41,30 @@ bool take_machine(struct options *options, const struct option_row *row, const c
 {
     (void)options;
     return strcmp(value, "64") == 0 || special_undefined(row, value);
+}
+
+bool take_memory_limit(struct options *options, const struct option_row *row, const char *value)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    const char *unit;
+    uintmax_t number;
+    int shift = 0;
+
+    errno = 0;
+    number = strtoumax(value, &end, 10);
+    unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+    if (unit) {
+        shift = 10 * ((int)(unit - units) + 1);
+        end++;
+    }
+    if (!isdigit((unsigned char)*value) || *end || errno || number > UINT64_MAX >> shift)
+        return USAGE(
+            "Value '%s' is not defined for option '%s': expected a number, with k, m, g or "
+            "t behind it or without",
+            value, row->name);
+    options->link.memory_limit = number << shift;
+    return true;
 }
 
 bool take_assembler(struct options *options, const struct option_row *row, const char *value)

@@ -22,6 +22,9 @@ bool take_ofast_compile(struct options *options, const struct option_row *row, c
 /* -machine: there is one. */
 bool take_machine(struct options *options, const struct option_row *row, const char *value);
 
+/* --memory-limit: bytes, or a number with k, m, g or t behind it; 0 = none. */
+bool take_memory_limit(struct options *options, const struct option_row *row, const char *value);
+
 /* --assembler: a name, or plugin: and a path. */
 bool take_assembler(struct options *options, const struct option_row *row, const char *value);
 

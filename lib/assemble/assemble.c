@@ -15,7 +15,13 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "pool/dispatch.h"
+#include "pool/fit.h"
 #include "pool/pool.h"
+
+/* What assembling a chunk may take, by what ptxas takes (measured on 13.0: 38 MiB for 102 KB of
+ * PTX, 65 MiB for 717 KB, 293 MiB for 5.5 MB). */
+#define MEMORY_TO_START (UINT64_C(32) << 20)
+#define MEMORY_OF_BYTE  64u
 
 /* Everything about one call of assemble_chunks. */
 struct assembly {
@@ -59,6 +65,20 @@ static void count_threads(struct assembly *assembly)
     assembly->options.thread_limit = limit / threads;
 }
 
+/* The assembler works in chunks side by side as far as memory goes; inside of each nothing changes.
+ */
+static void fit_into_memory(struct assembly *assembly)
+{
+    size_t count = assembly->chunks->count;
+    uint64_t *needs = memory_alloc(count, sizeof *needs);
+
+    for (size_t i = 0; i < count; i++)
+        needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * assembly->chunks->list[i].text.size;
+    assembly->threads =
+        fit_threads(assembly->threads, assembly->request->memory_limit, needs, count);
+    free(needs);
+}
+
 /* minilink-internals(7), Work items: the first of the five steps. */
 static void prepare(struct assembly *assembly)
 {
@@ -84,6 +104,7 @@ static void prepare(struct assembly *assembly)
         .jobserver = request->jobserver,
     };
     count_threads(assembly);
+    fit_into_memory(assembly);
     for (size_t i = 0; i < count; i++) {
         const struct chunk *chunk = &assembly->chunks->list[i];
 

@@ -38,6 +38,7 @@ struct assemble_request {
     const struct assembler *opened;          /* `assembler` and what it was made of, with that */
     const struct assembler_request *wanted;
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
+    uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit; 0 = no limit */
 };
 
 struct chunk_cubin {

@@ -21,6 +21,7 @@
 
 /* What a thing is. New kinds need no more than a name: they are shown under it. */
 #define EVENT_STAGE    "stage"    /* of the link */
+#define EVENT_PART     "part"     /* of LTO-IR was compiled */
 #define EVENT_CHUNK    "chunk"    /* was assembled */
 #define EVENT_FUNCTION "function" /* was compiled by the built-in assembler */
 #define EVENT_COUNTER  "counter"  /* has the value `bytes` from `start` on */
@@ -33,6 +34,7 @@ struct event {
     uint64_t end;     /* 0 = now */
     uint32_t chunk; /* 1 + index of the chunk that it is for; 0 = the thread's, see events_chunk */
     uint64_t bytes; /* that went in; 0 = not known */
+    uint64_t peak;  /* of memory that it had at a time; 0 = not known */
     const char *state; /* how it ended, a literal: "hit", "failed"; NULL = as it should */
     bool is_apart;     /* another process or machine did it, while the thread went on */
 };

@@ -53,6 +53,10 @@ struct exec_result {
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);
 
+/* Writes the path of this process's program into `path`, of PATH_MAX bytes, and returns it; where
+ * it has been removed or replaced meanwhile, that is /proc/self/exe. */
+const char *exec_own_program(char *path);
+
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
  * standard descriptors. -1 and errno when it cannot be made. */
 int exec_memory_file(const char *name);

@@ -23,6 +23,7 @@ static const char *const sections[USED_LISTS] = {".nvHRKE", ".nvHRKI", ".nvHRCE"
 struct collector {
     struct used_names *used;
     const char *name;    /* of the operand at hand, for messages */
+    struct bytes object; /* at hand */
     bool has_lists;      /* the object at hand has */
     bool all_have;       /* every host object so far has */
     bool has_other_code; /* device code that is in no host object */
@@ -51,11 +52,12 @@ static enum used_list find_list(const char *section)
     return (enum used_list)list;
 }
 
-static void add_pattern(struct used_set *set, struct text text, enum used_list list)
+static void add_pattern(struct used_set *set, struct text text, enum used_list list,
+                        struct bytes object)
 {
     struct used_pattern *pattern = &ARRAY_PUSH(set->patterns, set->count, set->capacity);
 
-    *pattern = (struct used_pattern){text, table_find(&set->starts, beginning(text)), list};
+    *pattern = (struct used_pattern){text, table_find(&set->starts, beginning(text)), list, object};
     table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
 }
 
@@ -74,7 +76,7 @@ static bool add_names(void *argument, const char *section, struct bytes data)
         if (size == 0)
             continue;
         add_pattern(lists_kernels ? &collector->used->kernels : &collector->used->variables,
-                    (struct text){string, size}, list);
+                    (struct text){string, size}, list, collector->object);
         /* libcudadevrt lists kernels of its own in every link. Measured: where the program's lists
          * count they do, but they make no lists count. */
         collector->lists_kernels |= lists_kernels && !members_is_system(collector->name);
@@ -85,6 +87,7 @@ static bool add_names(void *argument, const char *section, struct bytes data)
 static void add_object(struct collector *collector, struct bytes data)
 {
     collector->has_lists = false;
+    collector->object = data;
     if (!hostobj_walk_names(collector->name, data, sections, USED_LISTS, add_names, collector))
         collector->ok = false;
     collector->all_have &= collector->has_lists;
@@ -273,6 +276,15 @@ bool used_has_kernel(const struct used_names *used, struct text kernel)
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
         return false;
     return used->keeps_kernels || has(used, &used->kernels, kernel);
+}
+
+bool used_names_kernel(const struct used_names *used, struct text kernel)
+{
+    if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
+        return false;
+    if (used->has_parts)
+        return used->kernels.part_count == 0 || has_part(&used->kernels, kernel);
+    return !used->has_lists || is_listed(&used->kernels, kernel);
 }
 
 bool used_has_variable(const struct used_names *used, struct text variable)

@@ -34,6 +34,7 @@ struct used_pattern {
     struct text text;
     uint32_t next;       /* the one before it with the same beginning, or TABLE_NONE */
     enum used_list list; /* that it stands in */
+    struct bytes object; /* the host object that lists it */
 };
 
 /* Names of kernels, or of variables. */
@@ -79,6 +80,10 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
 
 /* True when the link keeps the kernel of that name. */
 bool used_has_kernel(const struct used_names *used, struct text kernel);
+
+/* True when the lists name the kernel, or the options in their place; and where neither counts for
+ * LTO-IR, any. */
+bool used_names_kernel(const struct used_names *used, struct text kernel);
 
 /* True when host code may name the variable. */
 bool used_has_variable(const struct used_names *used, struct text variable);

@@ -20,7 +20,7 @@
  * other targets with it. */
 static bool is_lto_cubin(const struct link *link)
 {
-    return link->lto_ptx.size > 0 && !state_is_split(link) && link->assembled.cubins.count == 1 &&
+    return link->lto.ptx.size > 0 && !state_is_split(link) && link->assembled.cubins.count == 1 &&
            link->cut.chunks.list[0].is_unchanged;
 }
 
@@ -285,7 +285,7 @@ bool back_merge(const struct link *link, struct merged *merged)
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
                 state_environment_failed(link));
     /* Measured: nvlink has no merge to tell of where LTO-IR is all of the program. */
-    if (ok && (context_get()->verbose > 1 || !state_is_program(link) || link->lto_ptx.size == 0))
+    if (ok && (context_get()->verbose > 1 || !state_is_program(link) || link->lto.ptx.size == 0))
         report_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link));
     return ok;

@@ -3,6 +3,7 @@
  * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
  * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
 #include "base/diag.h"
+#include "link/keep.h"
 #include "link/paths.h"
 #include "link/report.h"
 #include "link/reproduce.h"
@@ -145,18 +146,29 @@ static bool read_members(struct link *link)
 
 static bool compile_lto(struct link *link)
 {
+    const struct link_request *request = link->request;
     const struct lto_request wanted = {
         .library = link->lto_library,
         .members = &link->members,
         .agreement = &link->agreement,
-        .options = &link->request->options,
-        .nvvm_options = link->request->nvvm_options,
+        .options = &request->options,
+        .nvvm_options = request->nvvm_options,
         .used = &link->used,
-        .thread_limit = link->request->thread_limit,
-        .relocatable = link->request->relocatable,
+        .jobs = request->lto_jobs,
+        .is_split = state_is_split(link),
+        .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
+        .thread_limit = request->thread_limit,
+        .stack_bytes = request->worker_stack,
+        .jobserver = request->jobserver,
+        .timeout = request->lto_timeout,
+        .memory_limit = request->memory_limit,
+        .inflation_limit = link->ptx_inflation.limit,
+        .relocatable = request->relocatable,
     };
 
-    return lto_compile(&link->lto_ptx, &link->sources_arena, &wanted);
+    if (!lto_compile(&link->lto, &link->sources_arena, &wanted))
+        return false;
+    return keep_lto(request->keep, &link->lto) || state_environment_failed(link);
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -184,8 +196,8 @@ static bool link_program(struct link *link)
     };
     size_t count = 0;
 
-    if (link->lto_ptx.size)
-        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto_ptx};
+    if (link->lto.ptx.size)
+        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto.ptx};
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;
 

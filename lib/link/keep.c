@@ -35,6 +35,11 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
     return ok;
 }
 
+static struct bytes bytes_of(struct text text)
+{
+    return (struct bytes){(const uint8_t *)text.data, text.size};
+}
+
 static void free_chunks(void *chunks)
 {
     chunks_free(chunks);
@@ -51,11 +56,21 @@ bool keep_program(const char *directory, const struct program *program, struct a
         return true;
     context_defer(&cleanup, free_chunks, &chunks);
     ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
-         write_one(
-             directory, "linked", SIZE_MAX, "ptx",
-             (struct bytes){(const uint8_t *)chunks.list[0].text.data, chunks.list[0].text.size});
+         write_one(directory, "linked", SIZE_MAX, "ptx", bytes_of(chunks.list[0].text));
     context_clean(&cleanup);
     return ok;
+}
+
+bool keep_lto(const char *directory, const struct lto_result *lto)
+{
+    if (!directory)
+        return true;
+    if (!make_directory(directory))
+        return false;
+    for (size_t i = 0; i < lto->part_count && lto->part_count > 1; i++)
+        if (!write_one(directory, "lto", i, "ptx", bytes_of(lto->parts[i].ptx)))
+            return false;
+    return write_one(directory, "lto", SIZE_MAX, "ptx", bytes_of(lto->ptx));
 }
 
 bool keep_chunks(const char *directory, const struct chunks *chunks)
@@ -64,13 +79,9 @@ bool keep_chunks(const char *directory, const struct chunks *chunks)
         return true;
     if (!make_directory(directory))
         return false;
-    for (size_t i = 0; i < chunks->count; i++) {
-        struct text text = chunks->list[i].text;
-
-        if (!write_one(directory, "chunk", i, "ptx",
-                       (struct bytes){(const uint8_t *)text.data, text.size}))
+    for (size_t i = 0; i < chunks->count; i++)
+        if (!write_one(directory, "chunk", i, "ptx", bytes_of(chunks->list[i].text)))
             return false;
-    }
     return true;
 }
 
@@ -85,14 +96,20 @@ bool keep_cubins(const char *directory, const struct cubins *cubins)
     return true;
 }
 
+/* True for "<stem>-<number><suffix>". */
+static bool is_numbered(const char *name, const char *stem, const char *suffix)
+{
+    size_t size = strlen(stem), digits;
+
+    if (strncmp(name, stem, size) != 0 || name[size] != '-')
+        return false;
+    digits = strspn(name + size + 1, "0123456789");
+    return digits > 0 && strcmp(name + size + 1 + digits, suffix) == 0;
+}
+
 bool keep_is_name(const char *name)
 {
-    const char *suffix;
-
-    if (strcmp(name, "linked.ptx") == 0)
-        return true;
-    if (strncmp(name, "chunk-", 6) != 0)
-        return false;
-    suffix = name + 6 + strspn(name + 6, "0123456789");
-    return suffix > name + 6 && (strcmp(suffix, ".ptx") == 0 || strcmp(suffix, ".cubin") == 0);
+    return strcmp(name, "linked.ptx") == 0 || strcmp(name, "lto.ptx") == 0 ||
+           is_numbered(name, "lto", ".ptx") || is_numbered(name, "chunk", ".ptx") ||
+           is_numbered(name, "chunk", ".cubin");
 }

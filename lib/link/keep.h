@@ -6,11 +6,16 @@
 #include <stdbool.h>
 
 #include "assemble/assemble.h"
+#include "lto/lto.h"
 #include "ptx/program.h"
 #include "split/split.h"
 
 /* Each writes into the folder `directory`, which is made when it is missing, and does nothing when
  * `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+
+/* What libnvJitLink made of LTO-IR: lto.ptx; and where several parts were joined to that,
+ * lto-0.ptx, lto-1.ptx, ... */
+bool keep_lto(const char *directory, const struct lto_result *lto);
 
 /* The whole program as one module: linked.ptx. */
 bool keep_program(const char *directory, const struct program *program, struct arch arch);

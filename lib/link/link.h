@@ -52,6 +52,9 @@ struct link_request {
     struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */
     enum lto_source lto_source;           /* --lto-source */
     const char *nvjitlink;                /* --nvjitlink, or NULL */
+    uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
+    unsigned lto_timeout;                 /* --lto-timeout, in seconds; 0 = no limit */
+    uint64_t memory_limit;                /* --memory-limit, in bytes; 0 = none */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */

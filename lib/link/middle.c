@@ -87,7 +87,7 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
  * lists have dropped all that there was, the program is a whole one. */
 static bool is_void(const struct link *link)
 {
-    return link->lto_ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
+    return link->lto.ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
            !link->used.has_parts;
 }
 
@@ -151,6 +151,7 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
+        .memory_limit = request->memory_limit,
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
         .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,

@@ -55,7 +55,7 @@ struct link {
     char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;
-    struct text lto_ptx;        /* what libnvJitLink made of the LTO-IR, in sources_arena */
+    struct lto_result lto;      /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct arena sources_arena; /* the program's PTX; gone once the chunks have theirs */
     struct program program;
     struct arena cubin_arena;

@@ -1,11 +1,9 @@
-/* lto.c: members to inputs, and what the library says to diagnostics.
- *
- * A fatbin entry goes to the library in a container of its own, byte for byte with its header,
- * which the library needs to read it. */
+/* lto.c: parts are planned, run, and joined; or one compilation is all there is. */
 #include "lto/lto.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,315 +11,410 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/diag.h"
-#include "base/exec.h"
+#include "base/events.h"
 #include "base/memory.h"
-#include "lto/nvjitlink.h"
+#include "input/used.h"
+#include "lto/deal.h"
+#include "lto/inputs.h"
+#include "lto/kernels.h"
 #include "lto/options.h"
+#include "lto/part.h"
+#include "lto/report.h"
+#include "pool/fit.h"
+#include "pool/pool.h"
+#include "ptx/parts.h"
 
-/* Names for the loader, where no file is found. */
-static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
-                                           "libnvJitLink.so"};
+/* What a compilation may take (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB
+ * for 837 KB, 70 MiB for a sixteenth of its kernels). */
+#define MEMORY_TO_START (UINT64_C(64) << 20)
+#define MEMORY_OF_BYTE  80u
 
-#define OUTPUT_LIMIT 65536u
-
-struct run {
-    struct arena arena;  /* for what the library is given */
-    struct arena *texts; /* for what it answers */
-    struct nvjitlink_job job;
-    struct nvjitlink_answer answer;
-    struct exec_result result;
+/* One call of lto_compile. */
+struct compilation {
+    const struct lto_request *request;
+    struct lto_result *result;
+    struct arena *texts; /* for what is made */
+    struct arena arena;  /* for what is needed on the way */
+    struct buffer buffer;
+    bool is_partial;
+    struct job_inputs inputs;
+    int inputs_fd;
+    struct lto_kernel *kernels;
+    size_t kernel_count;
+    struct lto_share *shares; /* what each part is given; NULL = one part, given all */
+    struct parts_run run;
+    uint32_t threads; /* that were really used */
+    struct nvjitlink_answer *answers;
+    struct table said;
 };
 
-static void free_run(void *argument)
+static void free_compilation(void *argument)
 {
-    struct run *run = argument;
+    struct compilation *compilation = argument;
 
-    if (run->job.answer >= 0)
-        close(run->job.answer);
-    free(run->result.output);
-    arena_free(&run->arena);
+    parts_free(&compilation->run);
+    if (compilation->inputs_fd >= 0)
+        close(compilation->inputs_fd);
+    table_free(&compilation->said);
+    buffer_free(&compilation->buffer);
+    arena_free(&compilation->arena);
 }
 
-/* Runs the job in a process of its own. True when it left an answer. */
-static bool run_job(struct run *run)
+/* Why there is one part, or NULL, and *count parts are made. */
+static const char *count_parts(struct compilation *compilation, uint32_t *count)
 {
-    const struct exec_request request = {
-        .call = nvjitlink_run, .argument = &run->job, .output_limit = OUTPUT_LIMIT};
+    const struct lto_request *request = compilation->request;
 
-    run->job.answer = exec_memory_file("minilink-lto");
-    if (run->job.answer < 0)
-        context_raise(LINK_NO_MEMORY);
-    exec_run(&request, &run->result);
-    if ((run->result.end == EXEC_NOT_STARTED && run->result.code == ENOMEM) ||
-        (run->result.end == EXEC_EXITED && run->result.code == NVJITLINK_NO_MEMORY))
-        context_raise(LINK_NO_MEMORY);
-    return run->result.end == EXEC_EXITED && run->result.code == 0 &&
-           nvjitlink_read(run->job.answer, run->texts, &run->answer);
-}
-
-static bool can_load(const char *name)
-{
-    struct run run = {.job = {.library = name, .answer = -1}};
-    struct context_cleanup cleanup;
-    bool ok;
-
-    run.texts = &run.arena;
-    context_defer(&cleanup, free_run, &run);
-    ok = run_job(&run) && run.answer.step == NVJITLINK_DONE;
-    context_clean(&cleanup);
-    return ok;
-}
-
-static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)
-{
-    char *found = toolkit_find_nvjitlink(toolkit, tried);
-    size_t count = sizeof loader_names / sizeof *loader_names;
-
-    if (found || toolkit->nvjitlink || toolkit->cuda_path)
-        return found;
-    for (size_t i = 0; i < count; i++)
-        if (can_load(loader_names[i]))
-            return memory_copy_string(loader_names[i], strlen(loader_names[i]));
-    buffer_string(tried, tried->size ? ", the loader's folders" : "the loader's folders");
+    *count = 1;
+    if (request->jobs == 1)
+        return "as --lto-jobs says";
+    if (request->jobs == 0 && !request->is_split)
+        return "the link is not split";
+    if (request->relocatable)
+        return "with -r everything stays visible";
+    if (request->agreement->debug)
+        return "with -g everything stays";
+    if (compilation->is_partial)
+        return "other code takes part, which may call any function";
+    if (lto_options_name_kernels(request))
+        return "-Xnvvm says what host code uses";
+    compilation->kernel_count =
+        lto_kernels_list(&compilation->kernels, &compilation->arena, request);
+    if (compilation->kernel_count == SIZE_MAX)
+        return "its kernels are not known, without PTX beside it or lists in host objects";
+    if (compilation->kernel_count < 2)
+        return compilation->kernel_count ? "it has one kernel" : "it has no kernels";
+    *count = request->jobs
+                 ? request->jobs
+                 : deal_part_count(lto_kernels_bytes(request->members), compilation->kernel_count);
+    if (*count == 1)
+        return "it is too small for more";
+    if (*count > compilation->kernel_count)
+        *count = (uint32_t)compilation->kernel_count;
+    if (*count > DEAL_MOST_PARTS)
+        *count = DEAL_MOST_PARTS;
     return NULL;
 }
 
-bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit)
+/* The names of a part's kernels with external or internal linkage, with commas between them. */
+static struct text join_names(struct compilation *compilation, const uint32_t *parts, uint32_t part,
+                              bool is_internal)
 {
-    struct buffer tried = {0};
-    struct context_cleanup cleanup;
+    struct buffer *buffer = &compilation->buffer;
 
-    *library = NULL;
-    if (source == LTO_SOURCE_PTX) {
-        diag_info("LTO-IR is not linked (--lto-source=ptx): PTX beside it takes its place, without "
-                  "optimisation across modules");
-        return true;
-    }
-    context_defer(&cleanup, buffer_cleanup, &tried);
-    *library = find_library(toolkit, &tried);
-    if (!*library && (source == LTO_SOURCE_LTOIR || toolkit->nvjitlink)) {
-        diag_fatal("Could not find libnvJitLink (looked in %.*s)", TEXT_ARG(buffer_view(&tried)));
-        diag_note("Set CUDA_HOME, or use --cuda-path= or --nvjitlink=");
-    } else if (!*library) {
-        diag_info(
-            "LTO-IR is not linked, as no CUDA toolkit with libnvJitLink was found: PTX beside "
-            "it takes its place, without optimisation across modules");
-        diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&tried)));
-    }
-    context_clean(&cleanup);
-    return *library || (source != LTO_SOURCE_LTOIR && !toolkit->nvjitlink);
+    buffer->size = 0;
+    for (size_t i = 0; i < compilation->kernel_count; i++)
+        if (parts[i] == part && compilation->kernels[i].is_internal == is_internal)
+            buffer_printf(buffer, "%s%.*s", buffer->size ? "," : "",
+                          TEXT_ARG(compilation->kernels[i].name));
+    return arena_text(&compilation->arena, buffer_view(buffer));
 }
 
-/* Members of a group stand side by side. */
-bool lto_refuse_alone(const struct members *members)
+/* What each part is given; none when there is one. */
+static void make_parts(struct compilation *compilation, uint32_t count)
 {
-    bool ok = true;
+    struct lto_part *made = arena_zalloc(compilation->texts, count, sizeof *made);
+    struct part *list = arena_zalloc(&compilation->arena, count, sizeof *list);
+    uint32_t *parts = NULL;
 
-    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
-        const struct member *lto = NULL;
-        bool has_code = false;
-
-        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
-             end++) {
-            if (members->list[end].role == MEMBER_OPTIONS)
-                lto = &members->list[end];
-            has_code |=
-                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
-        }
-        if (!lto || has_code)
-            continue;
-        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
-                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
-                   "toolkit is",
-                   lto->name, members->arch.sm);
-        ok = false;
-    }
-    return ok;
-}
-
-/* The entry as a fatbin with nothing else in it. */
-static struct bytes make_container(struct arena *arena, const struct fatbin_entry *entry)
-{
-    struct bytes container = {NULL, FATBIN_HEADER_SIZE + entry->whole.size};
-    uint8_t *data = arena_alloc(arena, container.size, 1);
-    uint64_t size = entry->whole.size;
-    const uint8_t head[8] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
-
-    memcpy(data, head, sizeof head);
-    for (size_t i = 0; i < 8; i++)
-        data[8 + i] = (uint8_t)(size >> (8 * i));
-    memcpy(data + FATBIN_HEADER_SIZE, entry->whole.data, entry->whole.size);
-    container.data = data;
-    return container;
-}
-
-static void add_inputs(struct run *run, const struct members *members)
-{
-    struct nvjitlink_input *inputs = arena_zalloc(&run->arena, members->lto_count, sizeof *inputs);
-
-    for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-        bool is_fatbin = member->entry.whole.size > 0;
-
-        if (member->role != MEMBER_LTO)
-            continue;
-        inputs[run->job.input_count++] = (struct nvjitlink_input){
-            .name = member->name,
-            .data = is_fatbin ? make_container(&run->arena, &member->entry) : member->entry.payload,
-            .is_fatbin = is_fatbin,
-        };
-    }
-    run->job.inputs = inputs;
-}
-
-/* Whether code takes part that LTO does not see. Tells who brings it. */
-static bool is_partial(const struct members *members)
-{
-    const char *last = NULL;
-
-    for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-
-        if ((member->role != MEMBER_PTX && member->role != MEMBER_CUBIN) || member->is_system ||
-            (last && strcmp(last, member->object_name) == 0))
-            continue;
-        last = member->object_name;
-        diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",
-                  member->object_name);
-    }
-    return last != NULL;
-}
-
-void lto_warn_useless(const struct members *members)
-{
-    if (members->has_lto || members->ptx_count > 0)
+    compilation->result->parts = made;
+    compilation->result->part_count = count;
+    compilation->run.list = list;
+    compilation->run.count = count;
+    compilation->shares = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        list[i].answer = -1;
+    if (count == 1)
         return;
-    is_partial(members);
-    diag_warning("Ignoring -dlto option because no LTO objects found");
+    parts =
+        deal_kernels(&compilation->arena, compilation->kernels, compilation->kernel_count, count);
+    compilation->shares = arena_zalloc(&compilation->arena, count, sizeof *compilation->shares);
+    for (size_t i = 0; i < compilation->kernel_count; i++) {
+        struct lto_part *part = &made[parts[i]];
+
+        if (!part->first_kernel)
+            part->first_kernel = arena_string(compilation->texts, compilation->kernels[i].name);
+        part->kernel_count++;
+        list[parts[i]].cost += compilation->kernels[i].cost;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        compilation->shares[i] = (struct lto_share){
+            .external = join_names(compilation, parts, i, false),
+            .internal = join_names(compilation, parts, i, true),
+        };
 }
 
-static bool starts_with(struct text line, const char *word)
+/* Options that differ from part to part are told of each. */
+static void tell_options(const char *const *options, size_t count, size_t part, size_t part_count)
 {
-    return text_starts(line, text_of(word));
+    for (size_t i = 0; i < count; i++) {
+        bool is_own = part_count > 1 && (strncmp(options[i], "-Xnvvm=-host-ref-ek=", 20) == 0 ||
+                                         strncmp(options[i], "-Xnvvm=-host-ref-ik=", 20) == 0);
+
+        if (is_own)
+            diag_verbose("libnvJitLink is given %s for LTO part %zu", options[i], part);
+        else if (part == 0)
+            diag_verbose("libnvJitLink is given %s", options[i]);
+    }
 }
 
-static bool is_blank(struct text line)
+static void make_jobs(struct compilation *compilation)
 {
-    for (size_t i = 0; i < line.size; i++)
-        if (!strchr(" \t\r", line.data[i]))
-            return false;
+    const struct lto_request *request = compilation->request;
+    bool is_open = compilation->is_partial || request->relocatable;
+
+    for (size_t i = 0; i < compilation->run.count; i++) {
+        const char *const *options;
+        size_t count = lto_options(&options, &compilation->arena, request, is_open,
+                                   compilation->shares ? &compilation->shares[i] : NULL);
+
+        tell_options(options, count, i, compilation->run.count);
+        compilation->buffer.size = 0;
+        job_write(&compilation->buffer, request->library, options, count, &compilation->inputs);
+        compilation->run.list[i].job =
+            arena_text(&compilation->arena, buffer_view(&compilation->buffer));
+    }
+}
+
+/* How many parts may run at one time. */
+static uint32_t count_threads(struct compilation *compilation)
+{
+    const struct lto_request *request = compilation->request;
+    uint32_t threads = request->threads ? request->threads : (uint32_t)pool_cpu_count();
+    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : request->thread_limit;
+    size_t count = compilation->run.count;
+    uint64_t *needs = arena_alloc(&compilation->arena, count, sizeof *needs);
+
+    if (limit && threads > limit)
+        threads = limit;
+    if (threads > count)
+        threads = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
+    return fit_threads(threads, request->memory_limit, needs, count);
+}
+
+static bool is_out_of_memory(const struct part *part)
+{
+    return (part->result.end == EXEC_NOT_STARTED && part->result.code == ENOMEM) ||
+           (part->result.end == EXEC_EXITED && part->result.code == NVJITLINK_NO_MEMORY);
+}
+
+/* Reads the answers up to that of the first part that failed. */
+static void read_answers(struct compilation *compilation, size_t failed)
+{
+    struct parts_run *run = &compilation->run;
+
+    compilation->answers =
+        arena_zalloc(&compilation->arena, run->count, sizeof *compilation->answers);
+    for (size_t i = 0; i < run->count && i <= failed; i++) {
+        struct lto_part *made = &compilation->result->parts[i];
+        const struct part *part = &run->list[i];
+        bool is_read = part->result.end == EXEC_EXITED && part->result.code == 0 &&
+                       nvjitlink_read(part->answer, compilation->texts, &compilation->answers[i]);
+
+        if (!is_read) /* such as an answer that is cut */
+            compilation->answers[i].step = NVJITLINK_LOAD;
+        run->list[i].succeeded &= is_read;
+        made->ptx = compilation->answers[i].ptx;
+        made->started = part->started;
+        made->nanoseconds = part->nanoseconds;
+        made->peak = part->result.peak;
+    }
+}
+
+/* Reports the part that failed. */
+static void report_failed(struct compilation *compilation, size_t index)
+{
+    const struct part *part = &compilation->run.list[index];
+    const struct nvjitlink_answer *answer = &compilation->answers[index];
+    const char *library = compilation->request->library;
+    const char **names;
+
+    if (is_out_of_memory(part))
+        context_raise(LINK_NO_MEMORY);
+    if (part->result.end == EXEC_CANCELLED)
+        return;
+    names = arena_alloc(&compilation->arena, compilation->inputs.count, sizeof *names);
+    for (size_t i = 0; i < compilation->inputs.count; i++)
+        names[i] = compilation->inputs.list[i].name;
+    if (answer->errors.data)
+        lto_report_failure(library, part, answer, names, compilation->inputs.count);
+    else
+        lto_report_death(library, part);
+    if (compilation->shares)
+        diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%s'", index,
+                  compilation->run.count, compilation->result->parts[index].kernel_count,
+                  compilation->result->parts[index].first_kernel);
+}
+
+/* What the library said. */
+static void report_logs(struct compilation *compilation)
+{
+    const struct parts_run *run = &compilation->run;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct exec_result *result = &run->list[i].result;
+        const struct nvjitlink_answer *answer = &compilation->answers[i];
+
+        if (result->output)
+            lto_report_log((struct text){result->output, result->output_size}, false,
+                           &compilation->said);
+        lto_report_log(answer->errors, false, &compilation->said);
+        lto_report_log(answer->infos, false, &compilation->said);
+    }
+}
+
+/* What each part was, and all together. */
+static void report_parts(const struct compilation *compilation)
+{
+    const struct lto_result *result = compilation->result;
+
+    for (size_t i = 0; i < result->part_count; i++) {
+        const struct lto_part *part = &result->parts[i];
+        uint64_t peak = part->peak >> 20;
+
+        if (part->kernel_count)
+            diag_verbose("LTO part %zu: %zu kernels, first %s, %zu bytes of PTX, peak %" PRIu64
+                         " MiB",
+                         i, part->kernel_count, part->first_kernel, part->ptx.size, peak);
+        else
+            diag_verbose("LTO part %zu: %zu bytes of PTX, peak %" PRIu64 " MiB", i, part->ptx.size,
+                         peak);
+    }
+    if (result->part_count > 1)
+        diag_verbose("%zu LTO parts on %" PRIu32 " threads", result->part_count,
+                     compilation->threads);
+    diag_verbose("libnvJitLink %u.%u '%s': %zu members to %zu bytes of PTX",
+                 compilation->answers->major, compilation->answers->minor,
+                 compilation->request->library, compilation->inputs.count, result->ptx.size);
+}
+
+/* For those who want to see it. */
+static void record_parts(const struct lto_result *result)
+{
+    for (size_t i = 0; i < result->part_count; i++) {
+        const struct lto_part *part = &result->parts[i];
+        char name[32];
+
+        snprintf(name, sizeof name, "lto-%zu.ptx", i);
+        events_record(&(struct event){.kind = EVENT_PART,
+                                      .name = text_of(name),
+                                      .start = part->started,
+                                      .end = part->started + part->nanoseconds,
+                                      .peak = part->peak,
+                                      .is_apart = true});
+    }
+}
+
+/* Makes and runs `count` parts. False when one of them failed, which is reported. */
+static bool run_parts(struct compilation *compilation, uint32_t count)
+{
+    struct parts_run *run = &compilation->run;
+    size_t failed;
+
+    make_parts(compilation, count);
+    make_jobs(compilation);
+    run->threads = count_threads(compilation);
+    compilation->threads = parts_run(run);
+    read_answers(compilation, parts_first_failed(run));
+    failed = parts_first_failed(run);
+    if (failed < run->count) {
+        report_failed(compilation, failed);
+        return false;
+    }
+    report_logs(compilation);
     return true;
 }
 
-/* One line of a log; the library's own "ERROR: " and the like become the severity. */
-static void report_line(struct text line, bool is_error)
+/* Makes one module of the parts. False when they are no parts of one program, which is said, or
+ * with *ok false when that is reported as an error. */
+static bool join(struct compilation *compilation, bool *ok)
 {
-    static const char *const heads[] = {"ERROR: ", "ERROR in ", "ERROR ", "WARNING: ", "INFO: "};
-    bool is_warning = starts_with(line, "WARNING") || starts_with(line, "warning");
+    const struct lto_request *request = compilation->request;
+    struct lto_result *result = compilation->result;
+    struct text *texts = arena_alloc(&compilation->arena, result->part_count, sizeof *texts);
+    struct parts_request wanted = {.texts = texts,
+                                   .count = result->part_count,
+                                   .used = request->used->is_ignored ? NULL : request->used};
+    struct parts_result joined = {0};
 
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        if (!starts_with(line, heads[i]))
-            continue;
-        line.data += strlen(heads[i]);
-        line.size -= strlen(heads[i]);
+    for (size_t i = 0; i < result->part_count; i++)
+        texts[i] = result->parts[i].ptx;
+    switch (parts_join(&joined, compilation->texts, &wanted)) {
+    case PARTS_JOINED:
+        result->ptx = joined.ptx;
+        *ok = true;
+        return true;
+    case PARTS_FAILED:
+        *ok = false;
+        return true;
+    case PARTS_DISAGREE:
         break;
     }
-    if (is_warning)
-        diag_warning("libnvJitLink: %.*s", TEXT_ARG(line));
-    else if (is_error)
-        diag_error("libnvJitLink: %.*s", TEXT_ARG(line));
-    else
-        diag_info("libnvJitLink: %.*s", TEXT_ARG(line));
-}
-
-static void report_log(struct text log, bool is_error)
-{
-    while (log.size > 0) {
-        const char *newline = memchr(log.data, '\n', log.size);
-        size_t size = newline ? (size_t)(newline - log.data) : log.size;
-        struct text line = {log.data, size};
-
-        if (line.size > 0 && line.data[line.size - 1] == '\r')
-            line.size--;
-        if (!is_blank(line))
-            report_line(line, is_error);
-        size += newline != NULL;
-        log = (struct text){log.data + size, log.size - size};
-    }
-}
-
-/* What the library wrote to the standard descriptors, which it should not. */
-static void report_output(const struct run *run, bool is_error)
-{
-    if (run->result.output)
-        report_log((struct text){run->result.output, run->result.output_size}, is_error);
-}
-
-/* There is no answer: the library crashed, or ended the process. */
-static bool report_death(const struct run *run)
-{
-    const char *library = run->job.library;
-    const struct exec_result *result = &run->result;
-
-    report_output(run, true);
-    if (result->end == EXEC_SIGNALED)
-        diag_fatal("libnvJitLink '%s' was killed by signal %d (%s)", library, result->code,
-                   strsignal(result->code));
-    else if (result->end == EXEC_NOT_STARTED)
-        diag_fatal("Could not run libnvJitLink '%s': %s", library, strerror(result->code));
-    else
-        diag_fatal("libnvJitLink '%s' ended its process with status %d", library, result->code);
-    diag_note("--lto-source=ptx links the PTX beside the LTO-IR instead");
-    if (result->end == EXEC_NOT_STARTED ||
-        (result->end == EXEC_SIGNALED && result->code == SIGXFSZ))
-        context_raise(LINK_ENVIRONMENT);
+    diag_caution("The parts of the LTO-IR differ in the %s, which should not be: it is compiled "
+                 "again, in one part",
+                 joined.difference);
     return false;
 }
 
-static bool report_failure(const struct run *run)
+/* What was said has gone with the parts. */
+static void drop_parts(struct compilation *compilation)
 {
-    const struct nvjitlink_answer *answer = &run->answer;
-    const char *library = run->job.library;
+    parts_free(&compilation->run);
+    table_free(&compilation->said);
+}
 
-    report_output(run, true);
-    if (answer->step == NVJITLINK_LOAD) {
-        diag_fatal("Could not load libnvJitLink '%s': %.*s", library, TEXT_ARG(answer->errors));
+static bool compile_in_one(struct compilation *compilation)
+{
+    if (!run_parts(compilation, 1))
         return false;
-    }
-    report_log(answer->errors, true);
-    if (answer->step == NVJITLINK_ADD && answer->failed_input < run->job.input_count)
-        diag_fatal("libnvJitLink does not take '%s': %s",
-                   run->job.inputs[answer->failed_input].name, nvjitlink_code_text(answer->code));
-    else if (answer->step == NVJITLINK_CREATE)
-        diag_fatal("libnvJitLink does not take the options: %s", nvjitlink_code_text(answer->code));
-    else
-        diag_fatal("elfLink JIT compile failed: %s",
-                   answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
-    return false;
+    compilation->result->ptx = compilation->result->parts->ptx;
+    return true;
 }
 
-bool lto_compile(struct text *ptx, struct arena *arena, const struct lto_request *request)
+static bool compile(struct compilation *compilation)
 {
-    struct run run = {.texts = arena, .job = {.library = request->library, .answer = -1}};
-    struct context_cleanup cleanup;
-    bool partial, ok;
+    uint32_t count;
+    const char *reason = count_parts(compilation, &count);
+    bool ok;
 
-    context_defer(&cleanup, free_run, &run);
-    add_inputs(&run, request->members);
-    partial = is_partial(request->members);
-    lto_options(&run.job, &run.arena, request, partial || request->relocatable);
-    if (!run_job(&run)) {
-        ok = run.result.end != EXEC_CANCELLED && report_death(&run);
-    } else if (run.answer.step != NVJITLINK_DONE) {
-        ok = report_failure(&run);
-    } else {
-        report_output(&run, false);
-        report_log(run.answer.errors, false);
-        report_log(run.answer.infos, false);
-        diag_verbose("libnvJitLink %u.%u '%s': %zu members to %zu bytes of PTX", run.answer.major,
-                     run.answer.minor, request->library, run.job.input_count, run.answer.ptx.size);
-        *ptx = run.answer.ptx;
-        ok = true;
+    if (reason) {
+        diag_verbose("LTO-IR is compiled in one part: %s", reason);
+        return compile_in_one(compilation);
+    }
+    diag_verbose("LTO-IR of %zu kernels is compiled in %" PRIu32 " parts",
+                 compilation->kernel_count, count);
+    if (!run_parts(compilation, count))
+        return false;
+    if (join(compilation, &ok))
+        return ok;
+    drop_parts(compilation);
+    return compile_in_one(compilation);
+}
+
+bool lto_compile(struct lto_result *result, struct arena *arena, const struct lto_request *request)
+{
+    struct compilation compilation = {
+        .request = request,
+        .result = result,
+        .texts = arena,
+        .inputs_fd = -1,
+        .run = {.stack_bytes = request->stack_bytes,
+                .jobserver = request->jobserver,
+                .timeout = request->timeout},
+    };
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_compilation, &compilation);
+    compilation.is_partial = lto_is_partial(request->members);
+    compilation.inputs_fd = compilation.run.inputs =
+        lto_inputs_write(&compilation.inputs, &compilation.arena, request->members);
+    ok = compile(&compilation);
+    if (ok) {
+        report_parts(&compilation);
+        record_parts(result);
     }
     context_clean(&cleanup);
     return ok;

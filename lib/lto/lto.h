@@ -2,8 +2,9 @@
  *
  * LTO-IR can be read by NVIDIA's libraries only; minilink hands it on as it is. The library of a
  * toolkit, where there is one, optimises across modules and gives PTX back, which then is linked
- * and split like any other. It runs in a copy of this process, so that its crash is an error
- * message, and what it prints a part of that. */
+ * and split like any other. It runs in children, so that its crash is an error message, and what it
+ * prints a part of that; and in several, as it holds one lock: each compiles some of the kernels,
+ * from all modules, and the parts are joined (minilink-internals(7), LTO in parts). */
 #ifndef MINILINK_LTO_LTO_H
 #define MINILINK_LTO_LTO_H
 
@@ -15,6 +16,7 @@
 #include "input/member.h"
 #include "lto/toolkit.h"
 #include "options/consensus.h"
+#include "pool/jobserver.h"
 
 struct used_names; /* input/used.h */
 
@@ -45,13 +47,38 @@ struct lto_request {
     const struct option_request *options;
     const char *const *nvvm_options; /* -Xnvvm, ends with NULL; may be NULL */
     const struct used_names *used;   /* what host code uses, where that is known */
-    uint32_t thread_limit;           /* --threads; 0 = none */
-    bool relocatable;                /* -r: everything stays visible */
+    uint32_t jobs;                   /* --lto-jobs: parts to make; 0 = decided by the program */
+    bool is_split;    /* the program may be compiled in pieces: else it is by --lto-jobs only */
+    uint32_t threads; /* most that are wanted; 0 = number of online CPUs */
+    uint32_t thread_limit; /* --threads; 0 = none */
+    size_t stack_bytes;    /* of each worker; 0 = the system's default */
+    enum jobserver_use jobserver;
+    unsigned timeout;         /* seconds for a part; 0 = no limit */
+    uint64_t memory_limit;    /* --memory-limit; 0 = none */
+    uint64_t inflation_limit; /* most bytes of PTX that are looked at for names; 0 = no limit */
+    bool relocatable;         /* -r: everything stays visible */
 };
 
-/* Compiles the LTO-IR of all members with that role. The PTX lives in `arena`. Where other members
- * take part with PTX or machine code, which may refer to any function, all that is visible stays so
- * ("partial LTO"), and an info names those members. False when reported. */
-bool lto_compile(struct text *ptx, struct arena *arena, const struct lto_request *request);
+/* One compilation that was made. */
+struct lto_part {
+    struct text ptx;          /* NUL-terminated */
+    size_t kernel_count;      /* names or patterns that it was given; 0 = it was given all */
+    const char *first_kernel; /* of these, or NULL */
+    uint64_t started;         /* of clock_now() */
+    uint64_t nanoseconds;
+    uint64_t peak; /* bytes of memory that it had at a time; 0 = not known */
+};
+
+/* What becomes of the LTO-IR. Start with {0}. */
+struct lto_result {
+    struct text ptx; /* one module */
+    struct lto_part *parts;
+    size_t part_count;
+};
+
+/* Compiles the LTO-IR of all members with that role. The result lives in `arena`. Where other
+ * members take part with PTX or machine code, which may refer to any function, all that is visible
+ * stays so ("partial LTO"), and an info names those members. False when reported. */
+bool lto_compile(struct lto_result *result, struct arena *arena, const struct lto_request *request);
 
 #endif

@@ -194,9 +194,8 @@ static void run_steps(const struct nvjitlink_job *job, const struct functions *f
         head->step = NVJITLINK_DONE;
 }
 
-int nvjitlink_run(void *argument)
+int nvjitlink_run(const struct nvjitlink_job *job)
 {
-    const struct nvjitlink_job *job = argument;
     struct answer answer = {.head = {.magic = ANSWER_MAGIC, .step = NVJITLINK_LOAD}};
     struct functions functions;
     nvjitlink_handle handle = NULL;
@@ -250,6 +249,14 @@ static bool read_text(int fd, struct arena *arena, uint64_t *at, uint64_t size, 
         return false;
     *at += size;
     return true;
+}
+
+bool nvjitlink_succeeded(int fd)
+{
+    struct head head;
+
+    return read_all(fd, &head, sizeof head, 0) && head.magic == ANSWER_MAGIC &&
+           head.step == NVJITLINK_DONE;
 }
 
 bool nvjitlink_read(int fd, struct arena *arena, struct nvjitlink_answer *result)

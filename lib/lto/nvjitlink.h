@@ -1,8 +1,8 @@
 /* nvjitlink.h: NVIDIA's libnvJitLink through its public C interface (nvJitLink.h of the toolkit).
  *
  * The only place that knows that interface. nvjitlink_run() is meant to be run in a process of its
- * own (exec.h): the library is large and not ours; it may crash, end the process, or print. Its
- * answer goes to a file in memory, which nvjitlink_read() checks like any foreign input. */
+ * own (child.h): the library is large and not ours; it may crash, end the process, or print. Its
+ * answer goes to a file, which nvjitlink_read() checks like any foreign input. */
 #ifndef MINILINK_LTO_NVJITLINK_H
 #define MINILINK_LTO_NVJITLINK_H
 
@@ -25,7 +25,7 @@ struct nvjitlink_job {
     uint32_t option_count;
     const struct nvjitlink_input *inputs; /* none: only load the library and ask its version */
     size_t input_count;
-    int answer; /* descriptor of an empty file in memory */
+    int answer; /* descriptor of an empty file */
 };
 
 /* How far the library got. */
@@ -50,9 +50,12 @@ struct nvjitlink_answer {
 
 #define NVJITLINK_NO_MEMORY 2
 
-/* Does the job (a struct nvjitlink_job *). 0; 1 when no answer could be written;
- * NVJITLINK_NO_MEMORY when memory ran out on our side of the library, or in loading it. */
-int nvjitlink_run(void *job);
+/* Does the job. 0; 1 when no answer could be written; NVJITLINK_NO_MEMORY when memory ran out on
+ * our side of the library, or in loading it. */
+int nvjitlink_run(const struct nvjitlink_job *job);
+
+/* True when the file holds the answer of a run in which all went well. Raises nothing. */
+bool nvjitlink_succeeded(int answer);
 
 /* Reads the answer from the file into `arena`. False when there is no whole answer. */
 bool nvjitlink_read(int answer, struct arena *arena, struct nvjitlink_answer *result);

@@ -20,6 +20,9 @@
 /* Options that are made here, at most, beside those that are agreed on. */
 #define OWN_OPTIONS 16
 
+/* What libnvvm calls the lists. */
+static const char *const list_names[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg", "ig"};
+
 /* Largest value that -split-compile may have. */
 #define MOST_SPLIT 999L
 
@@ -46,28 +49,50 @@ static void join_patterns(struct buffer *names, const struct used_set *set, enum
             buffer_printf(names, "%s%.*s", names->size ? "," : "", TEXT_ARG(set->patterns[i].text));
 }
 
+static void add_list(struct forwarded *options, enum used_list list, struct text names)
+{
+    if (names.size)
+        forward_word(options, arena_printf(options->arena, "-Xnvvm=-host-ref-%s=%.*s",
+                                           list_names[list], TEXT_ARG(names)));
+}
+
 /* Measured: what host code names stays, and stays visible. What it does not name is dropped where
  * nothing else keeps it, and taken for constant where nothing writes it. */
-static void add_names(struct forwarded *options, const struct used_names *used)
+static void add_names(struct forwarded *options, const struct used_names *used, enum used_list list)
 {
-    static const char *const name[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg", "ig"};
+    const struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
+    struct buffer names = {0};
+    struct context_cleanup cleanup;
 
-    for (size_t list = 0; list < USED_LISTS; list++) {
-        const struct used_set *set =
-            list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
-        struct buffer names = {0};
-        struct context_cleanup cleanup;
+    context_defer(&cleanup, buffer_cleanup, &names);
+    if (used->has_parts)
+        join_parts(&names, set);
+    else if (used->has_lists)
+        join_patterns(&names, set, list);
+    add_list(options, list, buffer_view(&names));
+    context_clean(&cleanup);
+}
 
-        context_defer(&cleanup, buffer_cleanup, &names);
-        if (used->has_parts)
-            join_parts(&names, set);
-        else if (used->has_lists)
-            join_patterns(&names, set, (enum used_list)list);
-        if (names.size)
-            forward_word(options, arena_printf(options->arena, "-Xnvvm=-host-ref-%s=%.*s",
-                                               name[list], TEXT_ARG(buffer_view(&names))));
-        context_clean(&cleanup);
+/* A part has its own kernels. What kernels of other parts write must not be taken for constant, nor
+ * what they read not be written (both measured): host code is said to name every variable.
+ * Constants no kernel writes; where host code's are not known all are kept, as one compilation
+ * keeps them. */
+static void add_share(struct forwarded *options, const struct used_names *used,
+                      const struct lto_share *share)
+{
+    const struct text all = TEXT("*");
+    bool knows_constants = used->has_parts || used->has_lists;
+
+    add_list(options, USED_EXTERNAL_KERNELS, share->external);
+    add_list(options, USED_INTERNAL_KERNELS, share->internal);
+    for (int list = USED_EXTERNAL_CONSTANTS; list <= USED_INTERNAL_CONSTANTS; list++) {
+        if (knows_constants)
+            add_names(options, used, (enum used_list)list);
+        else
+            add_list(options, (enum used_list)list, all);
     }
+    add_list(options, USED_EXTERNAL_GLOBALS, all);
+    add_list(options, USED_INTERNAL_GLOBALS, all);
 }
 
 /* Measured: kernels and functions stay visible where libcudadevrt may come to be linked. nvlink
@@ -82,9 +107,19 @@ static bool may_have_system(const struct members *members)
     return false;
 }
 
-/* The order is nvlink's: measured by a library in libnvvm's place. */
-void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lto_request *request,
-                 bool is_open)
+bool lto_options_name_kernels(const struct lto_request *request)
+{
+    for (const char *const *word = request->nvvm_options; word && *word; word++)
+        if (strstr(*word, "host-ref-") || strstr(*word, "global-host-info"))
+            return true;
+    return false;
+}
+
+/* The order is nvlink's: measured by a library in libnvvm's place. A part has no -split-compile:
+ * where there are several, threads inside of each cost more than they give, and no function's text
+ * depends on it (measured). */
+size_t lto_options(const char *const **words, struct arena *arena,
+                   const struct lto_request *request, bool is_open, const struct lto_share *share)
 {
     const struct agreement *agreement = request->agreement;
     const char *const *nvvm = request->nvvm_options;
@@ -99,7 +134,8 @@ void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lt
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");
     forward_word(&options, "-ptx");
-    forward_split(&options, agreement, most_threads(request));
+    if (!share)
+        forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
         forward_word(&options, "-Xnvvm=--device-c");
     if (is_open)
@@ -111,10 +147,10 @@ void lto_options(struct nvjitlink_job *job, struct arena *arena, const struct lt
         forward_value(&options, "-Xnvvm", nvvm[i]);
     if (count)
         forward_arithmetic(&options, agreement);
-    if (has_host_info)
-        add_names(&options, request->used);
-    job->options = options.words;
-    job->option_count = (uint32_t)options.count;
-    for (size_t i = 0; i < options.count; i++)
-        diag_verbose("libnvJitLink is given %s", options.words[i]);
+    if (share)
+        add_share(&options, request->used, share);
+    for (int list = 0; list < USED_LISTS && has_host_info && !share; list++)
+        add_names(&options, request->used, (enum used_list)list);
+    *words = options.words;
+    return options.count;
 }

@@ -3,9 +3,10 @@
  *     source file name , phase name , phase input files , phase output file , arch , tool, metric ,
  * unit
  *
- * A row per stage, with what went in; per chunk, with its kernels; per worker, with its chunks; and
- * per function that the built-in assembler compiled. Lists have blanks between their items; a blank
- * or comma inside a name is spelled out. */
+ * A row per stage, with what went in; two per compilation of LTO-IR, the second with its memory;
+ * per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
+ * assembler compiled. Lists have blanks between their items; a blank or comma inside a name is
+ * spelled out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +52,20 @@ static void put_item(struct row *row, struct text item)
     put_name(row->out, item);
 }
 
-static void end_row(const struct row *row, const char *output, uint64_t nanoseconds)
+static void end_with(const struct row *row, const char *output, double value, const char *unit)
 {
     char arch[ARCH_NAME_SIZE];
 
     buffer_string(row->out, " , ");
     if (output)
         put_name(row->out, text_of(output));
-    buffer_printf(row->out, " , %s , minilink , %.4f , ms\n",
-                  arch_name(row->observation->arch, arch), (double)nanoseconds / 1e6);
+    buffer_printf(row->out, " , %s , minilink , %.4f , %s\n",
+                  arch_name(row->observation->arch, arch), value, unit);
+}
+
+static void end_row(const struct row *row, const char *output, uint64_t nanoseconds)
+{
+    end_with(row, output, (double)nanoseconds / 1e6, "ms");
 }
 
 static void put_members(struct row *row, const char *use)
@@ -109,6 +115,37 @@ static void put_inputs(struct row *row, const char *stage)
     else if (strcmp(stage, "merge") == 0) {
         put_chunks(row, "cubin");
         put_members(row, "cubin");
+    }
+}
+
+/* By the number in a name that is the same but for that. */
+static int by_name(const void *left, const void *right)
+{
+    const struct text a = (*(const struct event *const *)left)->name;
+    const struct text b = (*(const struct event *const *)right)->name;
+
+    if (a.size != b.size)
+        return a.size < b.size ? -1 : 1;
+    return memcmp(a.data, b.data, a.size);
+}
+
+static void put_part_rows(struct row *row, struct arena *arena, const struct events *events)
+{
+    const struct event **list = arena_alloc(arena, events->count, sizeof *list);
+    size_t count = 0;
+
+    for (size_t i = 0; i < events->count; i++)
+        if (strcmp(events->list[i].event.kind, EVENT_PART) == 0)
+            list[count++] = &events->list[i].event;
+    if (count)
+        qsort(list, count, sizeof *list, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = arena_string(arena, list[i]->name);
+
+        begin_row(row, name, "lto");
+        end_row(row, NULL, list[i]->end - list[i]->start);
+        begin_row(row, name, "lto memory");
+        end_with(row, NULL, (double)list[i]->peak / 0x1p20, "MiB");
     }
 }
 
@@ -198,6 +235,7 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
         put_inputs(&row, stage->stage);
         end_row(&row, observation->link.output, stage->nanoseconds);
     }
+    put_part_rows(&row, &observation->arena, events);
     if (!observation->assembler)
         return;
     for (size_t i = 0; i < observation->chunk_count; i++)

@@ -108,6 +108,8 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
     arguments = jsontree_add_object(slice, "args");
     if (event->bytes)
         jsontree_set_number(arguments, "bytes", event->bytes);
+    if (event->peak)
+        jsontree_set_number(arguments, "peak", event->peak);
     jsontree_set_string(arguments, "state", event->state);
     if (strcmp(event->kind, EVENT_CHUNK) == 0 && event->chunk &&
         event->chunk <= tracing->observation->chunk_count)

@@ -1,16 +1,23 @@
 /* nvjitlink.c: a libnvJitLink for tests: it takes the calls of the real one, and answers with the
- * PTX in the file that FAKE_PTX names, behind comments that say what it was given. FAKE_WAY chooses
- * how it misbehaves. Like the real library's, some functions have names with a version, some
- * without. */
+ * PTX in the file that FAKE_PTX names, behind comments that say what it was given. Of the kernels
+ * there it keeps those that -host-ref-ek= or -host-ref-ik= name, where one is given; for each it
+ * sleeps FAKE_SLEEP_MS milliseconds. FAKE_WAY chooses how it misbehaves, and FAKE_KERNEL in which
+ * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends.
+ * Like the real library's, some functions have names with a version, some without. */
+#include <fcntl.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct nvJitLink {
+    char names[1 << 16]; /* of kernels, with commas between them and behind the last */
+    int has_names;
     char log[4096];
     char info[4096];
     char ptx[1 << 20];
@@ -28,11 +35,48 @@ int nvJitLinkGetErrorLog(struct nvJitLink *link, char *log);
 int nvJitLinkGetInfoLogSize(struct nvJitLink *link, size_t *size);
 int nvJitLinkGetInfoLog(struct nvJitLink *link, char *log);
 
+static struct nvJitLink only; /* no memory that a leak checker would miss in a test */
+
+static int keeps(const char *name)
+{
+    char pattern[4096];
+
+    for (const char *at = only.names; *at; at += strcspn(at, ",") + 1) {
+        snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ","), at);
+        if (fnmatch(pattern, name, 0) == 0)
+            return 1;
+    }
+    return !only.has_names;
+}
+
 static int is_way(const char *way)
 {
-    const char *wanted = getenv("FAKE_WAY");
+    const char *wanted = getenv("FAKE_WAY"), *kernel = getenv("FAKE_KERNEL");
 
-    return wanted && strcmp(wanted, way) == 0;
+    return wanted && strcmp(wanted, way) == 0 && (!kernel || keeps(kernel));
+}
+
+static long long now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* One write, as other processes write to the file as well. */
+static void note(const char *what, const char *end)
+{
+    const char *path = getenv("SAMPLE_LOG");
+    char line[64];
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+
+    if (fd < 0)
+        return;
+    snprintf(line, sizeof line, "%s lto %lld%s\n", what, now(), end);
+    if (write(fd, line, strlen(line)) < 0)
+        abort();
+    close(fd);
 }
 
 static void add(char *text, size_t size, const char *format, ...)
@@ -54,12 +98,22 @@ int nvJitLinkVersion(unsigned *major, unsigned *minor)
 
 int __nvJitLinkCreate_12_9(struct nvJitLink **handle, uint32_t count, const char **options)
 {
-    static struct nvJitLink only; /* no memory that a leak checker would miss in a test */
+    static const char *const lists[] = {"-Xnvvm=-host-ref-ek=", "-Xnvvm=-host-ref-ik="};
 
     *handle = NULL;
+    memset(&only, 0, sizeof only);
+    for (uint32_t i = 0; i < count; i++) {
+        for (int list = 0; list < 2; list++) {
+            size_t size = strlen(lists[list]);
+
+            if (strncmp(options[i], lists[list], size) != 0)
+                continue;
+            add(only.names, sizeof only.names, "%s,", options[i] + size);
+            only.has_names = 1;
+        }
+    }
     if (is_way("create"))
         return 1;
-    memset(&only, 0, sizeof only);
     *handle = &only;
     add((*handle)->ptx, sizeof(*handle)->ptx, "// options:");
     for (uint32_t i = 0; i < count; i++)
@@ -113,11 +167,54 @@ static void misbehave(void)
     fflush(stdout);
 }
 
+/* Leaves out kernels that are not to be kept. Each begins in a line of its own and ends with the
+ * next `}`. Returns how many stay. */
+static unsigned drop_kernels(char *ptx)
+{
+    static const char entry[] = ".entry ";
+    char *to = ptx;
+    unsigned kept = 0;
+
+    while (*ptx) {
+        size_t size = strcspn(ptx, "\n") + 1;
+        char *found = memmem(ptx, size, entry, sizeof entry - 1);
+        char name[4096];
+
+        if (found) {
+            size = (size_t)(strchr(found, '}') + 2 - ptx);
+            found += sizeof entry - 1;
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(found, "( "), found);
+            if (!keeps(name)) {
+                ptx += size;
+                continue;
+            }
+            kept++;
+        }
+        memmove(to, ptx, size);
+        to += size;
+        ptx += size;
+    }
+    *to = '\0';
+    return kept;
+}
+
+static void sleep_for(unsigned kernels)
+{
+    const char *each = getenv("FAKE_SLEEP_MS");
+    long long milliseconds = each ? atoll(each) * kernels : 0;
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
 int __nvJitLinkComplete_12_9(struct nvJitLink *link)
 {
     const char *path = getenv("FAKE_PTX");
-    size_t used = strlen(link->ptx);
+    size_t used = strlen(link->ptx), start = used;
+    unsigned kernels;
     FILE *file;
+
+    note("start", "");
 
     misbehave();
     if (is_way("fail")) {
@@ -132,6 +229,11 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
     used += fread(link->ptx + used, 1, sizeof link->ptx - used - 1, file);
     link->ptx[used] = '\0';
     fclose(file);
+    kernels = drop_kernels(link->ptx + start);
+    if (is_way("differ"))
+        add(link->ptx, sizeof link->ptx, ".visible .global .u32 odd = %u;\n", kernels);
+    sleep_for(kernels);
+    note("end", " 0");
     return 0;
 }
 

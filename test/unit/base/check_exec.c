@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -259,6 +261,62 @@ START_TEST(a_call_runs_in_a_process_of_its_own)
     ck_assert_pstr_eq(ended.output, ways[_i].output);
     ck_assert_int_eq(way, ways[_i].way);
     free(ended.output);
+}
+END_TEST
+
+/* The personality in which a child of a thread runs, by its own word: 0040000 is without
+ * randomization. */
+static void run_shell(bool is_fixed, const char *text, struct exec_result *ended)
+{
+    char command[128];
+    char *const argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, command, NULL};
+    const struct exec_request request = {
+        .argv = argv, .output_limit = 100, .fixed_addresses = is_fixed};
+
+    snprintf(command, sizeof command, "%s", text);
+    exec_run(&request, ended);
+    ck_assert_int_eq(ended->end, EXEC_EXITED);
+    ck_assert_int_eq(ended->code, 0);
+}
+
+START_TEST(addresses_are_fixed_where_that_is_asked_for)
+{
+    static const char text[] = "cat /proc/self/personality";
+    unsigned long before = (unsigned long)personality(0xffffffff);
+    struct exec_result fixed, other;
+    bool is_allowed = personality(before | ADDR_NO_RANDOMIZE) >= 0;
+
+    personality(before);
+    run_shell(true, text, &fixed);
+    run_shell(false, text, &other);
+    if (is_allowed)
+        ck_assert_uint_ne(strtoul(fixed.output, NULL, 16) & ADDR_NO_RANDOMIZE, 0);
+    ck_assert_uint_eq(strtoul(other.output, NULL, 16), before);
+    ck_assert_int_eq(personality(0xffffffff), (int)before);
+    free(fixed.output);
+    free(other.output);
+}
+END_TEST
+
+START_TEST(the_peak_of_memory_is_told)
+{
+    struct exec_result small, large;
+
+    run_shell(false, ":", &small);
+    run_shell(false, "x=$(head -c 50000000 /dev/zero | tr '\\0' x)", &large);
+    ck_assert_uint_gt(small.peak, 0);
+    ck_assert_uint_gt(large.peak, 50000000);
+    free(small.output);
+    free(large.output);
+}
+END_TEST
+
+START_TEST(the_own_program_has_a_path)
+{
+    char path[PATH_MAX];
+
+    ck_assert_ptr_eq(exec_own_program(path), path);
+    ck_assert_str_eq(strrchr(path, '/'), "/check_exec");
 }
 END_TEST
 
@@ -590,6 +648,9 @@ Suite *check_suite(void)
     tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
     tcase_add_test(cases, a_launcher_stands_in_front);
     tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
+    tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
+    tcase_add_test(cases, the_peak_of_memory_is_told);
+    tcase_add_test(cases, the_own_program_has_a_path);
     tcase_add_test(cases, messages_of_a_failure_are_the_log);
     tcase_add_test(cases, death_by_a_signal_is_told);
     tcase_add_test(cases, a_limit_on_files_is_told);

@@ -1,0 +1,83 @@
+/* child.c: two files are mapped, the library is run, a third file is written. */
+#include "lto/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "base/diag.h"
+#include "lto/job.h"
+#include "lto/nvjitlink.h"
+
+enum { WORD = 1, JOB, INPUTS, ANSWER, WORDS };
+
+struct child {
+    char *const *argv;
+    int status;
+};
+
+bool lto_child_is_wanted(int argc, char *const *argv)
+{
+    return argc == WORDS && strcmp(argv[WORD], LTO_CHILD_WORD) == 0;
+}
+
+static bool failed(const char *what, const char *path)
+{
+    diag_fatal("Could not %s '%s': %s", what, path, strerror(errno));
+    return false;
+}
+
+/* The file stays mapped until the process ends. */
+static bool map(struct bytes *bytes, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *start;
+
+    if (fd < 0)
+        return failed("open", path);
+    if (fstat(fd, &status))
+        return failed("read", path);
+    *bytes = (struct bytes){NULL, (size_t)status.st_size};
+    if (bytes->size > 0) {
+        start = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (start == MAP_FAILED)
+            return failed("read", path);
+        bytes->data = start;
+    }
+    close(fd);
+    return true;
+}
+
+static enum link_code run(void *argument)
+{
+    struct child *child = argument;
+    char *const *argv = child->argv;
+    struct arena arena = {0}; /* the process's end frees it */
+    struct bytes words, inputs;
+    struct nvjitlink_job job;
+
+    child->status = LTO_CHILD_NO_JOB;
+    if (!map(&words, argv[JOB]) || !map(&inputs, argv[INPUTS]) ||
+        !job_read(&job, &arena, argv[JOB], words, inputs))
+        return LINK_FAILED;
+    job.answer = open(argv[ANSWER], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (job.answer < 0) {
+        failed("open", argv[ANSWER]);
+        return LINK_FAILED;
+    }
+    child->status = nvjitlink_run(&job);
+    return LINK_OK;
+}
+
+int lto_child_run(char *const *argv)
+{
+    struct child child = {argv, LTO_CHILD_NO_JOB};
+
+    return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
+}

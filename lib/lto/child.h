@@ -1,0 +1,31 @@
+/* child.h: the program as a child of itself: one run of libnvJitLink.
+ *
+ *     minilink --lto-part JOB INPUTS ANSWER
+ *
+ * The three are files: /dev/fd/N in a link of this machine, names on another one. The library is
+ * large and not ours; here it may crash, print, or end the process. */
+#ifndef MINILINK_LTO_CHILD_H
+#define MINILINK_LTO_CHILD_H
+
+#include <stdbool.h>
+
+#include "lto/nvjitlink.h"
+
+/* The first word of the command line. */
+#define LTO_CHILD_WORD "--lto-part"
+
+/* True for a command line of that form. */
+bool lto_child_is_wanted(int argc, char *const *argv);
+
+/* How it ends. 1 is an answer that could not be written. */
+enum lto_child_status {
+    LTO_CHILD_ANSWERED = 0, /* be the answer that the library failed */
+    LTO_CHILD_NO_MEMORY = NVJITLINK_NO_MEMORY,
+    LTO_CHILD_NO_JOB = 3, /* the files cannot be read, or hold no job: reported */
+};
+
+/* Does the job. The caller ends the process with what is returned at once: the library is not
+ * unloaded. */
+int lto_child_run(char *const *argv);
+
+#endif

@@ -1,0 +1,133 @@
+/* inputs.c: what takes part in the compilation of LTO-IR, and what does not. */
+#include "lto/inputs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/exec.h"
+#include "lto/lto.h"
+
+/* Members of a group stand side by side. */
+bool lto_refuse_alone(const struct members *members)
+{
+    bool ok = true;
+
+    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
+        const struct member *lto = NULL;
+        bool has_code = false;
+
+        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
+             end++) {
+            if (members->list[end].role == MEMBER_OPTIONS)
+                lto = &members->list[end];
+            has_code |=
+                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
+        }
+        if (!lto || has_code)
+            continue;
+        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
+                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
+                   "toolkit is",
+                   lto->name, members->arch.sm);
+        ok = false;
+    }
+    return ok;
+}
+
+bool lto_is_partial(const struct members *members)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        if ((member->role != MEMBER_PTX && member->role != MEMBER_CUBIN) || member->is_system ||
+            (last && strcmp(last, member->object_name) == 0))
+            continue;
+        last = member->object_name;
+        diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",
+                  member->object_name);
+    }
+    return last != NULL;
+}
+
+void lto_warn_useless(const struct members *members)
+{
+    if (members->has_lto || members->ptx_count > 0)
+        return;
+    lto_is_partial(members);
+    diag_warning("Ignoring -dlto option because no LTO objects found");
+}
+
+/* Entries and containers begin at multiples of this. */
+#define ALIGNMENT 8u
+
+struct writer {
+    int fd;
+    uint64_t size; /* written so far */
+};
+
+static void write_bytes(struct writer *writer, const void *data, size_t size)
+{
+    const char *from = data;
+
+    while (size > 0) {
+        ssize_t written = write(writer->fd, from, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            close(writer->fd);
+            context_raise(LINK_NO_MEMORY);
+        }
+        from += written;
+        size -= (size_t)written;
+        writer->size += (uint64_t)written;
+    }
+}
+
+/* The header of a fatbin with nothing in it but that entry. */
+static void write_header(struct writer *writer, const struct fatbin_entry *entry)
+{
+    uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
+    uint64_t size = entry->whole.size;
+
+    for (size_t i = 0; i < 8; i++)
+        head[8 + i] = (uint8_t)(size >> (8 * i));
+    write_bytes(writer, head, sizeof head);
+}
+
+static void write_member(struct writer *writer, struct job_input *input,
+                         const struct member *member)
+{
+    static const char zeros[ALIGNMENT];
+
+    *input = (struct job_input){
+        .name = member->name, .offset = writer->size, .is_fatbin = member->entry.whole.size > 0};
+    if (input->is_fatbin) {
+        write_header(writer, &member->entry);
+        write_bytes(writer, member->entry.whole.data, member->entry.whole.size);
+    } else {
+        write_bytes(writer, member->entry.payload.data, member->entry.payload.size);
+    }
+    input->size = writer->size - input->offset;
+    write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));
+}
+
+int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members)
+{
+    struct job_input *list = arena_alloc(arena, members->lto_count, sizeof *list);
+    struct writer writer = {.fd = exec_memory_file("minilink-lto-inputs")};
+    size_t count = 0;
+
+    if (writer.fd < 0)
+        context_raise(LINK_NO_MEMORY);
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            write_member(&writer, &list[count++], &members->list[i]);
+    *inputs = (struct job_inputs){list, count};
+    return writer.fd;
+}

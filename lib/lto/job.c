@@ -1,0 +1,129 @@
+/* job.c: words out and in. What is read may come from another machine, and is checked like any
+ * input. */
+#include "lto/job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+#define FORMAT "1"
+
+static void add_word(struct buffer *words, const char *key, const char *value)
+{
+    buffer_string(words, key);
+    buffer_char(words, '=');
+    buffer_string(words, value);
+    buffer_char(words, '\0');
+}
+
+void job_write(struct buffer *words, const char *library, const char *const *options,
+               size_t option_count, const struct job_inputs *inputs)
+{
+    add_word(words, "format", FORMAT);
+    add_word(words, "library", library);
+    for (size_t i = 0; i < option_count; i++)
+        add_word(words, "option", options[i]);
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct job_input *input = &inputs->list[i];
+
+        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64 " %s",
+                      input->is_fatbin ? "fatbin" : "ltoir", input->offset, input->size,
+                      input->name);
+        buffer_char(words, '\0');
+    }
+}
+
+/* Takes a decimal number and the blank behind it off *text. */
+static bool take_number(const char **text, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    if (**text < '0' || **text > '9')
+        return false;
+    *number = strtoull(*text, &end, 10);
+    if (errno || *end != ' ')
+        return false;
+    *text = end + 1;
+    return true;
+}
+
+static bool take_input(struct nvjitlink_input *input, const char *text, struct bytes inputs)
+{
+    uint64_t offset, size;
+
+    input->is_fatbin = strncmp(text, "fatbin ", 7) == 0;
+    if (!input->is_fatbin && strncmp(text, "ltoir ", 6) != 0)
+        return false;
+    text = strchr(text, ' ') + 1;
+    if (!take_number(&text, &offset) || !take_number(&text, &size))
+        return false;
+    input->name = text;
+    return bytes_slice(inputs, offset, size, &input->data);
+}
+
+/* The value of a word with that key, or NULL. */
+static const char *value_of(const char *word, const char *key)
+{
+    size_t size = strlen(key);
+
+    return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
+}
+
+/* Takes one word. False when it is none that is known. */
+static bool take_word(struct nvjitlink_job *job, const char **options, struct nvjitlink_input *list,
+                      const char *word, struct bytes inputs)
+{
+    const char *value;
+
+    if ((value = value_of(word, "option")))
+        options[job->option_count++] = value;
+    else if ((value = value_of(word, "input")))
+        return take_input(&list[job->input_count++], value, inputs);
+    else if (!job->library && (value = value_of(word, "library")))
+        job->library = value;
+    else
+        return false;
+    return true;
+}
+
+static size_t count_words(struct bytes words)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.size; i++)
+        count += words.data[i] == '\0';
+    return count;
+}
+
+bool job_read(struct nvjitlink_job *job, struct arena *arena, const char *path, struct bytes words,
+              struct bytes inputs)
+{
+    static const char first[] = "format=" FORMAT;
+    const char *word = (const char *)words.data, *end = word + words.size;
+    size_t count = count_words(words);
+    const char **options = arena_zalloc(arena, count + 1, sizeof *options);
+    struct nvjitlink_input *list = arena_zalloc(arena, count + 1, sizeof *list);
+
+    *job = (struct nvjitlink_job){.options = options, .inputs = list, .answer = -1};
+    if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0') {
+        diag_fatal("'%s' is no job for libnvJitLink: it does not begin with '%s', or is cut", path,
+                   first);
+        return false;
+    }
+    for (word += sizeof first; word < end; word += strlen(word) + 1) {
+        if (take_word(job, options, list, word, inputs))
+            continue;
+        diag_fatal("Job '%s' for libnvJitLink has a word at offset %zu that is not understood, or "
+                   "names bytes that its inputs do not have",
+                   path, (size_t)(word - (const char *)words.data));
+        return false;
+    }
+    if (job->library)
+        return true;
+    diag_fatal("Job '%s' for libnvJitLink names no library", path);
+    return false;
+}

@@ -1,0 +1,44 @@
+/* job.h: what a child that runs libnvJitLink is told, as two files.
+ *
+ * The inputs stand one behind the other in a file of their own, which all children of a link share.
+ * The job is a list of words, each with a NUL behind it, so that any name may stand in one
+ * (minilink-internals(7), LTO in parts):
+ *
+ *     format=1
+ *     library=/usr/local/cuda/lib64/libnvJitLink.so
+ *     option=-arch=sm_90          one for each option, in order
+ *     input=fatbin 0 5981 a.o(2)  one for each input, in order: form, offset, size, name */
+#ifndef MINILINK_LTO_JOB_H
+#define MINILINK_LTO_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "lto/nvjitlink.h"
+
+/* Where one input stands in the file of all. */
+struct job_input {
+    const char *name; /* for the library's messages */
+    uint64_t offset;
+    uint64_t size;
+    bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR */
+};
+
+/* The inputs of a link. */
+struct job_inputs {
+    const struct job_input *list;
+    size_t count;
+};
+
+/* Appends the job's words. No input: the library is only to be loaded. */
+void job_write(struct buffer *words, const char *library, const char *const *options,
+               size_t option_count, const struct job_inputs *inputs);
+
+/* Reads a job: all but its answer. Its words are views of `words`, its inputs of `inputs`, and its
+ * lists live in `arena`. False, reported under the name `path`, when it is none. */
+bool job_read(struct nvjitlink_job *job, struct arena *arena, const char *path, struct bytes words,
+              struct bytes inputs);
+
+#endif

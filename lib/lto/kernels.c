@@ -1,0 +1,239 @@
+/* kernels.c: names from PTX or from lists.
+ *
+ * PTX gives each name, and with the size of its text a cost. A list gives patterns, which stand for
+ * all instances of a template, and no more than the size of the object that has it. */
+#include "lto/kernels.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "input/used.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
+
+struct collector {
+    const struct lto_request *request;
+    struct arena *arena;     /* for names */
+    struct lto_kernel *list; /* malloc'ed */
+    size_t count;
+    size_t capacity;
+    struct table seen;
+    struct inflation inflation;
+    /* the member at hand, PTX */
+    const struct member *member;
+    struct arena text;
+    bool is_read;
+};
+
+static void free_collector(void *argument)
+{
+    struct collector *collector = argument;
+
+    free(collector->list);
+    table_free(&collector->seen);
+    arena_free(&collector->text);
+}
+
+static void add(struct collector *collector, struct lto_kernel kernel)
+{
+    if (table_find(&collector->seen, kernel.name) != TABLE_NONE)
+        return;
+    kernel.name = arena_text(collector->arena, kernel.name);
+    kernel.cost += kernel.cost == 0;
+    table_set(&collector->seen, kernel.name, (uint32_t)collector->count);
+    ARRAY_PUSH(collector->list, collector->count, collector->capacity) = kernel;
+}
+
+static uint64_t bytes_of(const struct member *member)
+{
+    return member->entry.uncompressed_size ? member->entry.uncompressed_size
+                                           : member->entry.payload.size;
+}
+
+uint64_t lto_kernels_bytes(const struct members *members)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            bytes += bytes_of(&members->list[i]);
+    return bytes;
+}
+
+/* The PTX that was compiled beside the LTO-IR in members[at], or NULL. Those of a group stand side
+ * by side. */
+static const struct member *find_ptx(const struct members *members, size_t at)
+{
+    const struct member *list = members->list, *lto = &list[at];
+    size_t begin = at;
+
+    while (begin > 0 && list[begin - 1].group == lto->group)
+        begin--;
+    for (size_t i = begin; i < members->count && list[i].group == lto->group; i++)
+        if (list[i].entry.kind == FATBIN_PTX && arch_equal(list[i].entry.arch, lto->entry.arch))
+            return &list[i];
+    return NULL;
+}
+
+static void add_items(struct collector *collector, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
+            used_names_kernel(collector->request->used, item->name))
+            add(collector, (struct lto_kernel){.name = item->name,
+                                               .cost = item->text.size,
+                                               .is_internal = item->linkage == PTX_INTERNAL});
+    }
+}
+
+static enum link_code read_member(void *argument)
+{
+    struct collector *collector = argument;
+    struct module_cursor cursor = {0};
+    struct bytes code;
+    struct text text;
+
+    collector->is_read = false;
+    if (!member_code(collector->member, &collector->inflation, &collector->text, &code))
+        return LINK_OK;
+    text = (struct text){(const char *)code.data, code.size};
+    while (!module_at_end(text, cursor.offset)) {
+        struct ptx_module module = {0};
+
+        if (!module_parse_next(&module, &collector->text, collector->member->name, text, &cursor))
+            return LINK_OK;
+        add_items(collector, &module);
+    }
+    collector->is_read = true;
+    return LINK_OK;
+}
+
+/* The PTX takes no part in the link: what is wrong with it is not told, it only is of no use. */
+static bool add_member(struct collector *collector, const struct member *member)
+{
+    struct diag_sink said = {0};
+    enum link_code code;
+
+    collector->member = member;
+    code = diag_collect(read_member, collector, context_get(), &said);
+    arena_reset(&collector->text);
+    diag_sink_free(&said);
+    if (code != LINK_OK)
+        context_raise(code);
+    return collector->is_read;
+}
+
+/* False when some LTO-IR has no PTX beside it. */
+static bool add_from_ptx(struct collector *collector)
+{
+    const struct members *members = collector->request->members;
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *ptx;
+
+        if (members->list[i].role != MEMBER_LTO)
+            continue;
+        ptx = find_ptx(members, i);
+        if (!ptx || !add_member(collector, ptx))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of LTO-IR at an address. */
+struct region {
+    const uint8_t *start;
+    uint64_t bytes; /* of all regions up to this one */
+};
+
+static int compare_regions(const void *left, const void *right)
+{
+    uintptr_t a = (uintptr_t)((const struct region *)left)->start;
+    uintptr_t b = (uintptr_t)((const struct region *)right)->start;
+
+    return (a > b) - (a < b);
+}
+
+static size_t list_regions(struct region *regions, const struct members *members)
+{
+    uint64_t bytes = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            regions[count++] =
+                (struct region){members->list[i].entry.payload.data, bytes_of(&members->list[i])};
+    qsort(regions, count, sizeof *regions, compare_regions);
+    for (size_t i = 0; i < count; i++)
+        regions[i].bytes = bytes += regions[i].bytes;
+    return count;
+}
+
+/* Bytes in regions that begin before `end`. */
+static uint64_t bytes_before(const struct region *regions, size_t count, const uint8_t *end)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if ((uintptr_t)regions[middle].start < (uintptr_t)end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? regions[low - 1].bytes : 0;
+}
+
+/* The patterns of one object stand side by side. */
+static void add_from_lists(struct collector *collector, const struct used_set *set)
+{
+    const struct members *members = collector->request->members;
+    struct region *regions = arena_alloc(&collector->text, members->lto_count, sizeof *regions);
+    size_t count = list_regions(regions, members);
+
+    for (size_t i = 0, end; i < set->count; i = end) {
+        struct bytes object = set->patterns[i].object;
+        uint64_t bytes = bytes_before(regions, count, object.data + object.size) -
+                         bytes_before(regions, count, object.data);
+
+        for (end = i; end < set->count && set->patterns[end].object.data == object.data; end++)
+            ;
+        for (size_t k = i; k < end; k++)
+            add(collector,
+                (struct lto_kernel){.name = set->patterns[k].text,
+                                    .cost = bytes / (end - i),
+                                    .is_internal = set->patterns[k].list == USED_INTERNAL_KERNELS});
+    }
+}
+
+size_t lto_kernels_list(struct lto_kernel **kernels, struct arena *arena,
+                        const struct lto_request *request)
+{
+    struct collector collector = {
+        .request = request, .arena = arena, .inflation = {.limit = request->inflation_limit}};
+    struct context_cleanup cleanup;
+    size_t count = SIZE_MAX;
+
+    context_defer(&cleanup, free_collector, &collector);
+    if (!add_from_ptx(&collector)) {
+        collector.count = 0;
+        table_free(&collector.seen);
+        collector.seen = (struct table){0};
+        if (request->used->has_lists && !request->used->has_parts)
+            add_from_lists(&collector, &request->used->kernels);
+        else
+            collector.count = SIZE_MAX;
+    }
+    count = collector.count;
+    *kernels = count == SIZE_MAX || count == 0
+                   ? NULL
+                   : arena_copy(arena, collector.list, count, sizeof **kernels);
+    context_clean(&cleanup);
+    return count;
+}

@@ -1,0 +1,159 @@
+/* part.c: a child per part, its job and its answer in memory. Workers raise nothing. */
+#include "lto/part.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "lto/child.h"
+#include "lto/nvjitlink.h"
+#include "pool/dispatch.h"
+
+/* Most bytes that are kept of what the library prints. */
+#define OUTPUT_LIMIT 65536u
+
+/* "/dev/fd/" and a number. */
+#define FD_PATH_SIZE 32
+
+static bool write_all(int fd, struct text text)
+{
+    while (text.size > 0) {
+        ssize_t written = write(fd, text.data, text.size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        text.data += written;
+        text.size -= (size_t)written;
+    }
+    return true;
+}
+
+/* The words are not changed by posix_spawn; its type only cannot say so. */
+static char *word(const char *string)
+{
+    union {
+        const char *in;
+        char *out;
+    } both = {.in = string};
+
+    return both.out;
+}
+
+/* minilink --lto-part JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of addresses: with
+ * other addresses, private strings come out in another order (measured). */
+static void run_child(struct part *part, int job)
+{
+    const struct parts_run *run = part->run;
+    const int pass[] = {job, run->inputs, part->answer};
+    char paths[3][FD_PATH_SIZE], own[PATH_MAX];
+    const char *program = run->program ? run->program : exec_own_program(own);
+    char *const argv[] = {word(program), word(LTO_CHILD_WORD), paths[0], paths[1], paths[2], NULL};
+    const struct exec_request request = {
+        .argv = argv,
+        .pass = pass,
+        .pass_count = 3,
+        .fixed_addresses = true,
+        .output_limit = OUTPUT_LIMIT,
+        .timeout = run->timeout,
+        .cancelled = &part->cancelled,
+    };
+
+    for (int i = 0; i < 3; i++)
+        snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
+    exec_run(&request, &part->result);
+    part->succeeded = part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED &&
+                      nvjitlink_succeeded(part->answer);
+}
+
+static void give_up_behind(struct part *part)
+{
+    struct part *end = part->run->list + part->run->count;
+
+    while (++part < end)
+        __atomic_store_n(&part->cancelled, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool is_cancelled(void *argument)
+{
+    struct part *part = argument;
+
+    return __atomic_load_n(&part->cancelled, __ATOMIC_RELAXED) != 0;
+}
+
+static void run_part(void *argument)
+{
+    struct part *part = argument;
+    int job;
+
+    part->result.end = EXEC_CANCELLED;
+    if (is_cancelled(part))
+        return;
+    part->started = clock_now();
+    part->answer = exec_memory_file("minilink-lto");
+    job = part->answer < 0 ? -1 : exec_memory_file("minilink-lto-job");
+    if (job >= 0 && write_all(job, part->job))
+        run_child(part, job);
+    else
+        part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
+    if (job >= 0)
+        close(job);
+    part->nanoseconds = clock_now() - part->started;
+    if (!part->succeeded)
+        give_up_behind(part);
+}
+
+/* Tasks are ordered by 32 bits. */
+static uint32_t priority_of(uint64_t cost)
+{
+    return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+}
+
+uint32_t parts_run(struct parts_run *run)
+{
+    struct dispatch_task *tasks = memory_zalloc(run->count, sizeof *tasks);
+    const struct dispatch_request wanted = {
+        .tasks = tasks,
+        .count = run->count,
+        .threads = run->threads,
+        .stack_bytes = run->stack_bytes,
+        .jobserver = run->jobserver,
+        .is_cancelled = is_cancelled,
+    };
+    struct context_cleanup cleanup;
+    uint32_t threads;
+
+    context_defer(&cleanup, memory_cleanup, &tasks);
+    for (size_t i = 0; i < run->count; i++) {
+        run->list[i].run = run;
+        tasks[i] = (struct dispatch_task){run_part, &run->list[i], priority_of(run->list[i].cost)};
+    }
+    threads = dispatch_run(&wanted);
+    context_clean(&cleanup);
+    return threads;
+}
+
+size_t parts_first_failed(const struct parts_run *run)
+{
+    size_t i = 0;
+
+    while (i < run->count && run->list[i].succeeded)
+        i++;
+    return i;
+}
+
+void parts_free(struct parts_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->list[i].answer >= 0)
+            close(run->list[i].answer);
+        free(run->list[i].result.output);
+    }
+    run->count = 0;
+}

@@ -1,0 +1,54 @@
+/* part.h: runs of libnvJitLink in children, several at a time.
+ *
+ * minilink-internals(7), LTO in parts. A part is given its job, and leaves an answer. Parts run as
+ * chunks do: on the pool, within the jobserver's tokens, the costliest first. When one fails, those
+ * behind it are given up and those before it are not, so that the one that is reported does not
+ * depend on timing. */
+#ifndef MINILINK_LTO_PART_H
+#define MINILINK_LTO_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/exec.h"
+#include "base/text.h"
+#include "pool/jobserver.h"
+
+struct parts_run;
+
+/* Start with {.answer = -1} and what stands first. */
+struct part {
+    struct text job; /* from job_write */
+    uint64_t cost;   /* beside that of other parts */
+
+    struct exec_result result; /* how the child ended; the owner frees its output */
+    int answer;                /* file in memory, for nvjitlink_read; -1 = none */
+    bool succeeded;            /* the library did all that it was asked for */
+    uint64_t started;          /* of clock_now() */
+    uint64_t nanoseconds;
+    int cancelled; /* another part failed; written with an atomic store */
+    struct parts_run *run;
+};
+
+struct parts_run {
+    const char *program; /* minilink; NULL = this process's own program */
+    int inputs;          /* file with all inputs */
+    struct part *list;
+    size_t count;
+    uint32_t threads;
+    size_t stack_bytes;
+    enum jobserver_use jobserver;
+    unsigned timeout; /* seconds for each part; 0 = no limit */
+};
+
+/* Runs all parts. Returns how many ran at one time at most. */
+uint32_t parts_run(struct parts_run *run);
+
+/* Index of the first part that failed; count = none. */
+size_t parts_first_failed(const struct parts_run *run);
+
+/* Closes files and frees output. */
+void parts_free(struct parts_run *run);
+
+#endif

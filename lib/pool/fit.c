@@ -1,0 +1,35 @@
+/* fit.c: the largest tasks may meet, so that they decide. */
+#include "pool/fit.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+/* The largest first. */
+static int compare(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a < b) - (a > b);
+}
+
+static uint64_t own_peak(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
+{
+    uint64_t own = own_peak(), left = limit > own ? limit - own : 0;
+    uint32_t fitting = 0;
+
+    if (limit == 0 || count == 0)
+        return threads;
+    qsort(needs, count, sizeof *needs, compare);
+    while (fitting < threads && fitting < count && needs[fitting] <= left)
+        left -= needs[fitting++];
+    if (fitting == count)
+        return threads;
+    return fitting ? fitting : 1;
+}

@@ -1,0 +1,14 @@
+/* fit.h: how many tasks fit into memory at one time. */
+#ifndef MINILINK_POOL_FIT_H
+#define MINILINK_POOL_FIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most of `threads` threads (at least 1) that may take tasks at one time, so that any as many
+ * of them fit into `limit` bytes (0 = no limit) beside what this process has had at most so far.
+ * `needs` has the bytes that each of the `count` tasks is thought to take, and is sorted. Never 0:
+ * what does not fit alone runs alone. */
+uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count);
+
+#endif
