@@ -83,7 +83,17 @@ $(BUILD)/minilink-shim: cmd/minilink-shim lib/link/link.h
 	$(Q)sed "s/@VERSION@/$(VERSION)/" $< > $@
 	$(Q)chmod 755 $@
 
-$(BUILD)/libminilink.a: $(LIB_OBJECTS)
+# The page of --report becomes strings of the program.
+PAGE = lib/observe/page/report
+$(BUILD)/page.c: $(PAGE).html $(PAGE).css $(PAGE).js Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '#include "observe/page.h"'; for part in html css js; do echo "const char page_$$part[] ="; \
+	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(PAGE).$$part; echo ';'; done; } > $@
+
+$(BUILD)/page.o: $(BUILD)/page.c
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o

@@ -204,6 +204,8 @@ const struct option_row option_table[] = {
      "Show N errors, by default 20, and count the rest; 0 = all"},
     {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, "Names as they are, without what they stand for"},
 
+    {"report", NULL, "FILE,...", LIST(reports), GROUP_REPORTS,
+     "Write a page (FILE.html), or the same as data (FILE.json): workers, kernels, sizes, call graph"},
     {"time-trace", NULL, "[FILE]", STRING(link.observe.trace), GROUP_REPORTS,
      "Write a trace for Perfetto or chrome://tracing; by default beside the output, with .time-trace behind its name"},
     {"time-trace-granularity", NULL, "MICROSECONDS", NUMBER(link.observe.granularity, INT32_MAX, 1), GROUP_REPORTS,

@@ -42,9 +42,12 @@ static void fill_sections(const struct filling *filling)
         };
     for (size_t i = 0; i < m->order_count; i++) {
         const struct merged_section *section = &m->sections[m->order[i]];
+        uint32_t function = section->function;
 
-        if (section->function != MERGE_NONE && has_code(m, section->function))
-            places->sections[section->index].kernel = filling->kernel_of[section->function];
+        if (function == MERGE_NONE && section->target != MERGE_NONE)
+            function = m->sections[section->target].function; /* relocations of its code */
+        if (function != MERGE_NONE && has_code(m, function))
+            places->sections[section->index].kernel = filling->kernel_of[function];
     }
 }
 

@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/context.h"
 #include "base/events.h"
 #include "base/output.h"
 #include "base/table.h"
 #include "observe/observe.h"
 #include "observe/timing.h"
+
+struct json_t; /* jansson's */
 
 #define FACT_NONE UINT32_MAX
 
@@ -108,7 +111,6 @@ struct fact_name {
 
 struct fact_function {
     struct text name;
-    struct text readable; /* demangled */
     struct kernel_report report;
     uint32_t member;
     uint32_t chunk;
@@ -188,6 +190,9 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
 void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
 void map_print(const struct observation *observation, struct buffer *out);
+/* report_data.c: all facts as a tree; see jsontree_begin. */
+struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup);
+
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/demangle.h"
 #include "cubin/format.h"
 #include "observe/facts.h"
 
@@ -265,12 +264,10 @@ static void take_functions(struct taking *taking)
 {
     struct observation *observation = taking->observation;
     const struct merge_report *report = taking->report;
-    struct text *readable;
 
     observation->functions =
         arena_zalloc(&observation->arena, report->kernel_count, sizeof *observation->functions);
     observation->function_count = report->kernel_count;
-    readable = arena_alloc(&observation->arena, report->kernel_count, sizeof *readable);
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct kernel_report *kernel = &report->kernels[i];
         uint32_t symbol = symbol_of(taking, kernel->file, kernel->input, kernel->name);
@@ -285,12 +282,7 @@ static void take_functions(struct taking *taking)
             .chunk = known ? known->chunk : FACT_NONE,
             .symbol = symbol,
         };
-        readable[i] = observation->functions[i].name;
     }
-    if (observation->request.report_page || observation->request.report_data)
-        demangle_all(readable, report->kernel_count, &observation->arena);
-    for (size_t i = 0; i < report->kernel_count; i++)
-        observation->functions[i].readable = readable[i];
 }
 
 static void take_drops(struct taking *taking)

@@ -1,11 +1,343 @@
+/* report_data.c: --report=FILE.json, and what the page shows: all facts as one JSON object.
+ *
+ * minilink-report(5) describes it. Members, chunks, functions and rows are named by their numbers
+ * in the arrays here; what is not known is not there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/jsontree.h"
 #include "observe/facts.h"
+#include "options/embedded.h"
+
+/* Raised when readers must know: something is gone, or means something else. */
+#define REPORT_FORMAT 1u
+
+static void set_index(struct json_t *object, const char *key, uint32_t index)
+{
+    if (index != FACT_NONE)
+        jsontree_set_number(object, key, index);
+}
+
+static void put_link(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *output = jsontree_add_object(root, "output");
+    char arch[ARCH_NAME_SIZE];
+
+    jsontree_set_string(output, "path", observation->link.output);
+    jsontree_set_string(output, "target", arch_name(observation->arch, arch));
+    if (observation->has_image) {
+        jsontree_set_string(output, "kind",
+                            observation->is_relocatable ? "relocatable" : "executable");
+        jsontree_set_number(output, "bytes", observation->file_size);
+    }
+    if (observation->assembler) {
+        struct json_t *assembler = jsontree_add_object(root, "assembler");
+
+        jsontree_set_string(assembler, "name", observation->assembler);
+        jsontree_set_string(assembler, "version", observation->assembler_version);
+        jsontree_set_number(assembler, "threads", observation->threads);
+    }
+}
+
+static void put_stages(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "stages");
+
+    for (size_t i = 0; i < observation->timing.count; i++) {
+        const struct timing_row *row = &observation->timing.rows[i];
+        struct json_t *stage = jsontree_push_object(list);
+
+        jsontree_set_string(stage, "name", row->stage);
+        jsontree_set_milliseconds(stage, "start", row->start - observation->start);
+        jsontree_set_milliseconds(stage, "ms", row->nanoseconds);
+        if (row->work.unit) {
+            jsontree_set_number(stage, "items", row->work.items);
+            jsontree_set_string(stage, "unit", row->work.unit);
+        }
+        if (row->work.bytes)
+            jsontree_set_number(stage, "bytes", row->work.bytes);
+        jsontree_set_number(stage, "peak_memory", row->peak_memory);
+    }
+}
+
+static void put_members(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "members");
+
+    for (size_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *fact = &observation->members[i];
+        struct json_t *member = jsontree_push_object(list);
+
+        jsontree_set_string(member, "name", fact->name);
+        jsontree_set_string(member, "kind", fact->kind);
+        jsontree_set_string(member, "target", fact->arch);
+        jsontree_set_string(member, "used_as", fact->use);
+        jsontree_set_bool(member, "is_used", fact->is_used);
+        jsontree_set_string(member, "reason", fact->reason);
+        jsontree_set_number(member, "bytes", fact->bytes);
+        if (observation->has_image && fact->is_used) {
+            struct json_t *sizes = jsontree_add_object(member, "output_bytes");
+
+            for (size_t class = 0; class < FACT_CLASSES; class ++)
+                if (fact->sizes[class])
+                    jsontree_set_number(sizes, facts_class_names[class], fact->sizes[class]);
+        }
+    }
+}
+
+static void put_option(const struct observation *observation, struct json_t *list, size_t option)
+{
+    static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
+    const struct fact_option *fact = &observation->options[option];
+    struct json_t *object = jsontree_push_object(list), *values;
+
+    jsontree_set_string(object, "name", embedded_name((enum embedded_option)option));
+    jsontree_set_string(object, "state", states[fact->state]);
+    if (fact->state >= CONSENSUS_PRESENT)
+        jsontree_set_signed(object, "value", fact->value);
+    values = jsontree_add_array(object, "members");
+    for (uint32_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *member = &observation->members[i];
+        struct json_t *value;
+
+        if (!member->has_options)
+            continue;
+        value = jsontree_push_object(values);
+        jsontree_set_number(value, "member", i);
+        if (member->is_found[option])
+            jsontree_set_signed(value, "value", member->values[option]);
+    }
+}
+
+static void put_options(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "options"), *force;
+    const struct agreement *agreement = observation->agreement;
+
+    if (!agreement)
+        return;
+    for (size_t option = 0; option < EMBEDDED_COUNT; option++)
+        put_option(observation, list, option);
+    force = jsontree_add_object(root, "in_force");
+    jsontree_set_signed(force, "-split-compile", agreement->split_compile);
+    jsontree_set_signed(force, "-split-compile-extended", agreement->split_compile_extended);
+    jsontree_set_signed(force, "-maxrregcount", agreement->maxrregcount);
+    jsontree_set_bool(force, "-lineinfo", agreement->line_info);
+    jsontree_set_bool(force, "-g", agreement->debug);
+}
+
+/* Which function of the output a symbol of the program became. */
+static uint32_t *functions_of_symbols(struct observation *observation)
+{
+    uint32_t *functions =
+        arena_alloc(&observation->arena, observation->symbol_count, sizeof *functions);
+
+    memset(functions, 0xff, observation->symbol_count * sizeof *functions);
+    for (uint32_t i = 0; i < observation->function_count; i++)
+        if (observation->functions[i].symbol != FACT_NONE)
+            functions[observation->functions[i].symbol] = i;
+    return functions;
+}
+
+static void put_chunks(struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "chunks");
+    const uint32_t *functions = functions_of_symbols(observation);
+
+    if (observation->single_reason)
+        jsontree_set_string(root, "single_chunk_reason", observation->single_reason);
+    for (size_t i = 0; i < observation->chunk_count; i++) {
+        const struct fact_chunk *fact = &observation->chunks[i];
+        struct json_t *chunk = jsontree_push_object(list), *kernels;
+
+        jsontree_set_number(chunk, "functions", fact->function_count);
+        jsontree_set_number(chunk, "replicas", fact->replica_count);
+        jsontree_set_number(chunk, "weight", fact->weight);
+        jsontree_set_number(chunk, "ptx_bytes", fact->ptx_bytes);
+        if (observation->assembler) {
+            jsontree_set_number(chunk, "cubin_bytes", fact->cubin_bytes);
+            jsontree_set_milliseconds(chunk, "estimate", fact->estimate);
+            jsontree_set_milliseconds(chunk, "ms", fact->nanoseconds);
+        }
+        kernels = jsontree_add_array(chunk, "kernels");
+        for (uint32_t k = 0; k < fact->kernel_count; k++)
+            if (functions[fact->kernels[k]] != FACT_NONE)
+                jsontree_push_number(kernels, functions[fact->kernels[k]]);
+    }
+}
+
+/* Calls stand by caller; *at is the next. */
+static void put_calls(const struct observation *observation, struct json_t *function, uint32_t from,
+                      size_t *at)
+{
+    struct json_t *calls = jsontree_add_array(function, "calls"), *may_call = NULL;
+
+    for (; *at < observation->call_count && observation->calls[*at].from == from; (*at)++) {
+        const struct merge_call *call = &observation->calls[*at];
+
+        if (call->is_indirect && !may_call)
+            may_call = jsontree_add_array(function, "may_call");
+        jsontree_push_number(call->is_indirect ? may_call : calls, call->to);
+    }
+}
+
+/* The functions' names as a programmer writes them. */
+static const struct text *readable_names(struct observation *observation)
+{
+    struct text *names =
+        arena_alloc(&observation->arena, observation->function_count, sizeof *names);
+
+    for (size_t i = 0; i < observation->function_count; i++)
+        names[i] = observation->functions[i].name;
+    demangle_all(names, observation->function_count, &observation->arena);
+    return names;
+}
+
+static void put_functions(struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "functions");
+    const struct text *readable = readable_names(observation);
+    size_t call = 0;
+
+    for (uint32_t i = 0; i < observation->function_count; i++) {
+        const struct fact_function *fact = &observation->functions[i];
+        const struct kernel_report *report = &fact->report;
+        struct json_t *function = jsontree_push_object(list);
+
+        jsontree_set_text(function, "name", fact->name);
+        if (!text_equal(fact->name, readable[i]))
+            jsontree_set_text(function, "readable", readable[i]);
+        jsontree_set_bool(function, "is_kernel", report->is_kernel);
+        set_index(function, "member", fact->member);
+        set_index(function, "chunk", fact->chunk);
+        jsontree_set_number(function, "registers", report->registers);
+        jsontree_set_number(function, "barriers", report->barriers);
+        if (report->stack != UINT32_MAX)
+            jsontree_set_number(function, "stack", report->stack);
+        if (report->is_kernel) {
+            jsontree_set_number(function, "shared", report->shared);
+            jsontree_set_number(function, "constants", report->constant0);
+        }
+        jsontree_set_number(function, "code", report->code);
+        if (fact->symbol != FACT_NONE && observation->symbols[fact->symbol].nanoseconds)
+            jsontree_set_milliseconds(function, "ms",
+                                      observation->symbols[fact->symbol].nanoseconds);
+        put_calls(observation, function, i, &call);
+    }
+}
+
+static void put_sections(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "sections");
+    size_t piece = 0;
+
+    for (uint32_t i = 1; i < observation->section_count; i++) {
+        const struct fact_section *fact = &observation->sections[i];
+        struct json_t *section = jsontree_push_object(list);
+        struct json_t *pieces = NULL;
+
+        jsontree_set_text(section, "name", fact->name);
+        jsontree_set_string(section, "for", facts_class_names[fact->class]);
+        if (!fact->has_no_bytes)
+            jsontree_set_number(section, "offset", fact->offset);
+        jsontree_set_number(section, "bytes", fact->size);
+        for (; piece < observation->piece_count && observation->pieces[piece].section == i;
+             piece++) {
+            const struct fact_piece *from = &observation->pieces[piece];
+            struct json_t *object;
+
+            if (from->member == FACT_NONE)
+                continue;
+            if (!pieces)
+                pieces = jsontree_add_array(section, "pieces");
+            object = jsontree_push_object(pieces);
+            jsontree_set_number(object, "member", from->member);
+            jsontree_set_number(object, "bytes", from->size);
+        }
+    }
+}
+
+static void put_drops(const struct observation *observation, struct json_t *root)
+{
+    struct json_t *list = jsontree_add_array(root, "left_out");
+
+    for (size_t i = 0; i < observation->drop_count; i++) {
+        const struct fact_drop *fact = &observation->drops[i];
+        struct json_t *drop = jsontree_push_object(list);
+
+        jsontree_set_string(drop, "what", fact->what);
+        jsontree_set_text(drop, "name", fact->name);
+        jsontree_set_string(drop, "member", fact->member);
+        jsontree_set_string(drop, "why", fact->why);
+    }
+}
+
+static void put_slice(const struct observation *observation, struct json_t *list,
+                      const struct logged_event *logged)
+{
+    const struct event *event = &logged->event;
+    struct json_t *slice = jsontree_push_object(list);
+
+    jsontree_set_number(slice, "row", logged->row);
+    jsontree_set_string(slice, "kind", event->kind);
+    jsontree_set_text(slice, "name", facts_name(observation, event->name));
+    jsontree_set_milliseconds(slice, "start", event->start - observation->start);
+    jsontree_set_milliseconds(slice, "ms", event->end - event->start);
+    if (event->chunk)
+        jsontree_set_number(slice, "chunk", event->chunk - 1);
+    if (event->bytes)
+        jsontree_set_number(slice, "bytes", event->bytes);
+    jsontree_set_string(slice, "state", event->state);
+}
+
+static void put_time_line(struct observation *observation, struct json_t *root)
+{
+    struct json_t *line = jsontree_add_object(root, "time_line");
+    struct json_t *rows = jsontree_add_array(line, "rows");
+    struct json_t *slices = jsontree_add_array(line, "slices");
+    struct json_t *memory = jsontree_add_array(line, "memory");
+    const struct events *events = facts_events(observation);
+
+    for (size_t i = 0; i < events->row_count; i++)
+        jsontree_push_text(rows, text_of(events->rows[i].name));
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
+
+        if (strcmp(event->kind, EVENT_COUNTER) != 0) {
+            put_slice(observation, slices, &events->list[i]);
+        } else if (text_equal(event->name, TEXT("memory"))) {
+            struct json_t *sample = jsontree_push_object(memory);
+
+            jsontree_set_milliseconds(sample, "at", event->start - observation->start);
+            jsontree_set_number(sample, "bytes", event->bytes);
+        }
+    }
+}
+
+struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup)
+{
+    struct json_t *root = jsontree_begin(cleanup);
+
+    facts_events(observation);
+    jsontree_set_number(root, "format", REPORT_FORMAT);
+    jsontree_set_string(root, "minilink", observation->link.version);
+    put_link(observation, root);
+    put_stages(observation, root);
+    put_members(observation, root);
+    put_options(observation, root);
+    put_chunks(observation, root);
+    put_functions(observation, root);
+    put_sections(observation, root);
+    put_drops(observation, root);
+    put_time_line(observation, root);
+    return root;
+}
+
 void report_print_data(struct observation *observation, struct buffer *out)
 {
-    (void)observation;
-    (void)out;
-}
-void report_print_page(struct observation *observation, struct buffer *out)
-{
-    (void)observation;
-    (void)out;
+    struct context_cleanup cleanup;
+
+    jsontree_print(report_tree(observation, &cleanup), JSONTREE_LINES, out);
+    context_clean(&cleanup);
 }

@@ -1,0 +1,80 @@
+#!/bin/bash
+# report.sh: what is written about a link holds together, changes nothing of its output, and its page works in a browser,
+# whatever names there are in it.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS
+export MINILINK_ASSEMBLER=builtin PYTHONDONTWRITEBYTECODE=1
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+F=$ROOT/fixtures
+
+# ok WHAT COMMAND...
+ok() {
+    local what=$1
+    shift
+    if "$@" > log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        sed 's/^/    /' log
+    fi
+}
+observing=(--report=r.html,r.json --time-trace=trace --time-trace-granularity=0 --map=map --stats -time times)
+
+# Chunks on threads, calls through pointers, dead functions, options that differ, machine code beside PTX. A kernel and a
+# member have names that would end the page's script, were they not escaped.
+mkdir 'a<'
+cp "$F/split/03_fwd_decl_func.ptx" 'a<script><img src=x onerror=harmed=1>.ptx'
+cp "$F/split/03_fwd_decl_func.ptx" 'a</script><img src=x onerror=harmed=1>.ptx'
+sed -i 's/\bk\([0-9]\)/other\1/g; s/\bf\b/g/g' 'a</script><img src=x onerror=harmed=1>.ptx'
+cp "$F"/fatbin/[abc].lto.o "$F"/merge/20_dead-sm_90-?.o .
+LC_ALL=C sed 's/_Z6kern_kPi/<\/script>xy/g' "$F/fatbin/k.sm90.cubin" > hostile.cubin
+sed -i 's/\bk1\b/pointers/g' a*.ptx
+inputs=('a<script><img src=x onerror=harmed=1>.ptx' 'a</script><img src=x onerror=harmed=1>.ptx' a.lto.o b.lto.o c.lto.o
+    20_dead-sm_90-a.o 20_dead-sm_90-b.o hostile.cubin)
+split() { "$BUILD/minilink" -arch=sm_90 -w --disable-infos -split-compile-extended=3 --minimum-chunk=1 "$@"; }
+ok "such a program links" split "${inputs[@]}" -o plain.cubin
+ok "and is told of" split "${inputs[@]}" -o seen.cubin "${observing[@]}"
+ok "the output is the same when it is" cmp plain.cubin seen.cubin
+ok "nothing but the files that were asked for is there" [ "$(ls | grep -vxE 'log|r\.html|r\.json|trace|map|times|plain\.cubin|seen\.cubin|a<|a<script>.*|.*\.o|hostile\.cubin')" = "" ]
+ok "one script ends, and no name does it" [ "$(grep -o '</script>' r.html | wc -l)" = 2 ]
+ok "no name is a tag" [ "$(grep -c '<img' r.html)" = 0 ]
+
+# Under make's jobserver, without splitting, as a relocatable cubin, and where nothing is assembled.
+printf 'all:\n\t+"$(MINILINK)" -arch=sm_90 -w --disable-infos --split-compile-extended=3 --minimum-chunk=1 a.lto.o b.lto.o c.lto.o -o jobs.cubin --time-trace=jobs.trace --report=jobs.json\n' > Makefile
+ok "under a jobserver" make -s -j3 MINILINK="$BUILD/minilink"
+ok "tokens are counted there" grep -q '"name":"tokens"' jobs.trace
+one() { "$BUILD/minilink" -arch=sm_90 -w --disable-infos a.lto.o b.lto.o c.lto.o "$@"; }
+ok "in one chunk" one -o one.cubin --report=one.json --time-trace=one.trace
+ok "under -lto" one -lto -o lto.cubin --report=lto.json --time-trace=lto.trace
+ok "relocatable" one -r -o r.cubin --report=relocatable.json --time-trace=relocatable.trace
+ok "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
+ok "with PTX as output" one -emit-ptx -o out.ptx --report=ptx.json --time-trace=ptx.trace
+ok "on threads inside a chunk" one -Xptxas=-split-compile=3 -o inner.cubin --report=inner.json --time-trace=inner.trace --time-trace-granularity=0
+
+if ! command -v python3 > /dev/null; then
+    echo "report: python3 is not there: what the files say, and the page: SKIPPED"
+    skipped=$((skipped + 2))
+else
+    ok "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
+    ok "the page holds the data" python3 "$ROOT/test/report.py" same r.html r.json
+    for name in jobs one lto relocatable dry ptx inner; do
+        ok "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
+    done
+    if command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null; then
+        python3 "$ROOT/test/report.py" page r.html > page.log 2>&1
+        [ $? = 0 ] || echo "failed: the browser's end" >> page.log
+        passed=$((passed + $(grep -c '^passed: ' page.log))) failed=$((failed + $(grep -c '^failed: ' page.log)))
+        grep -q '^failed: ' page.log && sed 's/^/    /' page.log
+    else
+        echo "report: Chromium is not there: the page in a browser: SKIPPED"
+        skipped=$((skipped + 1))
+    fi
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
