@@ -29,14 +29,13 @@ void job_write(struct buffer *words, const char *library, const char *const *opt
     for (size_t i = 0; i < inputs->count; i++) {
         const struct job_input *input = &inputs->list[i];
 
-        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64 " %s",
-                      input->is_fatbin ? "fatbin" : "ltoir", input->offset, input->size,
-                      input->name);
+        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64, input->is_fatbin ? "fatbin" : "ltoir",
+                      input->offset, input->size);
         buffer_char(words, '\0');
     }
 }
 
-/* Takes a decimal number and the blank behind it off *text. */
+/* Takes a decimal number, and the blank behind it, off *text. */
 static bool take_number(const char **text, uint64_t *number)
 {
     char *end;
@@ -45,9 +44,9 @@ static bool take_number(const char **text, uint64_t *number)
     if (**text < '0' || **text > '9')
         return false;
     *number = strtoull(*text, &end, 10);
-    if (errno || *end != ' ')
+    if (errno || (*end && *end != ' '))
         return false;
-    *text = end + 1;
+    *text = end + (*end == ' ');
     return true;
 }
 
@@ -59,9 +58,8 @@ static bool take_input(struct nvjitlink_input *input, const char *text, struct b
     if (!input->is_fatbin && strncmp(text, "ltoir ", 6) != 0)
         return false;
     text = strchr(text, ' ') + 1;
-    if (!take_number(&text, &offset) || !take_number(&text, &size))
+    if (!take_number(&text, &offset) || !take_number(&text, &size) || *text)
         return false;
-    input->name = text;
     return bytes_slice(inputs, offset, size, &input->data);
 }
 

@@ -2,12 +2,13 @@
  *
  * The inputs stand one behind the other in a file of their own, which all children of a link share.
  * The job is a list of words, each with a NUL behind it, so that any name may stand in one
- * (minilink-internals(7), LTO in parts):
+ * (minilink-internals(7), LTO in parts). The inputs' names are no part of it, so that the same
+ * program in another folder is the same job:
  *
  *     format=1
  *     library=/usr/local/cuda/lib64/libnvJitLink.so
  *     option=-arch=sm_90          one for each option, in order
- *     input=fatbin 0 5981 a.o(2)  one for each input, in order: form, offset, size, name */
+ *     input=fatbin 0 5981         one for each input, in order: form, offset, size */
 #ifndef MINILINK_LTO_JOB_H
 #define MINILINK_LTO_JOB_H
 
@@ -20,7 +21,7 @@
 
 /* Where one input stands in the file of all. */
 struct job_input {
-    const char *name; /* for the library's messages */
+    const char *name; /* for messages; the job does not have it */
     uint64_t offset;
     uint64_t size;
     bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR */

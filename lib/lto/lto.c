@@ -223,25 +223,27 @@ static void read_answers(struct compilation *compilation, size_t failed)
     }
 }
 
+static struct lto_reporter reporter_of(struct compilation *compilation)
+{
+    return (struct lto_reporter){compilation->request->library, &compilation->inputs,
+                                 &compilation->said};
+}
+
 /* Reports the part that failed. */
 static void report_failed(struct compilation *compilation, size_t index)
 {
     const struct part *part = &compilation->run.list[index];
     const struct nvjitlink_answer *answer = &compilation->answers[index];
-    const char *library = compilation->request->library;
-    const char **names;
+    const struct lto_reporter reporter = reporter_of(compilation);
 
     if (is_out_of_memory(part))
         context_raise(LINK_NO_MEMORY);
     if (part->result.end == EXEC_CANCELLED)
         return;
-    names = arena_alloc(&compilation->arena, compilation->inputs.count, sizeof *names);
-    for (size_t i = 0; i < compilation->inputs.count; i++)
-        names[i] = compilation->inputs.list[i].name;
     if (answer->errors.data)
-        lto_report_failure(library, part, answer, names, compilation->inputs.count);
+        lto_report_failure(&reporter, part, answer);
     else
-        lto_report_death(library, part);
+        lto_report_death(&reporter, part);
     if (compilation->shares)
         diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%s'", index,
                   compilation->run.count, compilation->result->parts[index].kernel_count,
@@ -251,17 +253,17 @@ static void report_failed(struct compilation *compilation, size_t index)
 /* What the library said. */
 static void report_logs(struct compilation *compilation)
 {
+    const struct lto_reporter reporter = reporter_of(compilation);
     const struct parts_run *run = &compilation->run;
 
     for (size_t i = 0; i < run->count; i++) {
         const struct exec_result *result = &run->list[i].result;
-        const struct nvjitlink_answer *answer = &compilation->answers[i];
+        const struct text output = {result->output, result->output_size};
 
-        if (result->output)
-            lto_report_log((struct text){result->output, result->output_size}, false,
-                           &compilation->said);
-        lto_report_log(answer->errors, false, &compilation->said);
-        lto_report_log(answer->infos, false, &compilation->said);
+        if (output.data)
+            lto_report_log(&reporter, output, false);
+        lto_report_log(&reporter, compilation->answers[i].errors, false);
+        lto_report_log(&reporter, compilation->answers[i].infos, false);
     }
 }
 

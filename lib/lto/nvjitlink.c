@@ -176,10 +176,12 @@ static void run_steps(const struct nvjitlink_job *job, const struct functions *f
     head->step = NVJITLINK_ADD;
     for (size_t i = 0; i < job->input_count; i++) {
         const struct nvjitlink_input *input = &job->inputs[i];
+        char name[32];
 
+        snprintf(name, sizeof name, NVJITLINK_INPUT_NAME, i);
         head->failed_input = (uint32_t)i;
         head->code = functions->add_data(handle, input->is_fatbin ? INPUT_FATBIN : INPUT_LTOIR,
-                                         input->data.data, input->data.size, input->name);
+                                         input->data.data, input->data.size, name);
         if (head->code)
             return;
     }

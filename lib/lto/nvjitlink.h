@@ -13,8 +13,12 @@
 #include "base/arena.h"
 #include "base/text.h"
 
+/* What the library is told an input's name is, by its index: each as long as any other, since the
+ * order in which libnvvm 13.0 puts private strings depends on where it finds memory (measured). */
+#define NVJITLINK_INPUT_NAME      "input-%08zu"
+#define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
+
 struct nvjitlink_input {
-    const char *name;  /* for the library's messages */
     struct bytes data; /* a fatbin with one LTO-IR entry, or raw LTO-IR */
     bool is_fatbin;
 };

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/context.h"
 #include "base/diag.h"
 
@@ -20,6 +23,35 @@ static bool is_blank(struct text line)
         if (!strchr(" \t\r", line.data[i]))
             return false;
     return true;
+}
+
+/* The index in a name of an input at the beginning of `text`, or SIZE_MAX. */
+static size_t find_input(struct text text, size_t count)
+{
+    char copy[NVJITLINK_INPUT_NAME_SIZE], name[32];
+    size_t index;
+
+    if (text.size < sizeof copy - 1)
+        return SIZE_MAX;
+    snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, text.data);
+    index = (size_t)strtoul(copy + strcspn(copy, "0123456789"), NULL, 10);
+    snprintf(name, sizeof name, NVJITLINK_INPUT_NAME, index);
+    return index < count && strcmp(copy, name) == 0 ? index : SIZE_MAX;
+}
+
+/* Puts the inputs' own names in place of those that the library was told. */
+static void restore_names(struct buffer *out, struct text line, const struct job_inputs *inputs)
+{
+    while (line.size > 0) {
+        size_t index = line.data[0] == 'i' ? find_input(line, inputs->count) : SIZE_MAX;
+        size_t taken = index == SIZE_MAX ? 1 : NVJITLINK_INPUT_NAME_SIZE - 1;
+
+        if (index == SIZE_MAX)
+            buffer_char(out, line.data[0]);
+        else
+            buffer_string(out, inputs->list[index].name);
+        line = (struct text){line.data + taken, line.size - taken};
+    }
 }
 
 /* One line of a log; the library's own "ERROR: " and the like become the severity. */
@@ -43,7 +75,18 @@ static void report_line(struct text line, bool is_error)
         diag_info("libnvJitLink: %.*s", TEXT_ARG(line));
 }
 
-void lto_report_log(struct text log, bool is_error, struct table *said)
+static void report_named(const struct lto_reporter *reporter, struct text line, bool is_error)
+{
+    struct buffer named = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, buffer_cleanup, &named);
+    restore_names(&named, line, reporter->inputs);
+    report_line(buffer_view(&named), is_error);
+    context_clean(&cleanup);
+}
+
+void lto_report_log(const struct lto_reporter *reporter, struct text log, bool is_error)
 {
     while (log.size > 0) {
         const char *newline = memchr(log.data, '\n', log.size);
@@ -52,10 +95,9 @@ void lto_report_log(struct text log, bool is_error, struct table *said)
 
         if (line.size > 0 && line.data[line.size - 1] == '\r')
             line.size--;
-        if (!is_blank(line) && (!said || table_find(said, line) == TABLE_NONE)) {
-            report_line(line, is_error);
-            if (said)
-                table_set(said, line, 0);
+        if (!is_blank(line) && table_find(reporter->said, line) == TABLE_NONE) {
+            table_set(reporter->said, line, 0);
+            report_named(reporter, line, is_error);
         }
         size += newline != NULL;
         log = (struct text){log.data + size, log.size - size};
@@ -63,17 +105,20 @@ void lto_report_log(struct text log, bool is_error, struct table *said)
 }
 
 /* What the library wrote to the standard descriptors, which it should not. */
-static void report_output(const struct part *part)
+static void report_output(const struct lto_reporter *reporter, const struct part *part)
 {
-    if (part->result.output)
-        lto_report_log((struct text){part->result.output, part->result.output_size}, true, NULL);
+    const struct text output = {part->result.output, part->result.output_size};
+
+    if (output.data)
+        lto_report_log(reporter, output, true);
 }
 
-void lto_report_death(const char *library, const struct part *part)
+void lto_report_death(const struct lto_reporter *reporter, const struct part *part)
 {
     const struct exec_result *result = &part->result;
+    const char *library = reporter->library;
 
-    report_output(part);
+    report_output(reporter, part);
     if (result->end == EXEC_SIGNALED)
         diag_fatal("libnvJitLink '%s' was killed by signal %d (%s)", library, result->code,
                    strsignal(result->code));
@@ -94,18 +139,20 @@ void lto_report_death(const char *library, const struct part *part)
         context_raise(LINK_ENVIRONMENT);
 }
 
-void lto_report_failure(const char *library, const struct part *part,
-                        const struct nvjitlink_answer *answer, const char *const *inputs,
-                        size_t input_count)
+void lto_report_failure(const struct lto_reporter *reporter, const struct part *part,
+                        const struct nvjitlink_answer *answer)
 {
-    report_output(part);
+    const struct job_inputs *inputs = reporter->inputs;
+
+    report_output(reporter, part);
     if (answer->step == NVJITLINK_LOAD) {
-        diag_fatal("Could not load libnvJitLink '%s': %.*s", library, TEXT_ARG(answer->errors));
+        diag_fatal("Could not load libnvJitLink '%s': %.*s", reporter->library,
+                   TEXT_ARG(answer->errors));
         return;
     }
-    lto_report_log(answer->errors, true, NULL);
-    if (answer->step == NVJITLINK_ADD && answer->failed_input < input_count)
-        diag_fatal("libnvJitLink does not take '%s': %s", inputs[answer->failed_input],
+    lto_report_log(reporter, answer->errors, true);
+    if (answer->step == NVJITLINK_ADD && answer->failed_input < inputs->count)
+        diag_fatal("libnvJitLink does not take '%s': %s", inputs->list[answer->failed_input].name,
                    nvjitlink_code_text(answer->code));
     else if (answer->step == NVJITLINK_CREATE)
         diag_fatal("libnvJitLink does not take the options: %s", nvjitlink_code_text(answer->code));

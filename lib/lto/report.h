@@ -6,20 +6,27 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "lto/job.h"
 #include "lto/nvjitlink.h"
 #include "lto/part.h"
 
-/* Reports the lines of one of the library's texts, each that no part has said before: `said`, which
- * has views of them. */
-void lto_report_log(struct text log, bool is_error, struct table *said);
+/* What reports are made with. */
+struct lto_reporter {
+    const char *library;
+    const struct job_inputs *inputs; /* for their names */
+    struct table *said;              /* lines that some part has said already; views of them */
+};
+
+/* Reports the lines of one of the library's texts, each that no part has said before, where that is
+ * of interest. */
+void lto_report_log(const struct lto_reporter *reporter, struct text log, bool is_error);
 
 /* Reports a part that left no answer: the library crashed, ended the process, or was killed. Raises
- * LINK_NO_MEMORY or LINK_ENVIRONMENT where that is the reason. */
-void lto_report_death(const char *library, const struct part *part);
+ * LINK_ENVIRONMENT where that is the reason. */
+void lto_report_death(const struct lto_reporter *reporter, const struct part *part);
 
-/* Reports an answer that tells of a failure. `inputs` has the names of its inputs. */
-void lto_report_failure(const char *library, const struct part *part,
-                        const struct nvjitlink_answer *answer, const char *const *inputs,
-                        size_t input_count);
+/* Reports an answer that tells of a failure. */
+void lto_report_failure(const struct lto_reporter *reporter, const struct part *part,
+                        const struct nvjitlink_answer *answer);
 
 #endif
