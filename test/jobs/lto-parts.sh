@@ -1,0 +1,145 @@
+#!/bin/bash
+# lto-parts.sh: parts of LTO-IR as children. They never run on more tokens than make has, and give them back; nothing
+# is left of them after a signal; what they make depends neither on threads nor on memory; the hidden command works on files.
+#
+# REPEATS (8) is how many moments are tried at which a link is signalled.
+# shellcheck disable=SC2086 # a command as one word is meant to be split
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+passed=0 failed=0
+repeats=${REPEATS:-8}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# In a command of make's, which splits it at spaces.
+cp "$BUILD/fake-nvjitlink.so" fake.so || exit 1
+
+# Sixteen kernels in PTX beside LTO-IR that nobody reads.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in $(seq 16); do printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n\tret;\n}\n' "$i"; done
+} > made.ptx
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin || exit 1
+export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/log LTO_PARTS_MARK=$work
+link="minilink -w -disable-infos -arch=sm_90 -lto --nvjitlink=$work/fake.so --lto-jobs=8 -split-compile-extended=8 in.fatbin -o out.cubin"
+
+# verdict STATUS WHAT: counts it.
+verdict() {
+    if [ "$1" = 0 ]; then passed=$((passed + 1))
+    else failed=$((failed + 1)); echo "failed: $2"; sed 's/^/    /' messages; fi
+}
+
+# most LOG: the most parts that ran at one time.
+most() {
+    [ -e "$1" ] || { echo 0; return; }
+    awk '{print $1 == "start" ? $NF " 1" : $(NF - 1) " -1"}' "$1" | sort -n -k1,1 -k2,2 |
+        awk '{n += $2; if (n > most) most = n} END {print most + 0}'
+}
+
+# Processes that were started here and still run; this script and its subshells began without the mark.
+children() {
+    env -u LTO_PARTS_MARK grep -lszF "LTO_PARTS_MARK=$work" /proc/[0-9]*/environ | while read -r environment; do
+        pid=${environment#/proc/} pid=${pid%/environ}
+        echo "$pid $(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null)"
+    done
+}
+no_children() {
+    local end=$((SECONDS + 60))
+    while [ -n "$(children)" ]; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.02
+    done
+}
+
+# width ATLEAST ATMOST WHAT COMMAND...: as many parts run at one time. On a busy machine parts may pass before as many as
+# can have started: the same again with longer ones then.
+width() {
+    atleast=$1 atmost=$2 what=$3
+    shift 3
+    for FAKE_SLEEP_MS in 20 100 500; do
+        export FAKE_SLEEP_MS
+        rm -f log
+        "$@" > messages 2>&1
+        status=$?
+        width=$(most log)
+        if [ "$width" -gt "$atmost" ] || [ "$width" -ge "$atleast" ]; then break; fi
+    done
+    [ "$status" = 0 ] && [ "$width" -ge "$atleast" ] && [ "$width" -le "$atmost" ]
+    verdict $? "$what: status $status, $width parts at a time, not $atleast to $atmost"
+    FAKE_SLEEP_MS=0
+}
+width 4 4 "four threads" $link --threads=4 --jobserver=off
+cp out.cubin normal
+width 1 1 "one thread" $link --threads=1 --jobserver=off
+cmp -s out.cubin normal; verdict $? "one thread makes the same as four"
+# 64 MiB for a part, and a little for each byte of LTO-IR.
+width 1 1 "memory for one part" $link --threads=8 --memory-limit=100m
+cmp -s out.cubin normal; verdict $? "memory for one part makes the same"
+width 2 3 "memory for three parts" $link --threads=8 --memory-limit=250m
+width 1 1 "memory for none" $link --threads=8 --memory-limit=1k
+
+# Under make.
+cat > Makefile << 'END'
+all: 1 2 3
+1 2 3:
+	+$(LINK) -o $@.cubin
+.PHONY: all 1 2 3
+END
+for jobs in 1 2 4; do
+    width $jobs $jobs "make -j$jobs" make -j$jobs LINK="$link --threads=8"
+    ! grep -qi 'jobserver tokens' messages; verdict $? "make -j$jobs gets its tokens back"
+done
+for kind in pipe fifo; do
+    export FAKE_SLEEP_MS=20
+    tool_jobserver $kind 3 sh -c "$link --threads=8" > messages 2>&1; verdict $? "$kind: tokens of a link"
+    FAKE_WAY=crash FAKE_KERNEL=kernel_05 tool_jobserver $kind 3 sh -c "! $link --threads=8" > messages 2>&1
+    verdict $? "$kind: tokens of a link with a part that crashes"
+    FAKE_WAY=fail FAKE_KERNEL=kernel_05 tool_jobserver $kind 3 sh -c "! $link --threads=8" > messages 2>&1
+    verdict $? "$kind: tokens of a link with a part that fails"
+done
+
+# The part that is reported is the first that fails, whichever ends first; nothing is left then.
+export FAKE_SLEEP_MS=1
+for i in 1 2 3 4 5; do
+    rm -f out.cubin
+    FAKE_WAY=fail $link --threads=8 > messages 2>&1
+    [ $? = 1 ] && grep -q 'LTO part 0 of 8' messages && [ ! -e out.cubin ] && no_children
+    verdict $? "all parts fail: $(cat messages)"
+done
+seed=1
+export FAKE_SLEEP_MS=50
+for ((i = 0; i < repeats; i++)); do
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    names=(INT TERM HUP) name=${names[i % 3]} delay=$((seed / 65536 % 150))
+    rm -f out.cubin
+    tool_jobserver pipe 3 env --default-signal=INT,TERM,HUP sh -c \
+        "exec timeout --preserve-status -s $name $(printf 0.%03d $delay) $link --threads=8" > messages 2>&1
+    verdict $? "tokens after SIG$name, $delay ms"
+    no_children; verdict $? "children after SIG$name, $delay ms: $(children)"
+done
+FAKE_SLEEP_MS=600000 $link --threads=8 --lto-timeout=1 > messages 2>&1
+[ $? = 1 ] && grep -q 'took more than 1 s (--lto-timeout)' messages && no_children
+verdict $? "a part that takes too long"
+unset FAKE_SLEEP_MS
+
+# A program that is replaced while it links goes on with itself.
+cp "$BUILD/minilink" copy
+FAKE_SLEEP_MS=30 ./copy ${link#minilink} --threads=1 --jobserver=off > messages 2>&1 &
+sleep 0.1
+cp "$BUILD/minidump" other && mv other copy
+wait $!; verdict $? "a program that is replaced: $(cat messages)"
+cmp -s out.cubin normal; verdict $? "a program that is replaced makes the same"
+
+# The hidden command on files, as another machine would be given them.
+printf 'format=1\0library=%s\0option=-lto\0option=-Xnvvm=-host-ref-ek=kernel_03\0input=ltoir 0 11\0' "$work/fake.so" > a.job
+minilink --lto-part a.job any.ltoir a.answer > messages 2>&1; verdict $? "a job in a file"
+grep -qa 'entry kernel_03' a.answer && ! grep -qa kernel_04 a.answer; verdict $? "its answer"
+minilink --lto-part a.job any.ltoir /dev/null > messages 2>&1; verdict $? "an answer that nobody reads"
+minilink --lto-part a.job any.ltoir /dev/full > messages 2>&1; [ $? = 1 ]; verdict $? "an answer that cannot be written"
+(FAKE_WAY=crash minilink --lto-part a.job any.ltoir a.answer; exit $?) > messages 2>&1; [ $? -gt 128 ]; verdict $? "a job that crashes"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
