@@ -219,7 +219,8 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
     misbehave();
     if (is_way("fail")) {
         add(link->log, sizeof link->log,
-            "ERROR in nvvmCompileProgram: NVVM_ERROR_COMPILATION\ninput-00000000: link error: clash\n\n");
+            "ERROR in nvvmCompileProgram: NVVM_ERROR_COMPILATION\ninput-00000000: link error: "
+            "clash\n\n");
         return 5;
     }
     add(link->info, sizeof link->info, "WARNING: something odd\nsomething to know\n");
