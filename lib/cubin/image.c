@@ -237,6 +237,7 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
     uint64_t start = 0;
     uint64_t end = 0;
     uint64_t memory;
+    size_t first_empty = last;
 
     for (size_t i = first; i < last; i++) {
         const struct image_section *section = &image->sections[i];
@@ -248,11 +249,13 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
         found = true;
         if (section->offset + file_bytes(section) > end)
             end = section->offset + file_bytes(section);
+        if (section->has_no_bytes && first_empty == last)
+            first_empty = i;
     }
     if (!found)
         return;
     memory = end - start;
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first_empty; i < last; i++) {
         const struct image_section *section = &image->sections[i];
 
         if (section->has_no_bytes && rule_covers(rule, section))

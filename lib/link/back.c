@@ -114,6 +114,8 @@ static bool merge(const struct link *link, struct merged *merged)
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };
+    bool is_told =
+        context_get()->verbose || wanted.wants_places || wanted.callgraph != CALLGRAPH_NONE;
     const struct cubin **cubins;
     size_t count;
 
@@ -129,7 +131,7 @@ static bool merge(const struct link *link, struct merged *merged)
         empty_cubin(&merged->joined, link->members.arch);
         cubins[count++] = &merged->joined;
     }
-    if (!merge_cubins(&merged->image, cubins, count, &wanted, &merged->report))
+    if (!merge_cubins(&merged->image, cubins, count, &wanted, is_told ? &merged->report : NULL))
         return false;
     observe_image(link->observation, &merged->report, cubins, count,
                   find_cubin(cubins, count, &merged->joined));

@@ -103,21 +103,18 @@ struct merged_function *attributes_gather(struct merging *m)
         if (m->symbols[i].alias != MERGE_NONE)
             functions[m->symbols[i].alias].is_aliased = true;
     }
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
-
+    for (size_t file = 0; file < m->count; file++)
         gather_flags(m, functions, file);
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            uint32_t owner = merging_owner(m, file, i);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+        uint32_t owner = merging_owner(m, at.file, at.index);
 
-            if (cubin->sections[i].type != SHT_CUDA_INFO || !merging_keeps(m, file, i))
-                continue;
-            if (owner == MERGE_NONE) {
-                gather_program_records(m, functions, file, cubin->sections[i].data);
-            } else {
-                functions[owner].order = order++;
-                gather_function_records(&functions[owner], file, cubin->sections[i].data);
-            }
+        if (at.section->type != SHT_CUDA_INFO || !merging_keeps(m, at.file, at.index))
+            continue;
+        if (owner == MERGE_NONE) {
+            gather_program_records(m, functions, at.file, at.section->data);
+        } else {
+            functions[owner].order = order++;
+            gather_function_records(&functions[owner], at.file, at.section->data);
         }
     }
     return functions;
@@ -161,7 +158,7 @@ static bool has_program_records(const struct merging *m)
     for (size_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].type == STT_FUNC && m->is_live[i])
             return true;
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
         const struct cubin_section *section = at.section;
         struct bytes rest = section->data;
         struct info_record record;
@@ -183,8 +180,11 @@ void attributes_add_sections(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
-                uint32_t owner = merging_owner(m, file, i);
+                uint32_t owner;
 
+                if (!merging_is(m, file, i, INPUT_INFO))
+                    continue;
+                owner = merging_owner(m, file, i);
                 if (m->cubins[file]->sections[i].type == SHT_CUDA_INFO && owner != MERGE_NONE &&
                     merging_keeps(m, file, i) &&
                     merged_is_kernel(&m->symbols[owner]) == (is_kernel != 0))
@@ -297,7 +297,8 @@ static void encode_program(struct encoder *encoder, uint32_t type)
 
         encoder->count = 0;
         for (size_t i = 1; i < cubin->section_count; i++)
-            if (cubin->sections[i].type == type && merging_owner(m, file, i) == MERGE_NONE)
+            if (merging_is(m, file, i, INPUT_INFO) && cubin->sections[i].type == type &&
+                merging_owner(m, file, i) == MERGE_NONE)
                 read_records(encoder, file, cubin->sections[i].data);
         for (size_t i = encoder->count; i-- > 0;)
             encode_program_record(encoder, &encoder->records[i]);
@@ -508,7 +509,7 @@ bool attributes_encode(struct merging *m)
     for (size_t i = 0; i < m->section_count; i++) {
         struct merged_section *section = &m->sections[i];
 
-        if (!is_info(section->class) || section->index == 0)
+        if (!is_info(section->class) || m->index_of[i] == 0)
             continue;
         encoder.count = 0;
         encoder.out.size = 0;

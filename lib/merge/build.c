@@ -13,7 +13,7 @@ static uint32_t find_index(const struct merging *m, struct text name)
 {
     uint32_t section = table_find(&m->section_names, name);
 
-    return section == TABLE_NONE ? 0 : m->sections[section].index;
+    return section == TABLE_NONE ? 0 : m->index_of[section];
 }
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
@@ -46,9 +46,9 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     if (section->class == CLASS_NOTE)
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
-        return m->sections[section->target].index;
+        return m->index_of[section->target];
     if (section->function != MERGE_NONE && m->layout->text_of[section->function] != MERGE_NONE)
-        return m->sections[m->layout->text_of[section->function]].index;
+        return m->index_of[m->layout->text_of[section->function]];
     return 0;
 }
 

@@ -38,7 +38,7 @@ static bool is_block(const struct merged_section *section)
 
 void constants_gather(struct merging *m, struct merged_function *functions)
 {
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (owner != MERGE_NONE && merging_keeps(m, at.file, at.index) &&

@@ -213,15 +213,11 @@ bool graph_read(struct merging *m)
 
     context_defer(&cleanup, free_reading, &reading);
     reading.prototype_of = merging_none(m, m->symbol_count);
-    for (size_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
-
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            if (cubin->sections[i].type == SHT_CUDA_CALLGRAPH)
-                read_callgraph(m, &reading, file, cubin->sections[i].data);
-            else if (cubin->sections[i].type == SHT_CUDA_PROTOTYPE)
-                read_prototypes(m, &reading, file, cubin->sections[i].data);
-        }
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {
+        if (at.section->type == SHT_CUDA_CALLGRAPH)
+            read_callgraph(m, &reading, at.file, at.section->data);
+        else
+            read_prototypes(m, &reading, at.file, at.section->data);
     }
     if (!m->failed)
         m->graph = sort_into_lists(m, &reading);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "merge/graph.h"
 #include "merge/layout.h"
+#include "merge/ordering.h"
 #include "merge/symtab.h"
 
 /* A prototype is written for live functions whose address nobody takes (measured). */
@@ -88,11 +89,9 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 
 static void take_contents(struct merging *m, enum merged_class class, struct buffer *contents)
 {
-    for (size_t i = 0; i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
+    for (uint32_t i = m->classes->first[class]; i < m->classes->first[class + 1]; i++) {
+        struct merged_section *section = &m->sections[m->classes->items[i]];
 
-        if (section->class != class)
-            continue;
         section->size = contents->size;
         section->own = arena_alloc(&m->image->arena, contents->size, 1);
         memcpy(section->own, contents->data, contents->size);

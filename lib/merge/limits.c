@@ -39,7 +39,7 @@ bool limits_check_parameters(struct merging *m)
 {
     uint64_t *sizes = arena_zalloc(&m->arena, m->symbol_count, sizeof *sizes);
 
-    for (struct merging_walk at = {0}; merging_next(m, &at);)
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);)
         check_parameters(m, sizes, at.file, at.index);
     return !m->failed;
 }

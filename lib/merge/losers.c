@@ -81,8 +81,6 @@ static void note_addresses(struct finding *finding, size_t file, const struct cu
     const struct merging *m = finding->m;
     const struct cubin *cubin = m->cubins[file];
 
-    if (list->relocation_count == 0)
-        return;
     finding->is_relocated[m->section_base[file] + list->info] = true;
     if (merging_owner(m, file, list->info) != MERGE_NONE ||
         !(cubin->sections[list->info].flags & SHF_ALLOC))
@@ -129,7 +127,7 @@ void losers_find(struct merging *m)
     keep_ranges(&finding);
     context_clean(&cleanup);
     m->losses = finding.result;
-    for (struct merging_walk at = {0}; merging_next(m, &at);)
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         note_addresses(&finding, at.file, at.section);
 }
 

@@ -114,7 +114,7 @@ void mercury_write_encode(struct merging *m)
 
         if (m->sections[i].class != CLASS_TWIN_TEXT)
             continue;
-        text = m->sections[m->layout->text_of[m->sections[i].function]].index;
+        text = m->index_of[m->layout->text_of[m->sections[i].function]];
         memcpy(layout_writable(m, i), &text, sizeof text);
     }
 }
@@ -153,7 +153,7 @@ static uint32_t section_of_row(const struct merging *m, size_t row)
     uint32_t section = symbol == MERGE_NONE ? m->rows->sections[row] : m->placed[symbol].section;
     uint32_t twin = section == MERGE_NONE ? MERGE_NONE : twin_of(m, section);
 
-    return section == MERGE_NONE ? 0 : m->sections[twin == MERGE_NONE ? section : twin].index;
+    return section == MERGE_NONE ? 0 : m->index_of[twin == MERGE_NONE ? section : twin];
 }
 
 static void set_sections(struct merging *m, Elf64_Sym *rows)
@@ -161,8 +161,7 @@ static void set_sections(struct merging *m, Elf64_Sym *rows)
     Elf32_Word *indices = NULL;
 
     if (m->twin_tables->indices != MERGE_NONE) {
-        struct image_section *table =
-            &m->image->sections[m->sections[m->twin_tables->indices].index];
+        struct image_section *table = &m->image->sections[m->index_of[m->twin_tables->indices]];
 
         indices = arena_zalloc(&m->image->arena, m->rows->twin_count, sizeof *indices);
         table->data = indices;
@@ -194,7 +193,7 @@ void mercury_write_encode_symbols(struct merging *m)
                         ? section_row(m, m->rows->sections[row])
                         : symbol_row(m, m->rows->symbols[row], plain[row]);
     set_sections(m, rows);
-    section = &m->image->sections[m->sections[m->twin_tables->symtab].index];
+    section = &m->image->sections[m->index_of[m->twin_tables->symtab]];
     section->data = rows;
     section->size = m->rows->twin_count * sizeof *rows;
 }
@@ -211,7 +210,7 @@ uint32_t mercury_write_shared(const struct merging *m, const struct merged_secti
     if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
         memcmp(plain->data, section->data, section->size) != 0)
         return 0;
-    return plain->index;
+    return m->index_of[section->target];
 }
 
 uint32_t mercury_write_info(const struct merging *m, const struct merged_section *section)
@@ -225,11 +224,11 @@ uint32_t mercury_write_info(const struct merging *m, const struct merged_section
     case CLASS_TWIN_SYMTAB:
         return (uint32_t)m->rows->first_global;
     case CLASS_TWIN_RELOCATIONS:
-        return m->sections[section->target].index;
+        return m->index_of[section->target];
     default:
         if (text == MERGE_NONE || twin_of(m, text) == MERGE_NONE)
             return 0;
-        return m->sections[twin_of(m, text)].index;
+        return m->index_of[twin_of(m, text)];
     }
 }
 
@@ -240,9 +239,9 @@ uint32_t mercury_write_link(const struct merging *m, const struct merged_section
     case CLASS_TWIN_INFO:
     case CLASS_TWIN_FUNCTION_INFO:
     case CLASS_TWIN_RELOCATIONS:
-        return m->sections[m->twin_tables->symtab].index;
+        return m->index_of[m->twin_tables->symtab];
     case CLASS_TWIN_INDICES:
-        return m->sections[m->twin_tables->symtab].index;
+        return m->index_of[m->twin_tables->symtab];
     case CLASS_TWIN_SYMTAB:
         return ORDERING_STRTAB;
     default:

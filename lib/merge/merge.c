@@ -21,7 +21,7 @@
 #include "merge/mercury.h"
 #include "merge/mercury_relocate.h"
 #include "merge/mercury_write.h"
-#include "merge/merging.h"
+#include "merge/merging_inputs.h"
 #include "merge/notes.h"
 #include "merge/ordering.h"
 #include "merge/preserve.h"
@@ -80,9 +80,11 @@ static bool check_inputs(struct merging *m)
         diag_error("Too many symbols or sections to merge");
         m->failed = true;
     }
-    if (!m->failed)
-        preserve_warn(m);
-    return !m->failed && unified_check(m);
+    if (m->failed)
+        return false;
+    preserve_warn(m);
+    merging_index(m);
+    return unified_check(m);
 }
 
 /* The same contents in every executable up to sm_90; what the driver does with them is not known.

@@ -59,7 +59,6 @@ struct merged_section {
     uint32_t bank;       /* constants: the bank's number */
     uint32_t file;       /* info sections: the cubin and its section that they come from */
     uint32_t input;
-    uint32_t index;       /* in the image; 0 = not placed yet */
     uint32_t name_offset; /* in .strtab */
 };
 

@@ -41,6 +41,7 @@ struct twin_pairs;
 struct twin_tables;
 struct call_graph;
 struct layout;
+struct section_classes;
 
 struct merging {
     const struct merge_request *request;
@@ -56,6 +57,7 @@ struct merging {
 
     const size_t *symbol_base;
     const size_t *section_base;
+    const uint8_t *kinds; /* by input section: enum input_kind (merging_inputs.h) */
 
     /* The stages' results, each described in its stage's header. */
     const struct merged_symbol *symbols; /* resolve.h */
@@ -97,7 +99,9 @@ struct merging {
     size_t resolved_of_count;
 
     /* ordering.c, symtab.c */
-    uint32_t *order; /* the merged sections in the order of the image */
+    const struct section_classes *classes; /* ordering.h */
+    uint32_t *index_of; /* by merged section: its index in the image; 0 = not placed yet */
+    uint32_t *order;    /* the merged sections in the order of the image */
     size_t order_count;
     const struct rows *rows;      /* symtab.h */
     struct image_strings strings; /* .strtab */

@@ -29,6 +29,45 @@ static inline bool merging_next(const struct merging *m, struct merging_walk *at
     return false;
 }
 
+/* Sections that several stages look for. Each is of one kind. */
+enum input_kind {
+    INPUT_OTHER,
+    INPUT_RELOCATIONS, /* REL or RELA, and not empty */
+    INPUT_INFO,        /* .nv.info, .nv.info.F and their Mercury twins */
+    INPUT_SHARED,
+    INPUT_CONSTANT, /* of any bank, of the program or a function */
+    INPUT_NOTE,
+    INPUT_GRAPH,   /* .nv.callgraph, .nv.prototype */
+    INPUT_UNIFIED, /* entries of unified tables */
+};
+
+/* Finds what does not change: the first symbol and section of each cubin, and the kinds. Comes
+ * before all stages. */
+void merging_index(struct merging *m);
+
+static inline bool merging_is(const struct merging *m, size_t file, size_t section,
+                              enum input_kind kind)
+{
+    return m->kinds[m->section_base[file] + section] == kind;
+}
+
+/* As merging_next, but only to sections of one kind. */
+static inline bool merging_next_of(const struct merging *m, struct merging_walk *at,
+                                   enum input_kind kind)
+{
+    for (; at->file < m->count; at->file++, at->index = 0) {
+        const uint8_t *kinds = m->kinds + m->section_base[at->file];
+        size_t count = m->section_base[at->file + 1] - m->section_base[at->file];
+
+        while (++at->index < count)
+            if (kinds[at->index] == kind) {
+                at->section = &m->cubins[at->file]->sections[at->index];
+                return true;
+            }
+    }
+    return false;
+}
+
 /* The merged symbol of a cubin's symbol; MERGE_NONE for section symbols and indices out of range.
  */
 static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint32_t index)

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/empty.h"
+#include "merge/merging_inputs.h"
 
 #define TKINFO_TYPE    2000u
 #define TKINFO_VERSION 2u
@@ -213,8 +214,9 @@ void notes_add(struct merging *m)
         add_compat(m, &contents);
     }
     context_clean(&cleanup);
-    for (size_t file = 0; file < m->count && !own; file++)
-        own = find(m, file, TEXT(".note.minilink"), SHT_NOTE);
+    for (struct merging_walk at = {0}; !own && merging_next_of(m, &at, INPUT_NOTE);)
+        if (text_equal(at.section->name, TEXT(".note.minilink")))
+            own = at.section;
     if (own)
         add(m, CLASS_NOTE, own, own->data);
 }

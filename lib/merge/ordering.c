@@ -12,34 +12,35 @@
 
 static void take(struct merging *m, uint32_t section)
 {
-    if (section == MERGE_NONE || m->sections[section].index)
+    if (section == MERGE_NONE || m->index_of[section])
         return;
-    m->sections[section].index = (uint32_t)(ORDERING_INDICES + m->order_count);
+    m->index_of[section] = (uint32_t)(ORDERING_INDICES + m->order_count);
     m->order[m->order_count++] = section;
 }
 
-/* The sections of each class in the order of their making, so that no class looks at all. */
-struct classes {
-    uint32_t first[CLASS_COUNT + 2]; /* class -> its first in `items`; CLASS_COUNT is one, too */
-    uint32_t *items;
-};
-
-static void sort_classes(struct merging *m, struct classes *classes)
+static void sort_classes(struct merging *m)
 {
+    struct section_classes *classes = arena_zalloc(&m->arena, 1, sizeof *classes);
+    uint8_t *class_of = arena_alloc(&m->arena, m->section_count, sizeof *class_of);
     uint32_t next[CLASS_COUNT + 1];
 
-    for (size_t i = 0; i < m->section_count; i++)
-        classes->first[m->sections[i].class + 1]++;
+    for (size_t i = 0; i < m->section_count; i++) {
+        class_of[i] = (uint8_t)m->sections[i].class;
+        classes->first[class_of[i] + 1]++;
+    }
     for (size_t class = 0; class <= CLASS_COUNT; class ++)
         classes->first[class + 1] += classes->first[class];
     memcpy(next, classes->first, sizeof next);
     classes->items = arena_alloc(&m->arena, m->section_count, sizeof *classes->items);
     for (uint32_t i = 0; i < m->section_count; i++)
-        classes->items[next[m->sections[i].class]++] = i;
+        classes->items[next[class_of[i]]++] = i;
+    m->classes = classes;
 }
 
-static void take_class(struct merging *m, const struct classes *classes, enum merged_class class)
+static void take_class(struct merging *m, enum merged_class class)
 {
+    const struct section_classes *classes = m->classes;
+
     for (uint32_t i = classes->first[class]; i < classes->first[class + 1]; i++)
         take(m, classes->items[i]);
 }
@@ -109,8 +110,10 @@ static bool stands_behind(const struct merging *m, const struct merged_section *
            section->bank == 0 && m->texture_names->count == 0;
 }
 
-static void take_early(struct merging *m, const struct classes *classes)
+static void take_early(struct merging *m)
 {
+    const struct section_classes *classes = m->classes;
+
     for (enum merged_class class = 0; class < CLASS_TWIN_TEXT; class ++) {
         if (class == CLASS_TEXT && !m->request->relocatable)
             take_code(m);
@@ -122,21 +125,20 @@ static void take_early(struct merging *m, const struct classes *classes)
 
 void ordering_sections(struct merging *m)
 {
-    struct classes classes = {0};
-
     m->order = arena_alloc(&m->arena, m->section_count, sizeof *m->order);
-    sort_classes(m, &classes);
-    take_early(m, &classes);
+    m->index_of = arena_zalloc(&m->arena, m->section_count, sizeof *m->index_of);
+    sort_classes(m);
+    take_early(m);
     if (!m->request->relocatable)
         for (size_t file = 0; file < m->count; file++)
             take_without_bytes(m, file);
     for (enum merged_class class = CLASS_SHARED; class < CLASS_COUNT; class ++)
-        take_class(m, &classes, class);
-    take_class(m, &classes, CLASS_FUNCTION_CONSTANT);
+        take_class(m, class);
+    take_class(m, CLASS_FUNCTION_CONSTANT);
     for (enum merged_class class = CLASS_TWIN_TEXT; m->has_twins && class < CLASS_SHARED; class ++)
-        take_class(m, &classes, class);
+        take_class(m, class);
     for (size_t i = 0; ordering_is_extended(m) && i < m->order_count; i++)
-        m->sections[m->order[i]].index++;
+        m->index_of[m->order[i]]++;
 }
 
 size_t ordering_functions(struct merging *m, uint32_t *functions)

@@ -344,7 +344,8 @@ bool relocate_sections(struct merging *m)
         if (!merging_is_mercury(m))
             texture_relocate(m, file, &kernel);
         for (size_t i = 1; i < m->cubins[file]->section_count; i++)
-            relocate_list(m, merged_lists, file, i);
+            if (merging_is(m, file, i, INPUT_RELOCATIONS))
+                relocate_list(m, merged_lists, file, i);
     }
     for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++)
         texture_relocate(m, file, &kernel);

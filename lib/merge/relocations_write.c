@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/ordering.h"
 #include "merge/symtab.h"
 
 static bool encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
@@ -29,21 +30,25 @@ static bool encode_one(struct merging *m, const struct merged_relocation *reloca
     return row != 0;
 }
 
+static void make_room(struct merging *m, enum merged_class class)
+{
+    for (uint32_t i = m->classes->first[class]; i < m->classes->first[class + 1]; i++) {
+        struct merged_section *section = &m->sections[m->classes->items[i]];
+
+        section->own = arena_alloc(&m->image->arena, section->size, 1);
+        section->data = section->own;
+    }
+}
+
 bool relocations_write(struct merging *m)
 {
     const struct merged_relocations *all = &m->relocations;
     uint64_t *written = arena_zalloc(&m->arena, m->section_count, sizeof *written);
 
-    for (size_t i = 0; i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
-
-        if (section->class != CLASS_RELOCATIONS && section->class != CLASS_TWIN_RELOCATIONS)
-            continue;
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
-        section->data = section->own;
-    }
+    make_room(m, CLASS_RELOCATIONS);
+    make_room(m, CLASS_TWIN_RELOCATIONS);
     for (size_t i = all->count; i-- > 0;)
-        if (m->sections[all->items[i].list].index)
+        if (m->index_of[all->items[i].list])
             encode_one(m, &all->items[i], &written[all->items[i].list]);
     return !m->failed;
 }

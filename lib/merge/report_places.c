@@ -47,7 +47,7 @@ static void fill_sections(const struct filling *filling)
         if (function == MERGE_NONE && section->target != MERGE_NONE)
             function = m->sections[section->target].function; /* relocations of its code */
         if (function != MERGE_NONE && has_code(m, function))
-            places->sections[section->index].kernel = filling->kernel_of[function];
+            places->sections[m->index_of[m->order[i]]].kernel = filling->kernel_of[function];
     }
 }
 
@@ -67,13 +67,13 @@ static void fill_pieces(const struct filling *filling)
         for (size_t i = 1; i < cubin->section_count; i++) {
             const struct merged_place *place = &m->layout->places[m->section_base[file] + i];
 
-            if (place->section == MERGE_NONE || m->sections[place->section].index == 0 ||
+            if (place->section == MERGE_NONE || m->index_of[place->section] == 0 ||
                 cubin->sections[i].size == 0)
                 continue;
             places->pieces[places->piece_count++] =
                 (struct merge_piece){.file = (uint32_t)file,
                                      .input = (uint32_t)i,
-                                     .section = m->sections[place->section].index,
+                                     .section = m->index_of[place->section],
                                      .offset = place->offset,
                                      .size = cubin->sections[i].size};
         }
@@ -87,7 +87,7 @@ static uint32_t section_of(const struct merging *m, uint32_t symbol)
 
     if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
         return 0;
-    return section == MERGE_NONE ? 0 : m->sections[section].index;
+    return section == MERGE_NONE ? 0 : m->index_of[section];
 }
 
 /* Those too that the symbol table leaves out: internal variables. */

@@ -406,25 +406,6 @@ static void find_owners(struct resolving *r, size_t file)
     }
 }
 
-static void count_inputs(struct merging *m)
-{
-    size_t *symbol_base = arena_alloc(&m->arena, m->count + 1, sizeof *symbol_base);
-    size_t *section_base = arena_alloc(&m->arena, m->count + 1, sizeof *section_base);
-    size_t symbols = 0;
-    size_t sections = 0;
-
-    for (size_t file = 0; file < m->count; file++) {
-        symbol_base[file] = symbols;
-        section_base[file] = sections;
-        symbols += m->cubins[file]->symbol_count;
-        sections += m->cubins[file]->section_count;
-    }
-    symbol_base[m->count] = symbols;
-    section_base[m->count] = sections;
-    m->symbol_base = symbol_base;
-    m->section_base = section_base;
-}
-
 static size_t most_symbols(const struct merging *m)
 {
     size_t most = 1;
@@ -482,7 +463,6 @@ bool resolve_symbols(struct merging *m)
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, table_cleanup, &r.names);
-    count_inputs(m);
     begin(&r);
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);

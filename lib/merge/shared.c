@@ -35,7 +35,7 @@ static void gather_code(struct gathering *gathering, size_t file, const struct c
     uint32_t function;
     bool is_kept;
 
-    if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]))
+    if (!cubin_is_text(&cubin->sections[list->info]))
         return;
     function = merging_owner(m, file, list->info);
     if (function != MERGE_NONE && m->symbols[function].file != file)
@@ -87,7 +87,7 @@ void shared_gather(struct merging *m, struct merged_function *functions)
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, memory_cleanup, &gathering.uses.items);
-    for (struct merging_walk at = {0}; merging_next(m, &at);)
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         gather_code(&gathering, at.file, at.section);
     gather_own(&gathering);
     names->is_named = gathering.is_named;
@@ -121,7 +121,7 @@ static void align_common(struct shared_planner *planner)
         variable++;
     if (variable == m->symbol_count)
         return;
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         const struct cubin_section *section = at.section;
 
         if (section->type == SHT_CUDA_SHARED && merging_owner(m, at.file, at.index) == MERGE_NONE &&
@@ -290,7 +290,7 @@ static void mark_given_sections(struct shared_planner *planner)
 
     for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         number[m->layout->kernels[k]] = k;
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
         if (at.section->type != SHT_CUDA_SHARED || owner == MERGE_NONE ||

@@ -171,9 +171,9 @@ static void add_linker_sections(struct builder *builder)
             add_section(builder, m->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
-        for (size_t i = 0; i < m->order_count; i++)
-            if (m->sections[m->order[i]].class == classes[c])
-                add_section(builder, m->order[i]);
+        for (uint32_t i = m->classes->first[classes[c]]; i < m->classes->first[classes[c] + 1]; i++)
+            if (m->index_of[m->classes->items[i]])
+                add_section(builder, m->classes->items[i]);
 }
 
 static void add_last(struct builder *builder, const struct merged_local *local)
@@ -242,7 +242,7 @@ static struct image_symbol section_symbol(const struct merging *m, uint32_t inde
                                  .name_offset = section->name_offset,
                                  .type = STT_SECTION,
                                  .binding = STB_LOCAL,
-                                 .section = section->index};
+                                 .section = m->index_of[index]};
 }
 
 static struct image_symbol image_symbol_of(const struct merging *m, uint32_t index)
@@ -259,7 +259,7 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
     };
 
     if (placed->section != MERGE_NONE)
-        row.section = m->sections[placed->section].index;
+        row.section = m->index_of[placed->section];
     else if (symbol->file != MERGE_NONE && symbol->input_section == SECTION_ABSOLUTE)
         row.section = SECTION_ABSOLUTE;
     if (m->request->relocatable && merged_is_common(symbol)) {

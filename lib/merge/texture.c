@@ -68,8 +68,7 @@ static void gather_list(const struct merging *m, struct texture_names *names,
 {
     const struct cubin *cubin = m->cubins[file];
 
-    if (list->relocation_count == 0 || !cubin_is_text(&cubin->sections[list->info]) ||
-        !names_reference(m, file, list))
+    if (!cubin_is_text(&cubin->sections[list->info]) || !names_reference(m, file, list))
         return;
     names->is_used = true;
     if (merging_keeps(m, file, list->info))
@@ -93,7 +92,8 @@ void texture_gather(struct merging *m, struct merged_function *functions)
     struct texture_names *names = arena_zalloc(&m->arena, 1, sizeof *names);
 
     find_references(m, names);
-    for (struct merging_walk at = {0}; names->count > 0 && merging_next(m, &at);)
+    for (struct merging_walk at = {0};
+         names->count > 0 && merging_next_of(m, &at, INPUT_RELOCATIONS);)
         gather_list(m, names, functions, at.file, at.section);
     m->texture_names = names;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "merge/merging_inputs.h"
 
 /* The file's first bytes; how many, or -1. A pipe that nobody writes to does not hold the link up.
  */
@@ -44,26 +45,16 @@ bool unified_check_index(const char *path)
     return false;
 }
 
-static bool has_unified(const struct cubin *cubin)
-{
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_CUDA_UFT_ENTRY ||
-            cubin->sections[i].type == SHT_CUDA_UDT_ENTRY)
-            return true;
-    return false;
-}
-
 bool unified_check(const struct merging *m)
 {
-    for (size_t file = 0; file < m->count && !m->request->relocatable; file++) {
-        if (!has_unified(m->cubins[file]))
-            continue;
-        if (m->request->has_index)
-            diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
-                       m->cubins[file]->name);
-        else
-            diag_fatal("Unified symbols found but index file not specified.");
-        return false;
-    }
-    return true;
+    struct merging_walk at = {0};
+
+    if (m->request->relocatable || !merging_next_of(m, &at, INPUT_UNIFIED))
+        return true;
+    if (m->request->has_index)
+        diag_fatal("Unified symbols found in '%s': minilink cannot read index files",
+                   m->cubins[at.file]->name);
+    else
+        diag_fatal("Unified symbols found but index file not specified.");
+    return false;
 }
