@@ -11,6 +11,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/progress.h"
 #include "base/standard.h"
 #include "hostscript.h"
 #include "lto/child.h"
@@ -21,6 +22,7 @@
 /* Children, files, and jobserver tokens. Everything called here is async-signal-safe. */
 static void clean_up(void)
 {
+    progress_wipe();
     exec_kill_all();
     output_remove_temporaries();
     cache_remove_temporaries();

@@ -35,6 +35,7 @@
 CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
 CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
+CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
@@ -204,6 +205,8 @@ const struct option_row option_table[] = {
      "Show N errors, by default 20, and count the rest; 0 = all"},
     {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, "Names as they are, without what they stand for"},
 
+    {"progress", NULL, "auto|on|off", CHOICE(link.progress, progress_uses), GROUP_REPORTS,
+     "Show on the terminal how far the link is; auto = when it takes longer, and make does not run it"},
     {"report", NULL, "FILE,...", LIST(reports), GROUP_REPORTS,
      "Write a page (FILE.html), or the same as data (FILE.json): workers, kernels, sizes, call graph"},
     {"time-trace", NULL, "[FILE]", STRING(link.observe.trace), GROUP_REPORTS,

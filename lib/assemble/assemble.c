@@ -13,7 +13,9 @@
 #include "assembler/registry.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/events.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "pool/dispatch.h"
 #include "pool/fit.h"
 #include "pool/pool.h"
@@ -109,6 +111,7 @@ static void prepare(struct assembly *assembly)
         const struct chunk *chunk = &assembly->chunks->list[i];
 
         assembly->outputs[i].index = i;
+        assembly->outputs[i].weight = chunk->weight;
         assembly->outputs[i].ptx_size = chunk->text.size;
         assembly->items[i] = (struct work_item){
             .output_ptr = &assembly->outputs[i],
@@ -123,6 +126,36 @@ static void prepare(struct assembly *assembly)
     }
 }
 
+/* Whether the cache has what would be made of the chunk. */
+static bool find(struct assembly *assembly, const struct cache_key *common, size_t index)
+{
+    const struct chunk *chunk = &assembly->chunks->list[index];
+    uint64_t start = events_clock();
+    char name[WORKITEM_NAME_SIZE];
+
+    if (!remember_find(assembly->request->cache, common, chunk->text.data,
+                       &assembly->outputs[index]))
+        return false;
+    progress_done(chunk->weight);
+    if (start)
+        events_record(&(struct event){.kind = EVENT_CHUNK,
+                                      .name = text_of(workitem_name(index, name)),
+                                      .start = start,
+                                      .chunk = (uint32_t)index + 1,
+                                      .bytes = chunk->text.size,
+                                      .state = "hit"});
+    return true;
+}
+
+static uint64_t weigh(const struct chunks *chunks)
+{
+    uint64_t weight = 0;
+
+    for (size_t i = 0; i < chunks->count; i++)
+        weight += chunks->list[i].weight;
+    return weight;
+}
+
 /* What the cache has is an item that has ended; of the others tasks are made. */
 static void make_tasks(struct assembly *assembly)
 {
@@ -134,7 +167,7 @@ static void make_tasks(struct assembly *assembly)
     for (size_t i = 0; i < assembly->chunks->count; i++) {
         const struct chunk *chunk = &assembly->chunks->list[i];
 
-        if (remember_find(cache, &common, chunk->text.data, &assembly->outputs[i]))
+        if (find(assembly, &common, i))
             assembly->cubins->found++;
         else
             assembly->tasks[assembly->task_count++] = (struct dispatch_task){
@@ -180,6 +213,7 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
 
     if (count == 0 && !request->distribution->emit_plan)
         return LINK_OK;
+    progress_stage("assembling on other machines", 0, 0);
     context_defer(&cleanup, arena_cleanup, &arena);
     items = arena_alloc(&arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++)
@@ -265,6 +299,7 @@ static enum link_code assemble(void *argument)
 
     cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
     cubins->count = assembly->chunks->count;
+    progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
     prepare(assembly);
     make_tasks(assembly);
     if (assembly->request->distribution)

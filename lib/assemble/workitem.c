@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ending.h"
 #include "base/events.h"
+#include "base/progress.h"
 
 /* One call of the assembler; it stands outside the recovery point, so that what the assembler had
  * already handed over when memory ran out can be freed. */
@@ -58,7 +59,8 @@ static void mark_failed(struct assemble_options *options, size_t index)
 
 /* For those who look on: the chunk is a slice of the worker's time, and what the assembler records
  * meanwhile is part of it. */
-static void record(const struct call *call, const struct chunk_output *output, uint64_t start)
+static void record(const struct call *call, const struct chunk_output *output, uint64_t start,
+                   const char *success)
 {
     if (!events_are_on())
         return;
@@ -67,7 +69,7 @@ static void record(const struct call *call, const struct chunk_output *output, u
                                   .start = start,
                                   .chunk = (uint32_t)output->index + 1,
                                   .bytes = output->ptx_size,
-                                  .state = call->code == LINK_OK          ? NULL
+                                  .state = call->code == LINK_OK          ? success
                                            : call->code == LINK_CANCELLED ? "cancelled"
                                                                           : "failed"});
     events_count_memory();
@@ -123,7 +125,7 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
 
     ending_guard(collect, &call);
     output->nanoseconds = clock_now() - start;
-    record(&call, output, start);
+    record(&call, output, start, options->cache ? "miss" : NULL);
     return take_result(output, &call.result, call.code);
 }
 
@@ -142,6 +144,7 @@ void workitem_run(void *argument)
         remember_keep(item->options->cache, item->output_ptr);
     else
         mark_failed(item->options, item->output_ptr->index);
+    progress_done(item->output_ptr->weight);
 }
 
 bool workitem_is_cancelled(const struct work_item *item)

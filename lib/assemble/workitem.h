@@ -20,6 +20,7 @@
 /* Where one chunk's results go. */
 struct chunk_output {
     size_t index;          /* of the chunk */
+    uint64_t weight;       /* of the chunk: how far the link is when it is done */
     size_t ptx_size;       /* bytes, without the NUL behind them */
     void *cubin;           /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
     size_t cubin_size;     /* bytes */

@@ -12,6 +12,7 @@
 #include "base/diag_form.h"
 #include "base/diag_tally.h"
 #include "base/escape.h"
+#include "base/progress.h"
 #include "base/memory.h"
 
 /* The continuation flag says whether the last message was dropped, so that its notes are too. */
@@ -38,7 +39,7 @@ static enum diag_severity promote(struct context *context, enum diag_severity se
     return severity;
 }
 
-static bool print(const char *data, size_t size)
+static bool write_all(const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(STDERR_FILENO, data, size);
@@ -51,6 +52,17 @@ static bool print(const char *data, size_t size)
         size -= (size_t)written;
     }
     return true;
+}
+
+/* What is in one piece here stands in one piece there. */
+static bool print(const char *data, size_t size)
+{
+    bool ok;
+
+    progress_pause();
+    ok = write_all(data, size);
+    progress_resume();
+    return ok;
 }
 
 /* Names in messages come from inputs, and text from assemblers: what a terminal might obey is

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/progress.h"
 
 bool standard_open(void)
 {
@@ -38,10 +39,12 @@ bool standard_print(struct text text)
 {
     int error = 0;
 
+    progress_pause(); /* it may be the same terminal */
     if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
         error = errno;
     if (!error)
         error = flush();
+    progress_resume();
     return !error || failed(error);
 }
 

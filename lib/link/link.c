@@ -10,11 +10,13 @@
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/progress.h"
 #include "link/report.h"
 #include "link/stages.h"
 
 static bool run_stages(struct link *link)
 {
+    progress_stage("reading", 0, 0);
     if (!front_open(link))
         return false;
     /* From here on no input file is opened. */
@@ -33,10 +35,12 @@ static bool run_stages(struct link *link)
         return false;
     /* LTO-IR has become PTX. */
 
+    progress_stage("linking", 0, 0);
     if (!front_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
+    progress_stage("splitting", 0, 0);
     if (!middle_split(link, &link->cut))
         return false;
     front_release(link);
@@ -52,10 +56,12 @@ static bool run_stages(struct link *link)
         return back_end_early(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
+    progress_stage("merging", 0, 0);
     if (!back_merge(link, &link->merged))
         return false;
     /* The layout is final. */
 
+    progress_stage("writing", 0, 0);
     return back_write(link);
 }
 
@@ -78,7 +84,11 @@ enum exit_status link_run(const struct link_request *request)
 {
     enum exit_status status = EXIT_STATUS_ERROR;
     struct link link = {.request = request, .status = &status, .errors_before = diag_error_count()};
-    enum link_code code = context_run(run, &link);
+    enum link_code code;
+
+    progress_begin(request->progress);
+    code = context_run(run, &link);
+    progress_end();
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();

@@ -8,6 +8,7 @@
 
 #include "assembler/registry.h"
 #include "base/arch.h"
+#include "base/progress.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/file.h"
@@ -44,6 +45,7 @@ struct link_request {
     const char *dependency_target;     /* --dependency-target, or NULL */
     const char *const *response_files; /* that the command line was read from */
     size_t response_file_count;
+    enum progress_use progress;     /* --progress */
     struct observe_request observe; /* -time, --time-trace, --report, --map, --stats */
     struct arch arch;               /* sm = 0: from the inputs */
     bool is_virtual;                /* -arch=compute_NN: no program is made */

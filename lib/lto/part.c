@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "lto/child.h"
 #include "lto/nvjitlink.h"
 #include "pool/dispatch.h"
@@ -105,6 +106,7 @@ static void run_part(void *argument)
     if (job >= 0)
         close(job);
     part->nanoseconds = clock_now() - part->started;
+    progress_done(part->cost);
     if (!part->succeeded)
         give_up_behind(part);
 }
@@ -127,13 +129,16 @@ uint32_t parts_run(struct parts_run *run)
         .is_cancelled = is_cancelled,
     };
     struct context_cleanup cleanup;
+    uint64_t cost = 0;
     uint32_t threads;
 
     context_defer(&cleanup, memory_cleanup, &tasks);
     for (size_t i = 0; i < run->count; i++) {
         run->list[i].run = run;
+        cost += run->list[i].cost;
         tasks[i] = (struct dispatch_task){run_part, &run->list[i], priority_of(run->list[i].cost)};
     }
+    progress_stage("compiling LTO-IR", run->count, cost);
     threads = dispatch_run(&wanted);
     context_clean(&cleanup);
     return threads;

@@ -288,6 +288,8 @@ static void put_slice(const struct observation *observation, struct json_t *list
         jsontree_set_number(slice, "chunk", event->chunk - 1);
     if (event->bytes)
         jsontree_set_number(slice, "bytes", event->bytes);
+    if (event->peak)
+        jsontree_set_number(slice, "peak", event->peak);
     jsontree_set_string(slice, "state", event->state);
 }
 

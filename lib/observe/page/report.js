@@ -195,15 +195,16 @@
     for (let t = Math.ceil(from / step) * step; t <= to; t += step) list.push(t);
     return list;
   }
+  const stateName = (state) => (state === "hit" ? "from the cache" : state === "miss" ? "not in the cache" : state);
   function sliceColour(slice) {
     if (slice.state === "failed" || slice.state === "cancelled") return "var(--bad)";
     if (slice.kind === "stage") return stageColour(data.stages.findIndex((s) => s.name === slice.name));
-    if (slice.state) return "var(--data)";
+    if (slice.state === "hit") return "var(--data)";
     return slice.kind === "chunk" ? "var(--code)" : slice.kind === "function" ? "var(--records)" : "var(--constants)";
   }
   function sliceLines(slice) {
     const chunk = slice.kind === "chunk" ? data.chunks[slice.chunk] : null;
-    const lines = [time(slice.ms) + ", from " + time(slice.start), slice.bytes ? bytes(slice.bytes) : null, slice.state];
+    const lines = [time(slice.ms) + ", from " + time(slice.start), slice.bytes ? bytes(slice.bytes) : null, slice.peak ? "peak memory " + bytes(slice.peak) : null, stateName(slice.state)];
     if (chunk) {
       lines.push("estimate " + time(chunk.estimate || 0) + ", " + count(chunk.functions, "function"));
       lines.push(...chunk.kernels.slice(0, 6).map((k) => label(data.functions[k])));
@@ -339,7 +340,7 @@
       { key: "ms", title: "Time", value: (c) => c.ms, show: (c) => (c.ms === undefined ? "\u2013" : time(c.ms)), right: true, bar: true },
       { key: "difference", title: "Off by", value: difference, right: true, show: (c) => (difference(c) === undefined ? "\u2013" : (difference(c) > 0 ? "+" : "") + difference(c).toFixed(0) + " %") },
       { key: "worker", title: "Row", value: (c) => rowOf.get(c.number) || undefined },
-      { key: "state", title: "Result", value: (c) => stateOf.get(c.number) || "assembled" },
+      { key: "state", title: "Result", value: (c) => stateName(stateOf.get(c.number)) || "assembled" },
     ], rows, { sort: "number", row: (c) => ({ class: "pickable" + (state.chunk === c.number ? " picked" : ""), onclick: () => pickChunk(c.number) }) });
     if (data.single_chunk_reason) $("chunks").prepend(el("p", { class: "hint" }, "One chunk: " + data.single_chunk_reason + "."));
   }
