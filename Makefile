@@ -199,7 +199,7 @@ $(foreach name,$(FUZZERS),$(eval $(call fuzzer,$(name))))
 fuzzers: $(FUZZERS:%=$(BUILD)/%)
 
 fuzz: $(BUILD)/.dependencies-build
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict $(BUILD)/minilink
 	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) \
 	    CFLAGS="-g -O1 -fsanitize=fuzzer-no-link"
 

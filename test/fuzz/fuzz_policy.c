@@ -1,0 +1,36 @@
+/* fuzz_policy.c: a --cache-policy. One that is read can be written down and read again. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cache/policy.h"
+#include "fuzz.h"
+
+static void check(const struct cache_policy *policy)
+{
+    struct cache_policy again;
+    char text[256], error[CACHE_POLICY_ERROR_SIZE];
+
+    snprintf(text, sizeof text,
+             "cache_size=%" PRIu32 "%%:cache_size_bytes=%" PRIu64 ":cache_size_files=%" PRIu64
+             ":prune_after=%" PRIu64 "s:prune_interval=%" PRIu64 "s",
+             policy->percent, policy->bytes, policy->files, policy->expiry, policy->interval);
+    if (policy->percent > 100 || !cache_policy_read(&again, text, error) ||
+        again.percent != policy->percent || again.bytes != policy->bytes ||
+        again.files != policy->files || again.expiry != policy->expiry ||
+        again.interval != policy->interval)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_string((struct bytes){data, size});
+    struct cache_policy policy = {.percent = 12345};
+    char error[CACHE_POLICY_ERROR_SIZE] = "";
+
+    if (cache_policy_read(&policy, text, error))
+        check(&policy);
+    else if (policy.percent != 12345 || !*error || !memchr(error, '\0', sizeof error))
+        abort();
+    free(text);
+    return 0;
+}
