@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "command_key.h"
 #include "option_table.h"
 #include "plain.h"
 #include "pool/jobserver.h"
@@ -259,6 +260,8 @@ enum options_action options_read(struct options *options)
          plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
     if (ok && options->link.reproduce)
         reproduce_words(options, &reader.plain);
+    if (ok)
+        options->link.cache.has_command = command_key(&options->link.cache.command, &reader.plain);
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
     return ok ? finish(options) : OPTIONS_WRONG;

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 struct diag_sink;
-struct event_log; /* base/events.h */
+struct diag_record; /* base/diag_record.h */
+struct event_log;   /* base/events.h */
 struct event_thread;
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
@@ -60,6 +61,7 @@ struct context {
     const char *suffix;                /* text behind messages, or NULL */
     const char *report_arch;           /* the target's name for -report-arch, or NULL */
     struct diag_sink *sink;            /* where messages are collected; NULL = print them */
+    struct diag_record *record;        /* what is printed goes there, too; or NULL */
     struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
     uint64_t error_count;              /* errors and fatal errors reported by this thread */
     struct event_log *events;          /* what is recorded of the link, or NULL */

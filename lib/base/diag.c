@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "base/diag_form.h"
+#include "base/diag_record.h"
 #include "base/diag_tally.h"
 #include "base/escape.h"
 #include "base/progress.h"
@@ -106,6 +107,8 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
     context_defer(&cleanups[0], buffer_cleanup, &body);
     context_defer(&cleanups[1], buffer_cleanup, &line);
     put_body(&body, format, arguments);
+    if (context->record && !context->sink)
+        diag_record_add(context->record, severity, place, buffer_view(&body));
     family = diag_tally_family(context, severity, buffer_view(&body));
     if (context->sink || diag_tally_admit(context, severity, family, buffer_view(&body)))
         diag_form_message(&line, context, severity, place, buffer_view(&body));
@@ -182,6 +185,31 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
     va_end(arguments);
 }
 
+/* A message that does not rise. */
+static void repeat(enum diag_severity severity, const struct diag_place *place, const char *format,
+                   ...) __attribute__((format(printf, 3, 4)));
+
+static void repeat(enum diag_severity severity, const struct diag_place *place, const char *format,
+                   ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    report(severity, false, place, format, arguments);
+    va_end(arguments);
+}
+
+void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body)
+{
+    struct context *context = context_get();
+    const struct context before = *context;
+
+    context->suppress_infos = context->suppress_warnings = false;
+    repeat(severity, place, "%.*s", TEXT_ARG(body));
+    context->suppress_infos = before.suppress_infos;
+    context->suppress_warnings = before.suppress_warnings;
+}
+
 static enum link_code report_no_memory(void *unused)
 {
     (void)unused;
@@ -226,6 +254,8 @@ bool diag_text(struct text text)
         keep(context->sink, DIAG_TEXT, 0, text);
     else
         ok = print(text.data, text.size);
+    if (context->record && !context->sink)
+        context->record->is_incomplete = true;
     context_clean(&cleanup);
     return ok;
 }
@@ -281,6 +311,9 @@ static void print_sink(struct context *context, const struct diag_sink *sink)
 {
     const char *data = sink->text.data;
     size_t begin = 0, end = 0;
+
+    if (context->record && sink->message_count)
+        context->record->is_incomplete = true;
 
     for (size_t i = 0; i < sink->message_count; i++) {
         const struct diag_message *message = &sink->messages[i];

@@ -98,6 +98,10 @@ void diag_at(enum diag_severity severity, const struct diag_place *place, const 
  * set, when it cannot be written, which nobody may be left to be told. */
 bool diag_text(struct text text);
 
+/* A message that was shown before, in another link (diag_record.h): it is shown now, whatever the
+ * flags say, and stays what it is. */
+void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body);
+
 /* Finds line, column and source line of byte `offset` in `text`; for an offset beyond the end, the
  * last line. Linear in `offset`. */
 struct diag_place diag_place_of(const char *file, struct text text, size_t offset);

@@ -217,16 +217,22 @@ void cache_give_up(struct cache *cache, const char *format, ...)
     context_clean(&cleanup);
 }
 
-void cache_finish(struct cache *cache)
+static enum link_code finish(void *argument)
 {
-    int error;
+    struct cache *cache = argument;
+    int error = atomic_load(&cache->write_error);
 
-    if (!cache)
-        return;
-    error = atomic_load(&cache->write_error);
     if (error)
         diag_caution("Could not write to cache folder '%s': %s", cache->path, strerror(error));
     cache->pruned = prune_folder(cache->folder, &cache->policy);
+    return LINK_OK;
+}
+
+void cache_finish(struct cache *cache)
+{
+    /* Without memory for it the folder is pruned another time. */
+    if (cache)
+        context_run(finish, cache);
 }
 
 const struct cache_statistics *cache_statistics(struct cache *cache)

@@ -28,6 +28,9 @@ struct cache_request {
     const char *folder; /* --cache-dir, or NULL: nothing is kept */
     struct cache_policy policy;
     bool statistics; /* --cache-stats */
+    /* The options that the result of a link depends on, when it depends on no others. */
+    bool has_command;
+    struct cache_key command;
 };
 
 /* What is kept. */

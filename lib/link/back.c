@@ -177,16 +177,15 @@ static bool write_image(const struct link *link)
     const char *path = link->request->output;
     const struct chunk_cubin *finished = link->merged.finished;
 
+    if (link->whole.is_found)
+        return output_write_file(path, link->whole.output, false);
     return finished ? output_write_file(path, (struct bytes){finished->data, finished->size}, false)
                     : image_write(&link->merged.image, path);
 }
 
 static bool list_modules(const struct link *link, struct buffer *list)
 {
-    bool is_lto = link->members.lto_count > 0 && link->members.cubin_count == 0 &&
-                  !link->request->relocatable;
-
-    return modules_list(list, &link->inputs, link->is_system_unused, is_lto);
+    return modules_list(list, &link->inputs, link->is_system_unused, state_lists_last_first(link));
 }
 
 /* Writes the lists that are wanted, and by `write` what they are about; NULL = there is nothing. */

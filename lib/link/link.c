@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "link/report.h"
 #include "link/stages.h"
+#include "link/whole.h"
 
 static bool run_stages(struct link *link)
 {
@@ -31,6 +32,8 @@ static bool run_stages(struct link *link)
         return false;
     /* No option value changes any more. */
 
+    if (whole_find(link))
+        return back_write(link);
     if (!front_compile_lto(link))
         return false;
     /* LTO-IR has become PTX. */
@@ -62,7 +65,10 @@ static bool run_stages(struct link *link)
     /* The layout is final. */
 
     progress_stage("writing", 0, 0);
-    return back_write(link);
+    if (!back_write(link))
+        return false;
+    whole_keep(link);
+    return true;
 }
 
 static enum link_code run(void *argument)

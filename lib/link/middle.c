@@ -80,7 +80,9 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
 
     if (request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
-    return assembler_open(assembler, &link->request->assembler) || state_environment_failed(link);
+    /* It is open already where the whole link was looked for in the cache. */
+    return assembler->table.assemble || assembler_open(assembler, &request->assembler) ||
+           state_environment_failed(link);
 }
 
 /* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
@@ -140,6 +142,17 @@ static const struct distribution *distribution_of(const struct link *link)
                : NULL;
 }
 
+/* False when nothing of the assembler's is kept. It is found out once for a link. */
+static bool find_identity(const struct link *link, const char *const *options,
+                          struct cache_key *identity)
+{
+    if (link->whole.has_identity)
+        *identity = link->whole.identity;
+    return link->cache &&
+           (link->whole.has_identity ||
+            identity_of_assembler(identity, &link->assembled.assembler, options, link->cache));
+}
+
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
 static bool assemble(const struct link *link, struct assembled *assembled)
@@ -168,9 +181,8 @@ static bool assemble(const struct link *link, struct assembled *assembled)
     int code;
 
     /* Whoever goes on with a plan must find the chunks that it was made of. */
-    if (link->cache && !request->distribution.emit_plan && !request->distribution.resume_plan &&
-        identity_of_assembler(&wanted.identity, &link->assembled.assembler, wanted.options,
-                              link->cache))
+    if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
+        find_identity(link, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
     code = assemble_chunks(&assembled->cubins, &link->cut.chunks, &wanted);
     if (code == LINK_NO_MEMORY)

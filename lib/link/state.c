@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "link/whole.h"
+
 bool state_has_user_cubins(const struct link *link)
 {
     for (size_t i = 0; i < link->members.count; i++)
@@ -42,8 +44,17 @@ bool state_environment_failed(const struct link *link)
     return false;
 }
 
+bool state_lists_last_first(const struct link *link)
+{
+    if (link->whole.is_found)
+        return link->whole.lists_last_first;
+    return link->members.lto_count > 0 && link->members.cubin_count == 0 &&
+           !link->request->relocatable;
+}
+
 void state_free(struct link *link)
 {
+    whole_free(&link->whole);
     observe_close(link->observation);
     merge_report_free(&link->merged.report);
     image_free(&link->merged.image);

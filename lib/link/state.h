@@ -5,6 +5,7 @@
 #include "assemble/assemble.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/diag_record.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
@@ -41,6 +42,20 @@ struct merged {
     struct merge_report report;
 };
 
+/* The link's result in the cache; see whole.h. */
+struct whole {
+    struct cache_key key;
+    struct cache_key identity; /* of the assembler, */
+    bool has_identity;         /* when one is needed */
+    bool is_wanted;            /* the result is to be kept, and what is said with it: */
+    struct diag_record record;
+    uint64_t started;
+    bool is_found; /* an earlier link has made it: */
+    struct cache_value value;
+    struct bytes output;
+    bool lists_last_first;
+};
+
 /* Results of all stages, in order. Those of front.c find and drop members as they go; what they
  * leave is const for the stages behind, each of which makes one result. */
 struct link {
@@ -64,6 +79,7 @@ struct link {
     struct table system_names; /* functions that libcudadevrt defines */
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
     bool is_system_unused;     /* ... and was */
+    struct whole whole;
     struct cut cut;
     struct assembled assembled;
     struct merged merged;
@@ -91,6 +107,10 @@ bool state_has_user_cubins(const struct link *link);
  * and nothing else but what may be left out later. nvlink 13.0 assembles that in whole-program
  * mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
+
+/* Whether the list of modules has the last input first: where the program comes from LTO-IR alone.
+ */
+bool state_lists_last_first(const struct link *link);
 
 /* Frees all that has been made. */
 void state_free(struct link *link);

@@ -31,7 +31,7 @@ fail() {
 
 # faulty VARIABLE=VALUE...: runs "${command[@]}" with these faults; its status in $status.
 faulty() {
-    rm -rf out/* leaks
+    rm -rf out/* leaks kept
     timeout 300 env "$@" LD_PRELOAD="$work/fault.so" FAULT_LEAKS="$work/leaks" "${command[@]}" \
         > printed 2> messages
     status=$?
@@ -100,6 +100,10 @@ program "a link with a list of modules" 15 13 minilink -w -arch=sm_90 -register-
     "$F"/b.sass.o "$ROOT"/fixtures/split/01_static_func_two_users.ptx -o out/x
 program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto --lto-source=ptx "$F"/a.ptxonly.o "$F"/lib.a -o out/x
 program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
+# A cache that cannot be written makes no link fail.
+program "a link with an empty cache" 20 19 "${split[@]}" "${abc[@]}" --cache-dir=kept --cache-policy=prune_interval=0s -o out/x
+program "a link with a full cache" 20 11 "${split[@]}" "${abc[@]}" --cache-dir=full -o out/x
+program "chunks from a cache" 20 13 "${split[@]}" "${abc[@]}" --cache-dir=full --explain-split -o out/x
 if command -v ptxas > /dev/null; then
     program "a link by ptxas" 20 29 "${split[@]}" --assembler=ptxas "${abc[@]}" -o out/x
 else

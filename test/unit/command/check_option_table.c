@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../cmd/minilink/command_key.h"
 #include "../../../cmd/minilink/options.h"
 #include "../../../cmd/minilink/take.h"
 #include "base/context.h"
@@ -445,6 +446,73 @@ START_TEST(the_cache_is_off_until_a_folder_is_given)
 }
 END_TEST
 
+static bool has_row(const char *name)
+{
+    for (size_t i = 0; i < option_table_size; i++)
+        if (strcmp(option_table[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+START_TEST(names_that_count_in_a_key_are_options)
+{
+    for (const char *const *name = command_key_counted; *name; name++) {
+        ck_assert_msg(has_row(*name), "%s", *name);
+        for (const char *const *other = command_key_ignored; *other; other++)
+            ck_assert_str_ne(*name, *other);
+    }
+    for (const char *const *name = command_key_ignored; *name; name++)
+        ck_assert_msg(has_row(*name), "%s", *name);
+}
+END_TEST
+
+/* The key of a command line of these words, separated by blanks; false when it has none. */
+static bool key_of(const char *line, struct cache_key *key)
+{
+    static char words[256];
+    char *argv[16] = {(char[]){"minilink"}};
+
+    options_free(&options);
+    memset(&options, 0, sizeof options);
+    snprintf(words, sizeof words, "%s", line);
+    options.argc = 1;
+    options.argv = argv;
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+        argv[options.argc++] = word;
+    ck_assert(options_read(&options) == OPTIONS_LINK);
+    *key = options.link.cache.command;
+    return options.link.cache.has_command;
+}
+
+START_TEST(a_key_has_what_counts_and_nothing_else)
+{
+    static const char *const same[] = {
+        "b.o -o y", "b.o c.o -lx -L. -o z", "-o y b.o -register-link-binaries=m",
+        "b.o -o y --cache-dir=c --cache-stats --diagnostics-format=gnu --jobserver=off"};
+    static const char *const other[] = {
+        "b.o -o y -v", "b.o -o y -g",    "b.o -o y -arch=sm_90", "b.o -o y -Xptxas=-O1",
+        "b.o -o y -w", "b.o -o y -w -g", "b.o -o y -g -w",       "b.o -o y -maxrregcount=1"};
+    static const char *const none[] = {"b.o -o y --keep=k", "b.o -o y -time=t", "b.o --dry-run",
+                                       "b.o -o y -dump-callgraph", "b.o -o y -emit-ptx"};
+    struct cache_key key, keys[COUNT(other)];
+
+    ck_assert(key_of("a.o -o x", &key));
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        ck_assert_msg(key_of(same[i], &keys[0]), "%s", same[i]);
+        ck_assert_msg(memcmp(&key, &keys[0], sizeof key) == 0, "%s", same[i]);
+    }
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        ck_assert_msg(key_of(other[i], &keys[i]), "%s", other[i]);
+        ck_assert_msg(memcmp(&key, &keys[i], sizeof key) != 0, "%s", other[i]);
+        for (size_t j = 0; j < i; j++)
+            ck_assert_msg(memcmp(&keys[j], &keys[i], sizeof key) != 0, "%s, %s", other[i],
+                          other[j]);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ck_assert_msg(!key_of(none[i], &keys[0]), "%s", none[i]);
+}
+END_TEST
+
 /* The list that options add up to is no redefinition; another value of one field is. */
 START_TEST(redefinitions_are_those_of_single_values)
 {
@@ -492,6 +560,8 @@ Suite *check_suite(void)
     tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
     tcase_add_test(tests, flags_go_where_their_names_say);
     tcase_add_test(tests, the_cache_is_off_until_a_folder_is_given);
+    tcase_add_test(tests, names_that_count_in_a_key_are_options);
+    tcase_add_test(tests, a_key_has_what_counts_and_nothing_else);
     tcase_add_test(tests, redefinitions_are_those_of_single_values);
     tcase_add_test(tests, the_words_of_a_file_stand_in_the_place_of_its_option);
     suite_add_tcase(suite, tests);

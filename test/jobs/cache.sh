@@ -1,0 +1,296 @@
+#!/bin/bash
+# cache.sh: whatever is in a cache's folder, and whoever else uses it, a link's output and its messages are
+# those of a link without a cache; what it does not have, it says or makes.
+#
+# ROUNDS (6) is how often 16 links use one folder at once while some of them are killed.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH"
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR LIBRARY_PATH
+export LC_ALL=C
+passed=0 failed=0 skipped=0
+rounds=${ROUNDS:-6}
+work=$(mktemp -d) || exit 1
+trap 'chmod -R u+w "$work" 2> /dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+umask 022
+F=$ROOT/fixtures/fatbin
+
+ok() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); echo "failed: $1"; [ $# -lt 2 ] || sed 's/^/    /' "$2"; }
+check() { local what=$1; shift; if "$@"; then ok; else fail "$what"; fi; }
+skip() { skipped=$((skipped + 1)); echo "cache.sh: $1: SKIPPED"; }
+
+# kernels COUNT FILE: a PTX module of so many kernels, each of another text.
+kernels() {
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for ((i = 0; i < $1; i++)); do
+        printf '.visible .entry kernel_%d(.param .u64 p)\n{\n.reg .b32 %%r<4>;\n.reg .b64 %%rd<3>;\n' $i
+        printf 'ld.param.u64 %%rd1, [p];\nld.global.u32 %%r1, [%%rd1];\nadd.s32 %%r2, %%r1, %d;\n' $((i * 7 + 1))
+        printf 'st.global.u32 [%%rd1], %%r2;\nret;\n}\n'
+    done
+}
+kernels 40 > kernels.ptx
+# A chunk that the assembler warns of.
+cat > warned.ptx << 'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry warned() .maxntid 64 .minnctapersm 1 .maxnreg 32
+{
+ret;
+}
+END
+
+# counts KIND FILE: "FOUND MISSED KEPT" of whole links or chunks, as --cache-stats has printed them.
+counts() { sed -n "s/^  $1 *\([0-9]*\) found, \([0-9]*\) not found, \([0-9]*\) kept$/\1 \2 \3/p" "$2"; }
+
+# same WHAT OPTION...: a link without a cache, then with an empty one, then with a full one, then with the
+# chunks alone (--time wants the whole link to be done): the same bytes, messages and lists.
+same() {
+    local what=$1 run more
+    shift
+    rm -rf c out out.* list.* said.* stats.*
+    for run in none first whole chunks; do
+        more=(--cache-dir=c --cache-stats)
+        [ $run = none ] && more=(--split-policy=stable)
+        [ $run = chunks ] && more+=(-time=/dev/null)
+        minilink -arch=sm_90 -vv "$@" "${more[@]}" -register-link-binaries=list.$run \
+            --dependency-file=dep.$run --dependency-target=x -o out > stats.$run 2> said
+        echo "status $?" >> said
+        mv out out.$run
+        # ptxas -v tells how long it took.
+        sed 's/Compile time = .*/Compile time/' said > said.$run
+        for kind in out list dep said; do
+            if ! cmp -s $kind.none $kind.$run; then fail "$what: $kind differs, $run"; diff $kind.none $kind.$run | head -n 20; return; fi
+        done
+    done
+    read -r found missed kept <<< "$(counts 'whole links' stats.first)"
+    [ "$found $missed $kept" = "0 1 1" ] || { fail "$what: the first link" stats.first; return; }
+    read -r found missed kept <<< "$(counts 'whole links' stats.whole)"
+    [ "$found $missed $kept" = "1 0 0" ] || { fail "$what: the second link" stats.whole; return; }
+    read -r found missed kept <<< "$(counts chunks stats.chunks)"
+    [ "$missed $kept" = "0 0" ] || { fail "$what: chunks" stats.chunks; return; }
+    [ "$(counts chunks stats.first)" = "0 $found $found" ] || { fail "$what: chunks of the first link" stats.first; return; }
+    ok
+}
+
+many=(-split-compile-extended=4 --minimum-chunk=1)
+same "a split link" "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+same "forty kernels" "${many[@]}" kernels.ptx
+same "one chunk" kernels.ptx
+same "a warning" "${many[@]}" warned.ptx kernels.ptx
+same "an assembler that talks" "${many[@]}" -Xptxas=-v "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+same "a merge of cubins" "$F"/a.sass.o "$F"/b.sass.o
+same "code of both kinds" "$F"/b.sass.o "$F"/a.ptxonly.o
+same "a relocatable link" -r "$F"/a.lto.o "$F"/b.lto.o
+same "a whole program" -lto --lto-source=ptx "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+same "an archive" "$F"/a.ptxonly.o "$F"/lib.a
+same "debugging" -g "${many[@]}" kernels.ptx
+same "a plug-in" --assembler=plugin:"$BUILD/sample-plugin.so" "${many[@]}" kernels.ptx
+if command -v ptxas > /dev/null; then
+    same "ptxas" --assembler=ptxas "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+    same "ptxas that talks" --assembler=ptxas "${many[@]}" -Xptxas=-v kernels.ptx
+else
+    skip "ptxas is not installed"
+fi
+
+# What is said is in the form of the link that says it.
+link=(minilink -arch=sm_90 "${many[@]}" -v kernels.ptx --cache-dir=c)
+rm -rf c
+"${link[@]}" -o a.out 2> /dev/null
+"${link[@]}" -o b.out --diagnostics-format=gnu 2> said
+check "the form is that of the link" grep -q '^minilink: info: Function properties' said
+"${link[@]}" -o c.out --diagnostics-format=json 2> said
+check "JSON" grep -q '"severity": *"info"' said
+check "the same bytes" cmp -s a.out c.out
+
+# found OPTION...: how many whole links and chunks this link takes from the cache.
+found() {
+    minilink -arch=sm_90 "${many[@]}" -w "$@" --cache-dir=c --cache-stats -o found.out > stats 2> said
+    read -r whole _ <<< "$(counts 'whole links' stats)"
+    read -r chunk _ <<< "$(counts chunks stats)"
+    echo "$whole $chunk"
+}
+rm -rf c
+chunks=$(minilink -arch=sm_90 "${many[@]}" -w --cache-dir=c --cache-stats kernels.ptx -o a.out | sed -n 's/^  chunks .* \([0-9]*\) kept/\1/p')
+check "there are many chunks" [ "$chunks" -gt 10 ]
+check "the same" [ "$(found kernels.ptx)" = "1 0" ]
+check "another output" [ "$(found kernels.ptx -o other.out)" = "1 0" ]
+check "other threads are other links of the same chunks" [ "$(found kernels.ptx --threads=3)" = "0 $chunks" ]
+cp kernels.ptx copy.ptx
+check "another name is another link of the same chunks" [ "$(found copy.ptx)" = "0 $chunks" ]
+mkdir folder && cp kernels.ptx folder
+check "another folder, the same chunks" [ "$(found folder/kernels.ptx)" = "0 $chunks" ]
+sed 's/, 8;/, 9;/' kernels.ptx > folder/kernels.ptx
+check "an edit of one kernel is one chunk" [ "$(found folder/kernels.ptx)" = "0 $((chunks - 1))" ]
+check "another target has none of it" [ "$(found kernels.ptx -arch=sm_80 -arch=sm_100)" = "0 0" ]
+check "an option of the assembler's" [ "$(found kernels.ptx -Xptxas=-O1)" = "0 0" ]
+check "registers" [ "$(found kernels.ptx -maxrregcount=40)" = "0 0" ]
+check "--no-cache" [ "$(found kernels.ptx --no-cache)" = " " ]
+check "--no-cache says that there is none" grep -q 'none is used' stats
+check "the environment's folder" [ "$(MINILINK_CACHE_DIR=c minilink -arch=sm_90 "${many[@]}" -w kernels.ptx -o a.out --cache-stats | grep -c '1 found')" = 1 ]
+# Host code may change as it likes: only what is linked counts.
+cat "$F/b.lto.o" > b.lto.o
+found "$F/a.lto.o" b.lto.o > /dev/null
+printf '\0' >> b.lto.o
+check "bytes that are not linked do not count" [ "$(found "$F/a.lto.o" b.lto.o)" = "1 0" ]
+# Options that write more than the output do so each time.
+for option in -time=t --keep=k --stats=s --map=m --time-trace=r; do
+    minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > /dev/null 2>&1 || continue
+    rm -rf t k s m r
+    minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > printed 2>&1
+    check "$option writes its file again" [ -e "${option#*=}" ]
+done
+
+# Failures are never kept, and are told each time.
+printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { wrong; }\n' > wrong.ptx
+rm -rf c
+for round in 1 2; do
+    minilink -arch=sm_90 "${many[@]}" wrong.ptx warned.ptx --cache-dir=c --cache-stats -o wrong.out > stats 2> said.$round
+    check "a failure is a failure, round $round" [ $? = 1 ]
+    check "... and says why" grep -q "wrong" said.$round
+    check "... and writes nothing" [ ! -e wrong.out ]
+done
+check "failures say the same" cmp -s said.1 said.2
+check "no whole link is kept of a failure" [ "$(counts 'whole links' stats)" = "0 1 0" ]
+
+# Each damaged byte of all entries (one in 41, from another place in each entry), at the level of links.
+minilink -arch=sm_90 "${many[@]}" warned.ptx -vv --split-policy=stable -o right.out 2> right.said
+rm -rf c whole
+minilink -arch=sm_90 "${many[@]}" warned.ptx -vv --cache-dir=whole -o a.out 2> /dev/null
+wrong=0 cases=0
+for entry in $(cd whole && find . -type f -path './??/*'); do
+    size=$(stat -c %s "whole/$entry")
+    for ((at = cases % 41; at < size; at += 41)); do
+        rm -rf c; cp -rp whole c
+        printf "\\x$(printf %02x $(((at * 37 + 11) & 255)))" | dd of="c/$entry" bs=1 seek=$at conv=notrunc status=none
+        minilink -arch=sm_90 "${many[@]}" warned.ptx -vv --cache-dir=c -o a.out 2> said
+        { cmp -s a.out right.out && cmp -s said right.said; } || wrong=$((wrong + 1))
+        cases=$((cases + 1))
+    done
+done
+check "$wrong of $cases links with a damaged entry are wrong" [ "$wrong" = 0 ]
+
+# warned_once WHAT WORDS OPTION...: a link with status 0, the right output, and one warning that says WORDS.
+warned_once() {
+    local what=$1 words=$2
+    shift 2
+    rm -f a.out
+    minilink -arch=sm_90 "${many[@]}" warned.ptx -Werror "$@" -o a.out > stats 2> said
+    if [ $? != 0 ] || ! cmp -s a.out right.out; then fail "$what: the link" said; return; fi
+    if [ "$(grep -c '^minilink warning ' said)" != 1 ] || ! grep -q "$words" said; then fail "$what: the warning" said; return; fi
+    ok
+}
+touch file
+ln -s loop loop
+rm -rf c
+warned_once "a file as folder" "Cache folder 'file' is not used: Not a directory" --cache-dir=file
+warned_once "a loop of links" "Too many levels of symbolic links" --cache-dir=loop
+warned_once "a folder that all may write" "others may write to it (mode 0777)" --cache-dir="$(mkdir open && chmod 777 open && echo open)"
+warned_once "a folder in a file" "Not a directory" --cache-dir=file/inside
+mkdir shut && chmod 500 shut
+if [ "$(id -u)" = 0 ]; then
+    mkdir foreign && chown 12345 foreign
+    warned_once "another user's folder" "belongs to user 12345, and must belong to user 0" --cache-dir=foreign
+else
+    warned_once "a folder that the user may not write" "Could not write to cache folder 'shut': Permission denied" --cache-dir=shut
+    # Those of the system belong to root.
+    warned_once "another user's folder" "belongs to user 0, and must belong to user $(id -u)" --cache-dir=/usr
+fi
+if command -v ptxas > /dev/null; then
+    echo -O3 > file
+    minilink -arch=sm_90 --assembler=ptxas --cache-dir=c warned.ptx -Xptxas=-optf=file -o a.out 2> said
+    check "options from a file turn the cache off" [ $? = 0 ]
+    check "... and that is told" grep -q "not used: the assembler's option '-optf=file' names a file of options" said
+fi
+# In a namespace of our own: a small disk, and one that cannot be written.
+if unshare -rm true 2> /dev/null; then
+    export -f warned_once check ok fail counts
+    mkdir disk
+    unshare -rm bash -c '
+        many=('"${many[*]}"') passed=0 failed=0
+        mount -t tmpfs -o size=16k,mode=700 none disk || exit 77
+        dd if=/dev/zero of=disk/full bs=4k count=100 status=none 2> /dev/null
+        warned_once "a full disk" "Could not write to cache folder .disk.: No space left on device" --cache-dir=disk
+        check "nothing half written stays" [ -z "$(find disk -name "*.*")" ]
+        rm disk/full && mount -o remount,size=1m disk
+        minilink -arch=sm_90 "${many[@]}" warned.ptx --cache-dir=disk -o a.out
+        mount -o remount,ro disk || exit 77
+        rm -f a.out
+        minilink -arch=sm_90 "${many[@]}" warned.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
+        check "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
+        check "... without a warning" [ ! -s said ]
+        cmp a.out right.out || failed=$((failed + 1))
+        warned_once "a disk that cannot be written" "Read-only file system" --cache-dir=disk -maxrregcount=200
+        echo "$passed $failed" > inner' > inner.said 2>&1
+    status=$?
+    cat inner.said
+    if [ $status = 77 ]; then
+        skip "no file system can be mounted here"
+    else
+        read -r inner_passed inner_failed < inner
+        passed=$((passed + inner_passed)) failed=$((failed + inner_failed))
+    fi
+else
+    skip "there are no namespaces: a full disk, a disk that cannot be written"
+fi
+
+# Sixteen links at once on one folder: none waits, all are right, some are killed; then all is right again.
+sum() { sha256sum < "$1" | cut -c 1-16; }
+slow=("${many[@]}" --assembler=plugin:"$BUILD/sample-plugin.so")
+export SAMPLE_SLEEP_MS=25 # which the assembler takes for each chunk
+for n in 0 1 2 3; do
+    kernels $((20 + n)) > p$n.ptx
+    minilink -arch=sm_90 "${slow[@]}" --split-policy=stable p$n.ptx -o p$n.out
+done
+one() {
+    minilink -arch=sm_90 "${slow[@]}" p$(($1 % 4)).ptx --cache-dir=shared --cache-policy=prune_interval=0s:cache_size_files=60 \
+        -o q$1.out 2> q$1.said
+}
+rm -rf shared
+wrong=0 killed=0 RANDOM=7
+for ((round = 0; round < rounds; round++)); do
+    rm -f q*.out
+    [ $((round % 3)) = 2 ] || rm -rf shared # a folder that has all gives little to interrupt
+    pids=()
+    for ((i = 0; i < 16; i++)); do { one $i; } 2> /dev/null & pids+=($!); done
+    for ((i = 0; i < 16; i += 2)); do
+        sleep 0.00$((RANDOM % 10))
+        # The link is a child of the shell that was started.
+        ! pkill -KILL -P "${pids[i]}" -x minilink 2> /dev/null || killed=$((killed + 1))
+    done
+    wait "${pids[@]}" 2> /dev/null
+    for ((i = 0; i < 16; i++)); do
+        [ ! -e q$i.out ] || cmp -s q$i.out p$((i % 4)).out || wrong=$((wrong + 1))
+        [ ! -s q$i.said ] || { wrong=$((wrong + 1)); head -n 3 q$i.said; }
+    done
+    # Whatever the killed ones have left, the next links are right.
+    for ((i = 0; i < 4; i++)); do
+        one $i
+        cmp -s q$i.out p$i.out || wrong=$((wrong + 1))
+    done
+done
+echo "cache.sh: $killed of $((rounds * 16)) links were killed"
+check "$wrong of the links that share a folder are wrong" [ "$wrong" = 0 ]
+check "the folder is within its policy" [ "$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)" -le 60 ]
+# What a killed link has left goes when it is old; nothing but entries is left then.
+find shared -type f -name '*.*' -exec touch -d '2 hours ago' {} +
+one 0
+check "what killed links have left goes" [ -z "$(find shared -name '*.*')" ]
+
+# A link that is told to end leaves nothing half written.
+left=0
+for ((i = 0; i < 20; i++)); do
+    rm -rf told
+    minilink -arch=sm_90 "${many[@]}" kernels.ptx --cache-dir=told -o told.out 2> /dev/null &
+    pid=$!
+    sleep 0.00$((i % 10))
+    kill -TERM $pid 2> /dev/null
+    wait $pid 2> /dev/null
+    [ -z "$(find told -name '*.*' 2> /dev/null)" ] || left=$((left + 1))
+done
+check "$left links that were told to end leave something half written" [ "$left" = 0 ]
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
