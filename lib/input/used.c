@@ -292,6 +292,13 @@ bool used_has_variable(const struct used_names *used, struct text variable)
     return has(used, &used->variables, variable);
 }
 
+bool used_names_variable(const struct used_names *used, struct text variable)
+{
+    if (used->has_parts)
+        return has_part(&used->variables, variable);
+    return !used->has_lists || is_listed(&used->variables, variable);
+}
+
 static void free_set(struct used_set *set)
 {
     table_free(&set->starts);

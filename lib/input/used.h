@@ -85,6 +85,10 @@ bool used_has_kernel(const struct used_names *used, struct text kernel);
  * LTO-IR, any. */
 bool used_names_kernel(const struct used_names *used, struct text kernel);
 
+/* The same of a variable as LTO-IR is compiled: for that the lists count whatever other code there
+ * is. */
+bool used_names_variable(const struct used_names *used, struct text variable);
+
 /* True when host code may name the variable. */
 bool used_has_variable(const struct used_names *used, struct text variable);
 

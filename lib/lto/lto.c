@@ -329,35 +329,45 @@ static bool run_parts(struct compilation *compilation, uint32_t count)
     return true;
 }
 
-/* Makes one module of the parts. False when they are no parts of one program, which is said, or
- * with *ok false when that is reported as an error. */
-static bool join(struct compilation *compilation, bool *ok)
+static enum parts_answer join_parts(struct compilation *compilation, struct parts_result *joined)
 {
     const struct lto_request *request = compilation->request;
-    struct lto_result *result = compilation->result;
+    const struct lto_result *result = compilation->result;
     struct text *texts = arena_alloc(&compilation->arena, result->part_count, sizeof *texts);
     struct parts_request wanted = {.texts = texts,
                                    .count = result->part_count,
                                    .used = request->used->is_ignored ? NULL : request->used};
-    struct parts_result joined = {0};
 
     for (size_t i = 0; i < result->part_count; i++)
         texts[i] = result->parts[i].ptx;
-    switch (parts_join(&joined, compilation->texts, &wanted)) {
-    case PARTS_JOINED:
-        result->ptx = joined.ptx;
-        *ok = true;
+    return parts_join(joined, compilation->texts, &wanted);
+}
+
+/* Makes one module of the parts. False when they are no parts of one program, which is said, or
+ * with *ok false when that is reported as an error. */
+static bool join(struct compilation *compilation, bool *ok)
+{
+    struct parts_result joined = {0};
+    enum parts_answer answer = join_parts(compilation, &joined);
+
+    compilation->result->ptx = joined.ptx;
+    *ok = answer == PARTS_JOINED;
+    if (answer != PARTS_DISAGREE)
         return true;
-    case PARTS_FAILED:
-        *ok = false;
-        return true;
-    case PARTS_DISAGREE:
-        break;
-    }
     diag_caution("The parts of the LTO-IR differ in the %s, which should not be: it is compiled "
                  "again, in one part",
                  joined.difference);
     return false;
+}
+
+/* Whether the text is to be the same for any number of parts, as far as the code in it is. Without
+ * a split one part's is nvlink's, to the byte. */
+static bool is_joined_alone(const struct compilation *compilation)
+{
+    const struct lto_request *request = compilation->request;
+
+    return request->is_split && !request->relocatable && !request->agreement->debug &&
+           !compilation->is_partial;
 }
 
 /* What was said has gone with the parts. */
@@ -369,10 +379,17 @@ static void drop_parts(struct compilation *compilation)
 
 static bool compile_in_one(struct compilation *compilation)
 {
+    struct parts_result joined = {0};
+    enum parts_answer answer = PARTS_DISAGREE;
+
     if (!run_parts(compilation, 1))
         return false;
     compilation->result->ptx = compilation->result->parts->ptx;
-    return true;
+    if (is_joined_alone(compilation))
+        answer = join_parts(compilation, &joined);
+    if (answer == PARTS_JOINED)
+        compilation->result->ptx = joined.ptx;
+    return answer != PARTS_FAILED;
 }
 
 static bool compile(struct compilation *compilation)

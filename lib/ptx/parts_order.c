@@ -32,7 +32,7 @@ bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *
     const struct part_entry *entry = &joining->entries[symbol->first_entry];
 
     return joining->request->used && is_data(entry->item) &&
-           !used_has_variable(joining->request->used, entry->name);
+           !used_names_variable(joining->request->used, entry->name);
 }
 
 /* Whether the symbol stays although nothing may refer to it. Of several versions those stay that
