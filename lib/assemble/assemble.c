@@ -233,12 +233,19 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
     return code;
 }
 
-static void report_failure(const struct assembly *assembly, size_t index)
+/* What failed has been said where the assembler has reported an error (`is_said`). */
+static void report_failure(const struct assembly *assembly, size_t index, bool is_said)
 {
     const struct chunk *chunk = &assembly->chunks->list[index];
     int code = assembly->items[index].result;
     char name[WORKITEM_NAME_SIZE];
 
+    if (code == LINK_USAGE)
+        diag_note("-Xptxas hands options to the assembler, here %s",
+                  assembly->options.assembler->name);
+    if (is_said && (code == LINK_FAILED || code == LINK_USAGE || code == LINK_ENVIRONMENT) &&
+        !context_get()->verbose)
+        return;
     diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
                assembler_code_text(code), workitem_name(index, name), assembly->chunks->count,
                chunk->first_function ? chunk->first_function : "",
@@ -254,6 +261,7 @@ static enum link_code report(const struct assembly *assembly)
 
     for (size_t i = 0; i < count; i++) {
         bool has_failed = assembly->items[i].result != LINK_OK;
+        uint64_t before = diag_error_count();
 
         if (i > failed && !assembly->options.keep_going)
             break;
@@ -263,7 +271,7 @@ static enum link_code report(const struct assembly *assembly)
         replay_log(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
                    has_failed);
         if (has_failed)
-            report_failure(assembly, i);
+            report_failure(assembly, i, diag_error_count() > before);
     }
     if (failed < count)
         return (enum link_code)assembly->items[failed].result;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assemble/workitem.h"
+#include "base/context.h"
 
 static const struct {
     struct text name;
@@ -196,11 +197,18 @@ static void report_at_line(const struct chunks *chunks, const struct chunk *chun
     diag_at(message->severity, &place, "%.*s", TEXT_ARG(message->text));
 }
 
+/* What ptxas says at the end of all errors. */
+static bool is_echo(struct text text)
+{
+    return !context_get()->verbose && text_equal(text, TEXT("Ptx assembly aborted due to errors"));
+}
+
 void replay_log(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed)
 {
     char name[WORKITEM_NAME_SIZE];
     const struct diag_place whole = {.file = workitem_name(chunk->index, name)};
+    const uint64_t errors = diag_error_count();
     bool has_message = false; /* an indented line may follow */
     bool was_known = false;
     struct replay_message message;
@@ -220,6 +228,8 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
             else
                 diag_at(failed ? DIAG_ERROR : DIAG_INFO, &whole, "%.*s", TEXT_ARG(line));
             was_known = false;
+        } else if (is_echo(message.text) && diag_error_count() > errors) {
+            continue;
         } else {
             was_known = true;
             if (message.line > 0)

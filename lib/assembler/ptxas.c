@@ -113,13 +113,13 @@ static struct text take_last_line(struct text *text)
 const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size)
 {
     if (result->end == EXEC_SIGNALED)
-        snprintf(text, size, "killed by signal %d (%s)", result->code, strsignal(result->code));
+        snprintf(text, size, "was killed by signal %d (%s)", result->code, strsignal(result->code));
     else if (result->end == EXEC_NOT_STARTED)
         snprintf(text, size, "could not be run: %s", strerror(result->code));
     else if (result->end == EXEC_CANCELLED)
         snprintf(text, size, "was cancelled");
     else if (result->end == EXEC_TIMED_OUT)
-        snprintf(text, size, "killed, as it took more than %d s (--assembler-timeout)",
+        snprintf(text, size, "was killed, as it took more than %d s (--assembler-timeout)",
                  result->code);
     else if (result->code != 0)
         snprintf(text, size, "ended with status %d", result->code);

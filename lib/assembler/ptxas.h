@@ -36,7 +36,8 @@ void ptxas_close(struct ptxas *ptxas);
  * is nvlink's. In `arena`; ends with NULL. */
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 
-/* How a run of it ended, in words, written to `text`, or NULL when it ended well. */
+/* How a run of it ended, in words that follow a name, written to `text`, or NULL when it ended
+ * well. */
 const char *ptxas_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an

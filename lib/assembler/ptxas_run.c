@@ -184,6 +184,19 @@ static int take_cubin(const struct run *run)
     return MINILINK_NOT_RELOCATABLE;
 }
 
+/* Who it was: a launcher hides what becomes of ptxas. */
+static void log_end(struct run *run, const char *end)
+{
+    const struct ptxas *ptxas = run->ptxas;
+    const char *text =
+        ptxas->launcher
+            ? arena_printf(&run->arena, "'%s' (--assembler-launcher), which is to run '%s', %s",
+                           ptxas->launcher[0], ptxas->path, end)
+            : arena_printf(&run->arena, "'%s' %s", ptxas->path, end);
+
+    append_log(&run->result->log, "fatal   ", text);
+}
+
 /* True when it could not start, or may not write as much as it has to. */
 static bool is_environment(const struct exec_result *ended)
 {
@@ -216,8 +229,10 @@ static int call(struct run *run)
     if (ptxas_describe_end(&ended, end, sizeof end)) {
         /* With its usual status it has said itself what is wrong. */
         if (ended.end != EXEC_EXITED || ended.output_size == 0)
-            append_log(&result->log, "fatal   ", end);
-        return is_environment(&ended) ? MINILINK_ENVIRONMENT : MINILINK_FAILED;
+            log_end(run, end);
+        return is_environment(&ended)     ? MINILINK_ENVIRONMENT
+               : ended.end == EXEC_EXITED ? MINILINK_FAILED
+                                          : MINILINK_INTERNAL;
     }
     if (run->output_file)
         run->output = open(run->output_file, O_RDONLY | O_CLOEXEC);
@@ -287,9 +302,10 @@ static void let_go(void *argument)
     arena_free(&run->arena);
 }
 
-int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
+static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
+                    struct minilink_result *result)
 {
-    struct run run = {.ptxas = state, .job = job, .result = result, .input = -1, .output = -1};
+    struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
     struct context_cleanup cleanup;
     int code;
 
@@ -301,4 +317,58 @@ int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_
         code = call(&run);
     context_clean(&cleanup);
     return code;
+}
+
+/* Options of the user's, none of which names something in the PTX. */
+static bool has_general_options(const struct minilink_job *job)
+{
+    for (size_t i = 0; job->options && job->options[i]; i++) {
+        const char *option = job->options[i];
+
+        if (strncmp(option, "-e", 2) == 0 || strncmp(option, "--entry", 7) == 0)
+            return false;
+    }
+    return job->options && job->options[0];
+}
+
+/* Assembles a module that holds nothing. */
+static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
+                       const char *const *options)
+{
+    struct minilink_job trial = *job;
+    struct minilink_result result = {.size = sizeof result};
+    char head[256];
+    size_t lines = 0, size = 0;
+    int code;
+
+    /* .version, .target, .address_size */
+    for (; size < job->ptx_size && size < sizeof head - 1 && lines < 3; size++)
+        lines += job->ptx[size] == '\n';
+    memcpy(head, job->ptx, size);
+    head[size] = '\0';
+    trial.ptx = head;
+    trial.ptx_size = size;
+    trial.options = options;
+    code = assemble(ptxas, &trial, &result);
+    free(result.cubin);
+    free(result.log);
+    return code;
+}
+
+/* Whether ptxas does not take the options: with them it cannot even assemble nothing. */
+static bool are_options_wrong(struct ptxas *ptxas, const struct minilink_job *job,
+                              const struct minilink_result *failed)
+{
+    static const char *const none[] = {NULL};
+
+    return has_general_options(job) && !(failed->log && strstr(failed->log, ", line ")) &&
+           try_options(ptxas, job, job->options) == MINILINK_FAILED &&
+           try_options(ptxas, job, none) == MINILINK_OK;
+}
+
+int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
+{
+    int code = assemble(state, job, result);
+
+    return code == MINILINK_FAILED && are_options_wrong(state, job, result) ? MINILINK_USAGE : code;
 }

@@ -109,6 +109,8 @@ const char *assembler_code_text(int code)
         return "cancelled";
     case LINK_ENVIRONMENT:
         return "elfLink: the assembler could not run";
+    case LINK_USAGE:
+        return "elfLink: the assembler does not take the options";
     default:
         return "elfLink: unexpected error";
     }

@@ -33,6 +33,7 @@ enum link_code {
     LINK_NO_MEMORY = 64,
     LINK_CANCELLED = 65,   /* given up because another chunk failed or a signal came */
     LINK_ENVIRONMENT = 66, /* no process, no file; what is wrong has been reported */
+    LINK_USAGE = 67,       /* the options are wrong, which has been reported */
 };
 
 /* Something to be done when the thread unwinds; see context_defer. */

@@ -66,19 +66,28 @@ static bool is_deleting(struct text mangled)
     return mangled.size > 4 && memcmp(mangled.data + mangled.size - 4, "D0Ev", 4) == 0;
 }
 
-static struct text mangled_part(struct text name)
+/* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name
+ * behind the underline that follows it, in which other mangled names may stand. */
+struct text demangle_part(struct text name)
 {
-    const char *part =
-        text_starts(name, TEXT("__nv_static_")) ? memmem(name.data, name.size, "__Z", 3) : NULL;
+    static const char prefix[] = "__nv_static_";
+    size_t at = sizeof prefix - 1, size = 0;
+    const char *part;
 
-    if (part)
-        return (struct text){part + 1, name.size - (size_t)(part + 1 - name.data)};
-    return name;
+    if (!text_starts(name, TEXT(prefix)))
+        return name;
+    for (; at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && size < name.size; at++)
+        size = size * 10 + (size_t)(name.data[at] - '0');
+    at += 1 + size + 1;
+    if (at < name.size && name.data[at - 1] == '_')
+        return (struct text){name.data + at, name.size - at};
+    part = memmem(name.data, name.size, "__Z", 3); /* a name that was shortened */
+    return part ? (struct text){part + 1, name.size - (size_t)(part + 1 - name.data)} : name;
 }
 
 static bool is_mangled(struct text name)
 {
-    struct text part = mangled_part(name);
+    struct text part = demangle_part(name);
 
     return text_starts(part, TEXT("_Z")) && part.size < LONGEST;
 }
@@ -86,7 +95,7 @@ static bool is_mangled(struct text name)
 /* What is printed of a name; nothing for one that is left alone. */
 static void demangle(const struct work *work, struct text name, struct buffer *out)
 {
-    struct text part = mangled_part(name);
+    struct text part = demangle_part(name);
     struct buffer plain = {0};
     char *result;
     int status = -1;

@@ -12,4 +12,7 @@
  * system has no demangler. Starts a child; see exec.h for who may. */
 void demangle_all(struct text *names, size_t count, struct arena *arena);
 
+/* The last part of __nv_static_..._<mangled>; other names as they are. */
+struct text demangle_part(struct text name);
+
 #endif

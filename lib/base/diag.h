@@ -124,6 +124,9 @@ void diag_sink_free(struct diag_sink *sink);
 /* Whether of warnings that say the same some are counted only. */
 bool diag_folds(void);
 
+/* How many more errors are shown and deserve notes that take work: no more than a hundred do. */
+size_t diag_room(void);
+
 /* Tells, as notes, how much was not shown. For the end of the link. */
 void diag_tally_end(struct diag_tally *tally);
 

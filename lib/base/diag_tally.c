@@ -8,6 +8,9 @@
 
 #include "base/memory.h"
 
+/* Errors that get notes for which much must be looked up. */
+#define MOST_EXPLAINED 100u
+
 struct diag_family {
     uint64_t key;
     uint64_t count; /* shown ones among them */
@@ -81,12 +84,24 @@ bool diag_tally_admit(struct context *context, enum diag_severity severity, uint
 
     if (!tally || severity == DIAG_NOTE)
         return true;
-    if (severity == DIAG_ERROR && tally->error_limit)
-        is_shown = tally->errors++ < tally->error_limit;
+    if (severity == DIAG_ERROR)
+        is_shown = tally->errors++ < tally->error_limit || tally->error_limit == 0;
     else if (family)
         is_shown = admit_warning(tally, family, body);
     context->continuation = !is_shown;
     return is_shown;
+}
+
+size_t diag_room(void)
+{
+    const struct context *context = context_get();
+    const struct diag_tally *tally = context->tally;
+    uint64_t limit = tally && tally->error_limit && tally->error_limit < MOST_EXPLAINED
+                         ? tally->error_limit
+                         : MOST_EXPLAINED;
+    uint64_t errors = tally ? tally->errors : context->error_count;
+
+    return errors < limit ? (size_t)(limit - errors) : 0;
 }
 
 bool diag_folds(void)

@@ -23,7 +23,8 @@ static bool find_lto(struct link *link)
     };
 
     return !request->options.lto || !members_have_lto(&link->members) ||
-           lto_find(&link->lto_library, request->lto_source, &toolkit);
+           lto_find(&link->lto_library, request->lto_source, &toolkit) ||
+           state_environment_failed(link);
 }
 
 static bool selects_entries(const struct link *link)

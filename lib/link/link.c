@@ -101,6 +101,8 @@ enum exit_status link_run(const struct link_request *request)
     state_free(&link);
     if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
         return EXIT_STATUS_ENVIRONMENT;
+    if (code == LINK_USAGE)
+        return EXIT_STATUS_USAGE;
     if (code == LINK_OK && diag_error_count() == link.errors_before)
         return EXIT_STATUS_OK;
     return status;

@@ -192,6 +192,8 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         assembled->is_in_parts = true;
         return assemble(link, assembled);
     }
+    if (code == LINK_USAGE)
+        *link->status = EXIT_STATUS_USAGE;
     if (code == LINK_ENVIRONMENT)
         state_environment_failed(link);
     if (request->distribution.emit_plan)

@@ -148,7 +148,7 @@ void lto_report_failure(const struct lto_reporter *reporter, const struct part *
     if (answer->step == NVJITLINK_LOAD) {
         diag_fatal("Could not load libnvJitLink '%s': %.*s", reporter->library,
                    TEXT_ARG(answer->errors));
-        return;
+        context_raise(LINK_ENVIRONMENT);
     }
     lto_report_log(reporter, answer->errors, true);
     if (answer->step == NVJITLINK_ADD && answer->failed_input < inputs->count)

@@ -14,6 +14,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "merge/faults.h"
 #include "merge/lists.h"
 #include "merge/losers.h"
 #include "merge/merging_inputs.h"
@@ -31,7 +32,8 @@ struct reading {
     struct merged_pairs called;
     struct merged_pairs taken;
     struct merged_pairs declared;
-    uint32_t *prototype_of; /* by symbol: the first one that was given, or MERGE_NONE */
+    uint32_t *prototype_of;   /* by symbol: the first one that was given, or MERGE_NONE */
+    uint32_t *prototype_file; /* by symbol: the cubin that gave it */
     struct text *prototypes;
     size_t prototype_count;
     size_t prototype_capacity;
@@ -52,6 +54,15 @@ static uint32_t prototype_id(struct reading *reading, struct text text)
         ARRAY_PUSH(reading->prototypes, reading->prototype_count, reading->prototype_capacity) =
             text;
     return id;
+}
+
+static void give_prototype(struct reading *reading, uint32_t symbol, uint32_t prototype,
+                           size_t file)
+{
+    if (reading->prototype_of[symbol] != MERGE_NONE)
+        return;
+    reading->prototype_of[symbol] = prototype;
+    reading->prototype_file[symbol] = (uint32_t)file;
 }
 
 /* The function that a cubin's symbol means; MERGE_NONE when it is none. */
@@ -91,8 +102,7 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
             if (!losers_has(m, file, (uint32_t)pair[0]) ||
                 losers_points_at(m, file, (uint32_t)pair[0]))
                 lists_add(&reading->taken, from, to);
-            if (reading->prototype_of[from] == MERGE_NONE)
-                reading->prototype_of[from] = to;
+            give_prototype(reading, from, to, file);
         } else if (part == CALLGRAPH_INDIRECT && is_speaker) {
             lists_add(&reading->called, from, to);
         }
@@ -121,21 +131,24 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
     for (size_t at = 0; at + 8 <= data.size; at += 8) {
         uint32_t pair[2];
         uint32_t symbol, prototype, known;
+        struct text text;
 
         memcpy(pair, data.data + at, sizeof pair);
         symbol = function_of(m, file, (int32_t)pair[0]);
         if (symbol == MERGE_NONE)
             continue;
-        prototype = prototype_id(reading, cubin_string(m->cubins[file], pair[1]));
+        text = cubin_string(m->cubins[file], pair[1]);
+        prototype = prototype_id(reading, text);
         known = reading->prototype_of[symbol];
         if (known == MERGE_NONE) {
-            reading->prototype_of[symbol] = prototype;
+            give_prototype(reading, symbol, prototype, file);
         } else if (known != prototype) {
             const struct merged_symbol *function = &m->symbols[symbol];
             uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
 
-            diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
-                       TEXT_ARG(function->name), m->cubins[file]->name, m->cubins[first]->name);
+            faults_prototype(m, function->name, m->cubins[file]->name, m->cubins[first]->name, text,
+                             m->cubins[reading->prototype_file[symbol]]->name,
+                             reading->prototypes[known]);
             m->failed = true;
         }
         lists_add(&reading->declared, symbol, prototype);
@@ -213,6 +226,7 @@ bool graph_read(struct merging *m)
 
     context_defer(&cleanup, free_reading, &reading);
     reading.prototype_of = merging_none(m, m->symbol_count);
+    reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {
         if (at.section->type == SHT_CUDA_CALLGRAPH)
             read_callgraph(m, &reading, at.file, at.section->data);

@@ -37,10 +37,11 @@
 #include "merge/texture.h"
 #include "merge/unified.h"
 
-/* nvlink's last words when definitions contradict each other. */
+/* nvlink's last words when definitions contradict each other, which has been said. */
 static bool give_up(void)
 {
-    diag_fatal("merge_elf failed");
+    if (context_get()->verbose)
+        diag_fatal("merge_elf failed");
     return false;
 }
 

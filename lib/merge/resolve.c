@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/driver.h"
 #include "base/memory.h"
+#include "merge/faults.h"
 #include "merge/losers.h"
 #include "merge/merging_inputs.h"
 
@@ -208,8 +209,7 @@ static bool check_reference(struct merging *m, const struct merged_symbol *symbo
     if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
         return true;
     if (is_reference(input))
-        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(input->name), here, first);
+        faults_again(m, input->name, here, first);
     else
         diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
@@ -318,8 +318,7 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     if (input->section == SHN_UNDEF)
         return;
     if (is_second(m, symbol, input)) {
-        diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
+        faults_again(m, input->name, m->cubins[file]->name, m->cubins[symbol->file]->name);
         m->failed = true;
     } else if (input->section == SECTION_COMMON) {
         merge_common(r, id, input);
@@ -399,8 +398,7 @@ static void find_owners(struct resolving *r, size_t file)
         r->owner_of[m->section_base[file] + i] = id;
         /* Two weak functions of one name in one cubin would share what belongs to each. */
         if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
-            diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                       TEXT_ARG(m->symbols[id].name), cubin->name, cubin->name);
+            faults_again(m, m->symbols[id].name, cubin->name, cubin->name);
             m->failed = true;
         }
     }
@@ -489,18 +487,14 @@ static bool is_missing(const struct merging *m, uint32_t index)
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
 }
 
-bool resolve_check_undefined(const struct merging *m)
+bool resolve_check_undefined(struct merging *m)
 {
-    bool complete = true;
+    uint32_t *missing = arena_alloc(&m->arena, m->symbol_count, sizeof *missing);
+    size_t count = 0;
 
-    for (uint32_t i = 0; i < m->symbol_count; i++) {
-        const struct merged_symbol *symbol = &m->symbols[i];
-
-        if (!is_missing(m, i))
-            continue;
-        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
-                   m->cubins[symbol->first_file]->name);
-        complete = false;
-    }
-    return complete;
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (is_missing(m, i))
+            missing[count++] = i;
+    faults_undefined(m, missing, count);
+    return count == 0;
 }

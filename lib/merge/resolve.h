@@ -11,7 +11,7 @@ bool resolve_symbols(struct merging *m);
 
 /* Reports every symbol that nothing defines and that the driver does not bring. Comes after
  * liveness: what only dead code needs is not missed. False when there is any. */
-bool resolve_check_undefined(const struct merging *m);
+bool resolve_check_undefined(struct merging *m);
 
 /* True for names that every cubin declares for the driver: unified tables, reserved shared memory.
  */

@@ -3,7 +3,9 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/driver.h"
+#include "base/memory.h"
 #include "options/entries.h"
+#include "ptx/faults.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -41,20 +43,14 @@ static bool same_prototype(const struct ptx_item *a, const struct ptx_item *b)
 
 /* The first prototype of a function that a module uses or defines is compared with its definition.
  */
-static bool check_prototype(const struct program *program, const struct program_entry *entry,
-                            uint32_t module)
+static bool has_prototype(const struct program *program, const struct program_entry *entry)
 {
     const struct program_symbol *symbol = &program->symbols[entry->symbol];
-    uint32_t first = symbol->module < module ? symbol->module : module;
-    uint32_t second = symbol->module < module ? module : symbol->module;
 
     if (entry->item->kind != PTX_FUNCTION || !symbol->is_function || symbol->is_entry ||
         entry->item == symbol->item || (!entry->is_used && !entry->item->is_definition) ||
         same_prototype(entry->item, symbol->item))
         return true;
-    diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
-               TEXT_ARG(entry->name), program->modules[second]->file,
-               program->modules[first]->file);
     return false;
 }
 
@@ -122,10 +118,25 @@ static bool check_entries(const struct program *program, const struct program_re
     return is_good;
 }
 
+struct fault_list {
+    struct program_fault *list; /* malloc'ed */
+    size_t count, capacity;
+};
+
+static void add_fault(struct fault_list *faults, enum fault_kind kind, uint32_t module,
+                      const struct program_entry *entry)
+{
+    ARRAY_PUSH(faults->list, faults->count, faults->capacity) =
+        (struct program_fault){kind, module, entry};
+}
+
 bool check_program(const struct program *program, const struct program_request *request)
 {
     bool is_good = check_entries(program, request);
+    struct fault_list faults = {0};
+    struct context_cleanup cleanup;
 
+    context_defer(&cleanup, memory_cleanup, &faults.list);
     for (uint32_t i = 0; i < program->module_count; i++) {
         const struct program_module *details = &program->details[i];
 
@@ -134,13 +145,14 @@ bool check_program(const struct program *program, const struct program_request *
 
             if (entry->symbol == NO_SYMBOL || !entry->item)
                 continue;
-            is_good &= check_prototype(program, entry, i);
-            if (!entry->is_used || may_be_undefined(&program->symbols[entry->symbol], request))
-                continue;
-            diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(entry->name),
-                       program->modules[i]->file);
-            is_good = false;
+            if (!has_prototype(program, entry))
+                add_fault(&faults, FAULT_PROTOTYPE, i, entry);
+            if (entry->is_used && !may_be_undefined(&program->symbols[entry->symbol], request))
+                add_fault(&faults, FAULT_UNDEFINED, i, entry);
         }
     }
+    faults_report(program, faults.list, faults.count);
+    is_good &= faults.count == 0;
+    context_clean(&cleanup);
     return is_good;
 }

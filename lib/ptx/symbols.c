@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "ptx/declaration.h"
+#include "ptx/faults.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -122,11 +123,10 @@ static void mismatch(struct resolver *resolver, const char *what, const char *fi
     resolver->failed = true;
 }
 
-static void report_definitions(struct resolver *resolver, struct text name, uint32_t module,
-                               uint32_t first)
+static void report_definitions(struct resolver *resolver, const struct ptx_item *item,
+                               uint32_t module, const struct ptx_item *first, uint32_t first_module)
 {
-    diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'", TEXT_ARG(name),
-               file_of(resolver->program, module), file_of(resolver->program, first));
+    faults_report_again(resolver->program, first, first_module, item, module);
     resolver->failed = true;
 }
 
@@ -137,7 +137,7 @@ static void check_opaque(struct resolver *resolver, const struct candidate *cand
     if (item->variable.type == candidate->first_item->variable.type)
         return;
     if (is_opaque(item))
-        report_definitions(resolver, item->name, module, candidate->first_module);
+        report_definitions(resolver, item, module, candidate->first_item, candidate->first_module);
     else
         mismatch(resolver, "Memory space", "specified", candidate, module);
 }
@@ -199,7 +199,8 @@ static bool is_winner(struct resolver *resolver, const struct candidate *candida
 
     if (new == 3 && old == 3) {
         if (!is_opaque(item))
-            report_definitions(resolver, item->name, module, candidate->symbol.module);
+            report_definitions(resolver, item, module, candidate->symbol.item,
+                               candidate->symbol.module);
         return false;
     }
     if (new == 1 && old == 3)

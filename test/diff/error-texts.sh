@@ -108,7 +108,8 @@ echo hello > text.o
 echo hello > text.xyz
 mkdir folder
 
-# say LINKER COMMAND...: what it says, without its own name and that of the place, and how it ends.
+# say LINKER COMMAND...: what it says, without its own name and that of the place, and how it ends. Left out are the
+# notes with which minilink explains a message, and what nvlink says at the end of all, which minilink does under -v.
 say() {
     local linker=$1 name status
     shift
@@ -116,7 +117,7 @@ say() {
     rm -f out.cubin
     "$linker" "$@" > said 2>&1
     status=$?
-    sed -e "s/^$name /linker /" -e 's/^linker \(error\|fatal\|warning\|info\) *:/linker \1:/' said
+    sed -e "s/^$name /linker /" -e '/^linker note *:/d' -e '/fatal *: merge_elf failed$/d' -e 's/^linker \(error\|fatal\|warning\|info\) *:/linker \1:/' said
     [ "$status" = 0 ] && echo succeeds || echo fails
 }
 

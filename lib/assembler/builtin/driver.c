@@ -45,7 +45,7 @@ static enum link_code read_options(struct unit *unit)
     bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
     context->suppress_warnings |= unit->switches.no_warnings;
     context->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok_or_failed(ok && cache_read(&unit->config.cache, &unit->switches));
+    return ok && cache_read(&unit->config.cache, &unit->switches) ? LINK_OK : LINK_USAGE;
 }
 
 /* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
@@ -153,7 +153,7 @@ static enum link_code check_patch_code(struct unit *unit)
 /* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
 static enum link_code resolve_conflicts(struct unit *unit)
 {
-    return ok_or_failed(conflicts_resolve(unit));
+    return conflicts_resolve(unit) ? LINK_OK : LINK_USAGE;
 }
 
 /* Phase 10. The names of functions and variables share one table, and aliases are entries of it;

@@ -32,6 +32,7 @@ enum minilink_code {
     MINILINK_NO_MEMORY = 64,
     MINILINK_CANCELLED = 65,
     MINILINK_ENVIRONMENT = 66, /* not the PTX is at fault: no process, no file; `log` says why */
+    MINILINK_USAGE = 67,       /* nor is it here: the options are wrong; `log` says why */
 };
 
 enum minilink_jobserver {

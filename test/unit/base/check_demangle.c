@@ -45,13 +45,13 @@ START_TEST(names_are_shown_as_nvlink_shows_them)
         TEXT("_Z2k1Pi"),        TEXT("plain"),
         TEXT("_ZN1CD0Ev"),      TEXT("__nv_static_51__29_a_cpp1_ii_fc93d7bd__Z2k3PPKc"),
         TEXT("_Zbroken"),       {0},
-        TEXT("_Z1f1a1bIS_S_E"),
+        TEXT("_Z1f1a1bIS_S_E"), TEXT("__nv_static_24__a5f7a35f_5_o2_cu__Z2d1v__Z2s1Pi"),
     };
     const char *expected[] = {"k1(int *)", "plain", "C::~C() [deleting]", "k3(char const **)",
-                              "_Zbroken",  "",      "f(a, b<a, a>)"};
+                              "_Zbroken",  "",      "f(a, b<a, a>)",      "s1(int *)"};
 
-    demangle_all(names, 7, &arena);
-    for (size_t i = 0; i < 7; i++)
+    demangle_all(names, 8, &arena);
+    for (size_t i = 0; i < 8; i++)
         ck_assert_msg(text_equal(names[i], text_of(expected[i])), "%.*s", TEXT_ARG(names[i]));
 }
 END_TEST

@@ -80,13 +80,16 @@ static struct minilink_result result;
 static volatile int cancelled;
 static uint32_t mode;
 static struct ptxas ptxas = {.path = script};
+static const char *const plain_options[] = {"-O2", "a b", NULL};
+static const char *const *options = plain_options;
+static const char *ptx = ".version 8.0\nthe text";
 
 static int assemble(const char *body)
 {
     const struct minilink_job job = {.size = sizeof job,
                                      .name = "chunk 0",
-                                     .ptx = ".version 8.0\nthe text",
-                                     .ptx_size = 21,
+                                     .ptx = ptx,
+                                     .ptx_size = strlen(ptx),
                                      .arch = "sm_90a",
                                      .sm = 90,
                                      .address64 = 1,
@@ -95,7 +98,7 @@ static int assemble(const char *body)
                                      .line_info = 1,
                                      .mode = mode,
                                      .maxrregcount = 32,
-                                     .options = (const char *const[]){"-O2", "a b", NULL},
+                                     .options = options,
                                      .cancelled = &cancelled};
 
     if (body)
@@ -134,6 +137,15 @@ START_TEST(a_chunk_goes_in_and_a_cubin_comes_out)
 }
 END_TEST
 
+/* The log, and in it who ended how. */
+static void expect_end(const char *log, const char *end)
+{
+    char expected[256];
+
+    snprintf(expected, sizeof expected, "%sptxas fatal   : '%s' %s\n", log, script, end);
+    ck_assert_str_eq(result.log, expected);
+}
+
 START_TEST(the_child_sees_the_options_and_the_text)
 {
     ck_assert_int_eq(assemble("echo \"$all\" | sed 's/[0-9]* -o.*//'; cat $in; exit 3\n"),
@@ -152,7 +164,7 @@ START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
     ck_assert_int_ge(other, 50);
     snprintf(body, sizeof body, "[ -e /proc/$$/fd/%d ] && exit 9; [ -e $in ] && exit 8\n", other);
     ck_assert_int_eq(assemble(body), MINILINK_FAILED);
-    ck_assert_str_eq(result.log, "ptxas fatal   : ended with status 8\n");
+    expect_end("", "ended with status 8");
     free_result();
     close(other);
 }
@@ -179,18 +191,18 @@ END_TEST
 
 START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
 {
-    char expected[128], *log = NULL;
+    char expected[256], *log = NULL;
 
     /* On a busy machine a child may not have come far when its time is over: then it gets more. */
     for (ptxas.timeout = 1; ptxas.timeout <= 64 && !log; ptxas.timeout *= 4) {
         double start = seconds();
 
-        ck_assert_int_eq(assemble("echo before; sleep 1000 & sleep 1000\n"), MINILINK_FAILED);
+        ck_assert_int_eq(assemble("echo before; sleep 1000 & sleep 1000\n"), MINILINK_INTERNAL);
         ck_assert(seconds() - start < LONG_BEFORE_THE_END);
         snprintf(expected, sizeof expected,
-                 "before\nptxas fatal   : killed, as it took more than %d s "
+                 "before\nptxas fatal   : '%s' was killed, as it took more than %d s "
                  "(--assembler-timeout)\n",
-                 (int)ptxas.timeout);
+                 script, (int)ptxas.timeout);
         if (strncmp(result.log, "before\n", 7) == 0)
             log = strdup(result.log);
         free_result();
@@ -327,16 +339,15 @@ START_TEST(messages_of_a_failure_are_the_log)
     ck_assert_ptr_null(result.cubin);
     free_result();
     ck_assert_int_eq(assemble("exit 7\n"), MINILINK_FAILED);
-    ck_assert_str_eq(result.log, "ptxas fatal   : ended with status 7\n");
+    expect_end("", "ended with status 7");
     free_result();
 }
 END_TEST
 
 START_TEST(death_by_a_signal_is_told)
 {
-    ck_assert_int_eq(assemble("printf half; kill -SEGV $$\n"), MINILINK_FAILED);
-    ck_assert_str_eq(result.log,
-                     "half\nptxas fatal   : killed by signal 11 (Segmentation fault)\n");
+    ck_assert_int_eq(assemble("printf half; kill -SEGV $$\n"), MINILINK_INTERNAL);
+    expect_end("half\n", "was killed by signal 11 (Segmentation fault)");
     free_result();
 }
 END_TEST
@@ -344,8 +355,7 @@ END_TEST
 START_TEST(a_limit_on_files_is_told)
 {
     ck_assert_int_eq(assemble("printf half; kill -XFSZ $$\n"), MINILINK_ENVIRONMENT);
-    ck_assert_str_eq(result.log,
-                     "half\nptxas fatal   : killed by signal 25 (File size limit exceeded)\n");
+    expect_end("half\n", "was killed by signal 25 (File size limit exceeded)");
     free_result();
 }
 END_TEST
@@ -371,11 +381,53 @@ START_TEST(success_without_a_cubin_is_a_failure)
 }
 END_TEST
 
+/* It hides whatever becomes of ptxas, and says nothing itself. */
+START_TEST(a_launcher_that_fails_is_named)
+{
+    char *launcher[] = {(char[]){"/bin/false"}, NULL};
+    char expected[256];
+
+    ptxas.launcher = launcher;
+    ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
+    ptxas.launcher = NULL;
+    snprintf(
+        expected, sizeof expected,
+        "ptxas fatal   : '/bin/false' (--assembler-launcher), which is to run '%s', ended with "
+        "status 1\n",
+        script);
+    ck_assert_str_eq(result.log, expected);
+    free_result();
+}
+END_TEST
+
+/* A program that takes no option and assembles nothing with one. */
+#define TAKES_NO_OPTION                                                                            \
+    "case \"$all\" in *-foo*) echo 'ptxas fatal   : no -foo' >&2; exit 255 ;; esac\n"              \
+    "grep -q wrong $in && { echo 'ptxas fatal   : wrong' >&2; exit 255; }\n" WRITE_CUBIN           \
+    "exit 0\n"
+
+START_TEST(wrong_options_are_told_from_wrong_code)
+{
+    static const char *const foo[] = {"-foo", NULL}, *const fine[] = {"-fine", NULL};
+
+    options = foo;
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_USAGE);
+    ck_assert_str_eq(result.log, "ptxas fatal   : no -foo\n");
+    free_result();
+    options = fine;
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_OK);
+    free_result();
+    ptx = ".version 8.0\n.target sm_90\n.address_size 64\nwrong\n";
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_FAILED);
+    free_result();
+}
+END_TEST
+
 START_TEST(a_missing_program_is_told)
 {
     unlink(script);
     ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
-    ck_assert_str_eq(result.log, "ptxas fatal   : could not be run: No such file or directory\n");
+    expect_end("", "could not be run: No such file or directory");
     free_result();
 }
 END_TEST
@@ -480,9 +532,9 @@ START_TEST(blocked_signals_and_closed_standard_files_do_not_matter)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     close(0);
-    ck_assert_int_eq(assemble("cat; " WRITE_CUBIN "kill -TERM $$\n"), MINILINK_FAILED);
+    ck_assert_int_eq(assemble("cat; " WRITE_CUBIN "kill -TERM $$\n"), MINILINK_INTERNAL);
     dup2(saved, 0);
-    ck_assert_str_eq(result.log, "ptxas fatal   : killed by signal 15 (Terminated)\n");
+    expect_end("", "was killed by signal 15 (Terminated)");
     free_result();
 }
 END_TEST
@@ -647,6 +699,8 @@ Suite *check_suite(void)
     tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
     tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
     tcase_add_test(cases, a_launcher_stands_in_front);
+    tcase_add_test(cases, a_launcher_that_fails_is_named);
+    tcase_add_test(cases, wrong_options_are_told_from_wrong_code);
     tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
     tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
     tcase_add_test(cases, the_peak_of_memory_is_told);

@@ -434,7 +434,9 @@ static const struct {
 
 START_TEST(refuses_in_nvlinks_words)
 {
+    context_get()->verbose = 1;
     merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
+    context_get()->verbose = 0;
     ck_assert(!merged->ok);
     expect_said(refusals[_i].says);
 }

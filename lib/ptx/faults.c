@@ -1,0 +1,386 @@
+/* faults.c: messages about symbols, with the notes that explain them.
+ *
+ * What a note needs is looked up for the messages that are shown only, and for all of these at
+ * once: the program is gone through once, and one child demangles all names. */
+#include "ptx/faults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/demangle.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/spoken.h"
+#include "base/table.h"
+#include "ptx/module.h"
+#include "ptx/source_place.h"
+#include "ptx/types.h"
+
+/* Most notes of each kind under one message. */
+#define MOST_NOTES 3u
+
+/* Most bytes of a prototype that are shown. */
+#define LONGEST_HEAD 400u
+
+/* A live symbol that names a missing one. */
+struct reference {
+    uint32_t symbol; /* the missing one */
+    uint32_t module;
+    uint32_t by;
+};
+
+enum remark_kind {
+    REMARK_REFERS,
+    REMARK_MORE,
+    REMARK_INTERNAL,
+    REMARK_STATIC,
+    REMARK_PARAMETERS,
+    REMARK_C,
+    REMARK_CPP,
+    REMARK_PROTOTYPE,
+};
+
+struct remark {
+    enum remark_kind kind;
+    struct diag_place place;
+    size_t name, other; /* of the names to be said */
+    const char *text;
+    size_t count;
+    const struct remark *next;
+};
+
+struct explainer {
+    struct arena arena;
+    const struct program *program;
+    struct reference *references; /* sorted */
+    size_t reference_count, reference_capacity;
+    struct table bases;  /* names without types, to symbols */
+    uint32_t *next_same; /* by symbol: the next definition with the same base, or NO_SYMBOL */
+    struct text *names;
+    size_t name_count, name_capacity;
+    const struct remark ***ends; /* by fault: where its next remark goes */
+};
+
+static void free_explainer(void *argument)
+{
+    struct explainer *explainer = argument;
+
+    table_free(&explainer->bases);
+    free(explainer->references);
+    free(explainer->names);
+    arena_free(&explainer->arena);
+}
+
+static int compare_references(const void *left, const void *right)
+{
+    const struct reference *a = left, *b = right;
+
+    if (a->symbol != b->symbol)
+        return a->symbol < b->symbol ? -1 : 1;
+    if (a->module != b->module)
+        return a->module < b->module ? -1 : 1;
+    return a->by < b->by ? -1 : a->by > b->by;
+}
+
+static void find_references(struct explainer *explainer, const struct program_fault *faults,
+                            size_t count)
+{
+    const struct program *program = explainer->program;
+    bool *is_missing = arena_zalloc(&explainer->arena, program->symbol_count, sizeof *is_missing);
+
+    for (size_t i = 0; i < count; i++)
+        is_missing[faults[i].entry->symbol] = faults[i].kind == FAULT_UNDEFINED;
+    for (uint32_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        for (uint32_t j = 0; symbol->is_live && j < symbol->reference_count; j++)
+            if (is_missing[symbol->references[j]])
+                ARRAY_PUSH(explainer->references, explainer->reference_count,
+                           explainer->reference_capacity) =
+                    (struct reference){symbol->references[j], symbol->module, i};
+    }
+    if (explainer->reference_count > 0)
+        qsort(explainer->references, explainer->reference_count, sizeof *explainer->references,
+              compare_references);
+}
+
+static void find_bases(struct explainer *explainer)
+{
+    const struct program *program = explainer->program;
+
+    explainer->next_same =
+        arena_alloc(&explainer->arena, program->symbol_count, sizeof *explainer->next_same);
+    for (uint32_t i = (uint32_t)program->symbol_count; i-- > 0;) {
+        bool is_c;
+        struct text base = {0};
+        uint32_t at;
+
+        explainer->next_same[i] = NO_SYMBOL;
+        if (program->symbols[i].is_defined)
+            base = spoken_base(program->symbols[i].own_name, &explainer->arena, &is_c);
+        if (base.size == 0)
+            continue;
+        at = table_find(&explainer->bases, base);
+        explainer->next_same[i] = at == TABLE_NONE ? NO_SYMBOL : at;
+        table_set(&explainer->bases, base, i);
+    }
+}
+
+static size_t add_name(struct explainer *explainer, struct text name)
+{
+    ARRAY_PUSH(explainer->names, explainer->name_count, explainer->name_capacity) = name;
+    return explainer->name_count - 1;
+}
+
+static void add_remark(struct explainer *explainer, size_t fault, struct remark remark)
+{
+    struct remark *kept = arena_alloc(&explainer->arena, 1, sizeof *kept);
+
+    *kept = remark;
+    *explainer->ends[fault] = kept;
+    explainer->ends[fault] = &kept->next;
+}
+
+/* Who names it in the module that the message is about. */
+static void add_referrers(struct explainer *explainer, size_t fault,
+                          const struct program_fault *what)
+{
+    const struct program *program = explainer->program;
+    const struct reference key = {what->entry->symbol, what->module, 0};
+    size_t low = 0, high = explainer->reference_count, count = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_references(&explainer->references[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < explainer->reference_count && explainer->references[low].symbol == key.symbol &&
+           explainer->references[low].module == key.module;
+         low++) {
+        const struct program_symbol *by = &program->symbols[explainer->references[low].by];
+
+        if (++count > MOST_NOTES)
+            continue;
+        add_remark(explainer, fault,
+                   (struct remark){.kind = REMARK_REFERS,
+                                   .place = source_place(program->modules[by->module], by->item,
+                                                         source_find(by->item, what->entry->name),
+                                                         &explainer->arena),
+                                   .name = add_name(explainer, by->own_name),
+                                   .other = add_name(explainer, what->entry->name)});
+    }
+    if (count > MOST_NOTES)
+        add_remark(explainer, fault,
+                   (struct remark){.kind = REMARK_MORE, .count = count - MOST_NOTES});
+}
+
+/* _ZL6helperi is static, and _Z6helperi is not. */
+static bool is_static_of(struct text name, struct text other)
+{
+    return name.size + 1 == other.size && other.size > 2 && other.data[2] == 'L' &&
+           text_starts(other, TEXT("_Z")) && text_starts(name, TEXT("_Z")) &&
+           text_equal((struct text){name.data + 2, name.size - 2},
+                      (struct text){other.data + 3, other.size - 3});
+}
+
+static enum remark_kind kind_of_near(struct text name, struct text other)
+{
+    struct text part = demangle_part(other);
+    bool is_c = !text_starts(name, TEXT("_Z")), is_other_c = !text_starts(part, TEXT("_Z"));
+
+    if (text_equal(name, part))
+        return other.size == part.size ? REMARK_INTERNAL : REMARK_STATIC;
+    if (is_static_of(name, part))
+        return REMARK_STATIC;
+    return is_c == is_other_c ? REMARK_PARAMETERS : is_other_c ? REMARK_C : REMARK_CPP;
+}
+
+/* Definitions that are almost what is missing. */
+static void add_near(struct explainer *explainer, size_t fault, const struct program_fault *what)
+{
+    const struct program *program = explainer->program;
+    struct text name = what->entry->name, base;
+    uint32_t at = TABLE_NONE;
+    size_t count = 0;
+    bool is_c;
+
+    base = spoken_base(name, &explainer->arena, &is_c);
+    if (base.size > 0)
+        at = table_find(&explainer->bases, base);
+    for (; at != TABLE_NONE && at != NO_SYMBOL && count < MOST_NOTES;
+         at = explainer->next_same[at]) {
+        const struct program_symbol *symbol = &program->symbols[at];
+
+        if (at == what->entry->symbol ||
+            symbol->is_function != program->symbols[what->entry->symbol].is_function)
+            continue;
+        count++;
+        add_remark(explainer, fault,
+                   (struct remark){.kind = kind_of_near(name, symbol->own_name),
+                                   .place = source_place(program->modules[symbol->module],
+                                                         symbol->item, NULL, &explainer->arena),
+                                   .name = add_name(explainer, symbol->own_name),
+                                   .text = program->modules[symbol->module]->file});
+    }
+}
+
+/* ".func (.param .b32 r) f (.param .b32 a)" in one line. */
+static const char *head_text(struct explainer *explainer, const struct ptx_item *item)
+{
+    struct text head = item->function.head;
+    bool is_cut = head.size > LONGEST_HEAD;
+    char *text;
+    size_t size = 0;
+
+    if (is_cut)
+        head.size = LONGEST_HEAD;
+    text = arena_alloc(&explainer->arena, head.size + sizeof "...", 1);
+    for (size_t i = 0; i < head.size; i++) {
+        bool is_blank = strchr(" \t\r\n", head.data[i]) != NULL;
+
+        if (!is_blank)
+            text[size++] = head.data[i];
+        else if (size > 0 && text[size - 1] != ' ')
+            text[size++] = ' ';
+    }
+    while (size > 0 && text[size - 1] == ' ')
+        size--;
+    memcpy(text + size, is_cut ? "..." : "", is_cut ? 4 : 1);
+    return text;
+}
+
+static void add_prototype(struct explainer *explainer, size_t fault, const struct ptx_item *item,
+                          uint32_t module)
+{
+    const struct ptx_module *in = explainer->program->modules[module];
+
+    add_remark(explainer, fault,
+               (struct remark){.kind = REMARK_PROTOTYPE,
+                               .place = {.file = in->file, .line = item->line},
+                               .name = add_name(explainer, item->name),
+                               .count = item->is_definition,
+                               .text = head_text(explainer, item)});
+}
+
+static void explain(struct explainer *explainer, size_t fault, const struct program_fault *what)
+{
+    const struct program_symbol *symbol = &explainer->program->symbols[what->entry->symbol];
+
+    if (what->kind == FAULT_UNDEFINED) {
+        add_referrers(explainer, fault, what);
+        add_near(explainer, fault, what);
+    } else {
+        add_prototype(explainer, fault, what->entry->item, what->module);
+        add_prototype(explainer, fault, symbol->item, symbol->module);
+    }
+}
+
+static void say_remark(const struct remark *remark, const char *const *spoken)
+{
+    const char *name = remark->kind == REMARK_MORE ? "" : spoken[remark->name];
+
+    switch (remark->kind) {
+    case REMARK_REFERS:
+        diag_at(DIAG_NOTE, &remark->place, "%s refers to %s", name, spoken[remark->other]);
+        break;
+    case REMARK_MORE:
+        diag_note("so do %zu more", remark->count);
+        break;
+    case REMARK_INTERNAL:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', but not .visible", name,
+                remark->text);
+        break;
+    case REMARK_STATIC:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', but static", name, remark->text);
+        break;
+    case REMARK_PARAMETERS:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', which is another function", name,
+                remark->text);
+        break;
+    case REMARK_C:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', as C does (extern \"C\")", name,
+                remark->text);
+        break;
+    case REMARK_CPP:
+        diag_at(DIAG_NOTE, &remark->place,
+                "%s is defined in '%s', as C++ does: is an extern \"C\" missing?", name,
+                remark->text);
+        break;
+    case REMARK_PROTOTYPE:
+        diag_at(DIAG_NOTE, &remark->place, "%s is %s as %s", name,
+                remark->count ? "defined" : "declared", remark->text);
+        break;
+    }
+}
+
+static void say(const struct program *program, const struct program_fault *fault)
+{
+    const struct program_symbol *symbol = &program->symbols[fault->entry->symbol];
+    uint32_t first = symbol->module < fault->module ? symbol->module : fault->module;
+    uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
+
+    if (fault->kind == FAULT_UNDEFINED)
+        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(fault->entry->name),
+                   program->modules[fault->module]->file);
+    else
+        diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(fault->entry->name), program->modules[second]->file,
+                   program->modules[first]->file);
+}
+
+void faults_report(const struct program *program, const struct program_fault *faults, size_t count)
+{
+    struct explainer explainer = {.program = program};
+    struct context_cleanup cleanup;
+    const struct remark **remarks;
+    const char **spoken;
+    size_t explained = diag_room() < count ? diag_room() : count;
+
+    if (count == 0)
+        return;
+    context_defer(&cleanup, free_explainer, &explainer);
+    remarks = arena_zalloc(&explainer.arena, explained, sizeof *remarks);
+    explainer.ends = arena_alloc(&explainer.arena, explained, sizeof *explainer.ends);
+    for (size_t i = 0; i < explained; i++)
+        explainer.ends[i] = &remarks[i];
+    find_references(&explainer, faults, explained);
+    find_bases(&explainer);
+    for (size_t i = 0; i < explained; i++)
+        explain(&explainer, i, &faults[i]);
+    spoken = spoken_names(explainer.names, explainer.name_count, &explainer.arena);
+    for (size_t i = 0; i < count; i++) {
+        say(program, &faults[i]);
+        for (const struct remark *remark = i < explained ? remarks[i] : NULL; remark;
+             remark = remark->next)
+            say_remark(remark, spoken);
+    }
+    context_clean(&cleanup);
+}
+
+void faults_report_again(const struct program *program, const struct ptx_item *first,
+                         uint32_t first_module, const struct ptx_item *second,
+                         uint32_t second_module)
+{
+    bool explains = diag_room() > 0;
+    struct explainer explainer = {.program = program};
+    struct context_cleanup cleanup;
+    struct diag_place place;
+    const char *name;
+
+    diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+               TEXT_ARG(second->name), program->modules[second_module]->file,
+               program->modules[first_module]->file);
+    if (!explains)
+        return;
+    context_defer(&cleanup, free_explainer, &explainer);
+    name = spoken_names(&second->name, 1, &explainer.arena)[0];
+    place = source_place(program->modules[second_module], second, NULL, &explainer.arena);
+    diag_at(DIAG_NOTE, &place, "%s is defined here", name);
+    place = source_place(program->modules[first_module], first, NULL, &explainer.arena);
+    diag_at(DIAG_NOTE, &place, "and first here, in '%s'", program->modules[first_module]->file);
+    context_clean(&cleanup);
+}

@@ -1,0 +1,110 @@
+/* source_place.c: .loc directives and the file table, as far as messages need them. */
+#include "ptx/source_place.h"
+
+#include <string.h>
+
+#include "ptx/lexer.h"
+
+static struct text rest_from(struct text text, const char *at)
+{
+    return (struct text){at, (size_t)(text.data + text.size - at)};
+}
+
+static bool take_number(struct text *text, uint64_t *number)
+{
+    size_t at = 0, first;
+
+    while (at < text->size && (text->data[at] == ' ' || text->data[at] == '\t'))
+        at++;
+    for (first = at, *number = 0;
+         at < text->size && text->data[at] >= '0' && text->data[at] <= '9' && *number < UINT32_MAX;
+         at++)
+        *number = *number * 10 + (uint64_t)(text->data[at] - '0');
+    *text = rest_from(*text, text->data + at);
+    return at > first && *number <= UINT32_MAX;
+}
+
+/* What stands between the quotes of `"path", time, size`. */
+static struct text path_of(struct text target)
+{
+    const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
+
+    return end ? (struct text){target.data + 1, (size_t)(end - target.data) - 1} : (struct text){0};
+}
+
+static struct text find_file(const struct ptx_module *module, uint64_t number)
+{
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_FILE && module->items[i].number == number)
+            return path_of(module->items[i].target);
+    return (struct text){0};
+}
+
+/* Reads ".loc FILE LINE COLUMN". */
+static bool read_loc(const struct ptx_module *module, struct text text, struct diag_place *place,
+                     struct arena *arena)
+{
+    uint64_t file, line, column;
+    struct text path;
+
+    text = rest_from(text, text.data + 4);
+    if (!take_number(&text, &file) || !take_number(&text, &line) || !take_number(&text, &column))
+        return false;
+    path = find_file(module, file);
+    if (path.size == 0)
+        return false;
+    *place = (struct diag_place){
+        .file = arena_string(arena, path), .line = (uint32_t)line, .column = (uint32_t)column};
+    return true;
+}
+
+/* The last .loc in front of `at`, or the first one behind it for NULL. */
+static const char *find_loc(struct text body, const char *at)
+{
+    static const char word[] = ".loc";
+    struct text rest = body;
+    const char *found = NULL, *next;
+
+    while (rest.size > 0 && (next = memmem(rest.data, rest.size, word, 4)) != NULL &&
+           (!at || next < at)) {
+        rest = rest_from(body, next + 4);
+        if (rest.size == 0 || !strchr(" \t", rest.data[0]))
+            continue;
+        found = next;
+        if (!at)
+            break;
+    }
+    return found;
+}
+
+struct diag_place source_place(const struct ptx_module *module, const struct ptx_item *item,
+                               const char *at, struct arena *arena)
+{
+    struct diag_place place = {.file = module->file, .line = item->line};
+    const char *loc = item->kind == PTX_FUNCTION && item->function.body.size > 0
+                          ? find_loc(item->function.body, at)
+                          : NULL;
+
+    if (loc && read_loc(module, rest_from(item->function.body, loc), &place, arena))
+        return place;
+    if (at && at >= item->text.data && at < item->text.data + item->text.size)
+        place.line += lexer_count_lines(item->text, 0, (size_t)(at - item->text.data));
+    return place;
+}
+
+const char *source_find(const struct ptx_item *item, struct text name)
+{
+    struct text text = item->text;
+    const char *at;
+
+    while (name.size > 0 && text.size >= name.size &&
+           (at = memmem(text.data, text.size, name.data, name.size)) != NULL) {
+        const char *end = at + name.size;
+
+        text = rest_from(text, end);
+        if ((at == item->text.data || !lexer_continues[(unsigned char)at[-1]]) &&
+            (text.size == 0 || !lexer_continues[(unsigned char)*end]))
+            return at;
+    }
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/* source_place.h: where in the user's sources something stands. */
+#ifndef MINILINK_PTX_SOURCE_PLACE_H
+#define MINILINK_PTX_SOURCE_PLACE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "ptx/module.h"
+
+/* The place of the text at `at` in a function or variable of the module: the line of the source
+ * that the .loc in front of it names, else its line of PTX. `at` may be NULL: where the function
+ * begins. Texts are made in `arena`. */
+struct diag_place source_place(const struct ptx_module *module, const struct ptx_item *item,
+                               const char *at, struct arena *arena);
+
+/* Where the item names `name`; NULL: nowhere. */
+const char *source_find(const struct ptx_item *item, struct text name);
+
+#endif
