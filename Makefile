@@ -28,6 +28,7 @@ LDLIBS = $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -ldl
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
 PROGRAMS = minilink minifat minidump
+SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
@@ -65,7 +66,8 @@ $(BUILD)/.dependencies-%: test/install-dependencies
 deps: $(BUILD)/.dependencies-build
 
 .PHONY: programs tests
-programs: $(PROGRAMS:%=$(BUILD)/%) $(BUILD)/minilink-shim $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim \
+          $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
        $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
 
@@ -77,6 +79,10 @@ $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(B
 	$$(call say,LINK,$$@)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
 $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
+
+$(SCRIPTS:%=$(BUILD)/%): $(BUILD)/%: cmd/%
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
 
 $(BUILD)/minilink-shim: cmd/minilink-shim lib/link/link.h
 	$(Q)mkdir -p $(@D)
@@ -233,7 +239,7 @@ $(BUILD)/completions/%: $(BUILD)/minilink
 	$(Q)mkdir -p $(@D)
 	$(Q)$< --completions=$* > $@
 
-INSTALLED_PROGRAMS = $(PROGRAMS) minilink-shim
+INSTALLED_PROGRAMS = $(PROGRAMS) $(SCRIPTS) minilink-shim
 INSTALLED_HEADERS = $(wildcard lib/include/minilink/*.h)
 SHELLS = bash zsh fish
 EXAMPLES = $(sort $(patsubst fixtures/examples/%,%,$(wildcard fixtures/examples/*.* fixtures/examples/*/*)))

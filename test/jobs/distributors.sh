@@ -1,0 +1,183 @@
+#!/bin/bash
+# distributors.sh: the distributors that come with minilink make the bytes of a link alone: minilink-dist-parallel here and
+# through a daemon of ssh on the loopback address, with keys, ports and folders of the test's own; minilink-dist-slurm with a
+# controller and two nodes of Slurm, likewise. Jobs are killed, hosts are gone, jobs fail. Skipped where the tools are not.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+PATH="$BUILD:$PATH:/usr/sbin:/sbin"
+unset MAKEFLAGS MAKELEVEL MFLAGS
+export MINILINK_ASSEMBLER=builtin
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+daemons=()
+end() {
+    [ ${#daemons[@]} = 0 ] || kill "${daemons[@]}" 2> /dev/null
+    [ ! -s munge.pid ] || kill "$(cat munge.pid)" 2> /dev/null
+    wait 2> /dev/null
+    rm -rf "$work"
+}
+trap end EXIT
+cd "$work" || exit 1
+mkdir "out put" remote marks parallel
+export PARALLEL_HOME=$work/parallel
+check() {
+    local what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $what"; tail -n 15 said | sed 's/^/    /'; fi
+}
+skip() { skipped=$((skipped + 1)); echo "distributors.sh: $1: SKIPPED"; }
+has() { for tool; do command -v "$tool" > /dev/null 2>&1 || { missing=$tool; return 1; }; done; }
+
+{
+    printf '.version 7.0\n.target sm_70\n.address_size 64\n'
+    for i in $(seq 12); do
+        printf '.visible .entry k%d(.param .u64 p)\n.minnctapersm 2\n{\n.reg .b64 q;\nld.param.u64 q, [p];\nst.u32 [q], %d;\nret;\n}\n' "$i" "$i"
+    done
+} > program.ptx
+sed 's/st.u32 \[q\], 7;/st.u32 [q], c;/' program.ptx > wrong.ptx
+# cut N: links of N chunks, into a folder whose name has a blank; and what they make and say alone.
+cut() {
+    split=(minilink -arch=sm_90 -Xptxas -v -split-compile-extended=2 --chunks="$1" --minimum-chunk=1 -o "out put/x")
+    "${split[@]}" program.ptx > said.alone 2>&1 && mv "out put/x" alone || { cat said.alone; exit 1; }
+    "${split[@]}" wrong.ptx > said.wrong 2>&1
+}
+cut 12
+
+# The tool of jobs that are killed: the first time that they are run, ten of them, with what has started them.
+cat > killed << END
+#!/bin/sh
+for word; do case \$word in *.ptx) name=\$(basename "\$word") ;; esac; done
+case \$(mkdir "$work/marks/\$name" 2> /dev/null && ls "$work/marks" | wc -l) in
+[1-5]) kill -9 \$\$ ;;
+[6-9] | 10) kill -9 \${SLURM_ARRAY_TASK_ID:+\$PPID} \${PARALLEL_SEQ:+\$PPID} \$\$ ;;
+esac
+exec "$BUILD/minilink" "\$@"
+END
+chmod +x killed
+
+# try WHAT DISTRIBUTOR ARG...: everything that is asked of a distributor.
+try() {
+    local what=$1 by=(--distributor="$2") word
+    shift 2
+    for word; do by+=(--distributor-arg="$word"); done
+    rm -rf "out put"/* marks/*
+    "${split[@]}" program.ptx "${by[@]}" > said 2>&1
+    check "$what: status" [ $? = 0 ]
+    check "$what: bytes" cmp alone "out put/x"
+    check "$what: messages" diff said.alone <(grep -v 'jobs are run here' said)
+    check "$what: leaves nothing" [ "$(ls -A "out put"; ls -A remote 2> /dev/null)" = x ]
+    rm -f "out put/x"
+    "${split[@]}" wrong.ptx "${by[@]}" > said 2>&1
+    check "$what: a job that fails: status" [ $? = 1 ]
+    check "$what: a job that fails: messages" diff said.wrong <(grep -v "The distributor '\|jobs are run here" said)
+    [ "$what" != "GNU parallel over ssh" ] || return 0
+    "${split[@]}" program.ptx "${by[@]}" --distributor-tool="$work/killed" > said 2>&1
+    check "$what: ten jobs are killed: status" [ $? = 0 ]
+    check "$what: ten jobs are killed: bytes" cmp alone "out put/x"
+    check "$what: ten jobs were killed" [ "$(ls marks | wc -l)" -ge 10 ]
+}
+
+if ! has python3 parallel; then
+    skip "$missing is not installed: minilink-dist-parallel"
+else
+    # Not the Slurm, or the shell, that the user may be in.
+    try "GNU parallel" minilink-dist-parallel -j2
+fi
+
+# start_ssh: a daemon of ssh on a port of its own. As root it wants /run/sshd, which need not be there, and is given in a
+# view of the file system that only it has.
+start_ssh() {
+    ssh-keygen -q -t ed25519 -N '' -f host < /dev/null && ssh-keygen -q -t ed25519 -N '' -f user < /dev/null || return
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    printf '%s\n' "ListenAddress 127.0.0.1" "Port $port" "HostKey $work/host" "PidFile none" \
+        "AuthorizedKeysFile $work/user.pub" "StrictModes no" "UsePAM no" "PasswordAuthentication no" > sshd_config
+    printf '%s\n' "Host gone" "Port 1" "Host *" "HostName 127.0.0.1" "Port $port" "User $(id -un)" "IdentityFile $work/user" \
+        "IdentitiesOnly yes" "UserKnownHostsFile $work/known" "StrictHostKeyChecking accept-new" "LogLevel ERROR" \
+        "ControlMaster auto" "ControlPath $work/c-%n" "ControlPersist 60" > ssh_config
+    local daemon
+    daemon=$(command -v sshd)
+    if [ "$(id -u)" = 0 ] && [ ! -d /run/sshd ]; then
+        unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && exec "$@"' sh "$daemon" -D -f "$work/sshd_config" -E "$work/sshd.log" &
+    else
+        "$daemon" -D -f "$work/sshd_config" -E "$work/sshd.log" &
+    fi
+    daemons+=($!)
+    for _ in $(seq 100); do
+        ssh -F ssh_config one true 2> /dev/null && return
+        sleep 0.1
+    done
+    cat sshd.log
+    return 1
+}
+if ! has python3 parallel ssh sshd ssh-keygen rsync; then
+    skip "$missing is not installed: minilink-dist-parallel over ssh"
+elif ! start_ssh; then
+    skip "no daemon of ssh can be started here: minilink-dist-parallel over ssh"
+else
+    cut 3 # as each job costs some connections
+    remote=(--ssh "ssh -F $work/ssh_config" --workdir "$work/remote")
+    try "GNU parallel over ssh" minilink-dist-parallel "${remote[@]}" -S 2/one,2/two
+    check "files went over ssh" grep -q Accepted sshd.log
+    for hosts in 1/gone,2/two 1/gone; do
+        rm -f "out put/x"
+        "${split[@]}" program.ptx --distributor=minilink-dist-parallel $(printf -- '--distributor-arg=%s ' -S $hosts) \
+            --distributor-arg=--ssh --distributor-arg="ssh -F $work/ssh_config" > said 2>&1
+        check "a host that is gone, of $hosts: bytes" cmp alone "out put/x"
+    done
+    cut 12
+    ssh -F ssh_config -O exit one 2> /dev/null
+    ssh -F ssh_config -O exit two 2> /dev/null
+fi
+
+# start_slurm: a controller and two nodes, all here, by keys and folders of the test's own.
+start_slurm() {
+    local ports host
+    ports=($(python3 -c 'import socket
+s = [socket.socket() for _ in range(3)]
+for one in s: one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in s))'))
+    host=$(hostname -s)
+    mkdir -m 700 munge state && head -c 1024 /dev/urandom > munge/key && chmod 400 munge/key
+    munged --force --key-file="$work/munge/key" --socket="$work/munge/socket" --pid-file="$work/munge.pid" \
+        --log-file="$work/munge/log" --seed-file="$work/munge/seed" > munge.said 2>&1 || { cat munge.said; return 1; }
+    printf '%s\n' ClusterName=test "SlurmctldHost=$host(127.0.0.1)" "SlurmctldPort=${ports[0]}" "SlurmUser=$(id -un)" \
+        "SlurmdUser=$(id -un)" AuthType=auth/munge "AuthInfo=socket=$work/munge/socket" CredType=cred/munge \
+        "StateSaveLocation=$work/state" "SlurmdSpoolDir=$work/spool-%n" "SlurmctldPidFile=$work/ctld.pid" \
+        "SlurmdPidFile=$work/slurmd-%n.pid" "SlurmctldLogFile=$work/ctld.log" "SlurmdLogFile=$work/slurmd-%n.log" \
+        ProctrackType=proctrack/linuxproc TaskPlugin=task/none SelectType=select/cons_tres SelectTypeParameters=CR_Core \
+        MpiDefault=none ReturnToService=2 SwitchType=switch/none JobAcctGatherType=jobacct_gather/none \
+        AccountingStorageType=accounting_storage/none SchedulerParameters=batch_sched_delay=0,sched_interval=1 \
+        "NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=2 RealMemory=1000" \
+        "NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=2 RealMemory=1000" \
+        "PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP" > slurm.conf
+    export SLURM_CONF=$work/slurm.conf
+    slurmctld -D > ctld.said 2>&1 &
+    daemons+=($!)
+    for node in n1 n2; do
+        slurmd -D -N $node > $node.said 2>&1 &
+        daemons+=($!)
+    done
+    for _ in $(seq 150); do
+        [ "$(sinfo -h -N -t idle 2> /dev/null | wc -l)" = 2 ] && return
+        sleep 0.2
+    done
+    tail -n 3 ctld.said ctld.log n1.said slurmd-n1.log 2> /dev/null
+    return 1
+}
+if ! has python3 munged slurmctld slurmd sbatch sinfo; then
+    skip "$missing is not installed: minilink-dist-slurm"
+elif ! start_slurm; then
+    skip "Slurm cannot be started here: minilink-dist-slurm"
+else
+    try "Slurm" minilink-dist-slurm --tasks=6
+    check "Slurm has run the jobs" grep -q WEXITSTATUS ctld.log
+    rm -f "out put/x"
+    # A launcher for each chunk, as the manual has it; ptxas is played by a script.
+    printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\nwhile [ $# -gt 3 ]; do shift; done\nexec "%s" --assemble-chunk=relocatable -arch=sm_90 "$1" -o "$3"\n' "$BUILD/minilink" > ptxas
+    chmod +x ptxas
+    "${split[@]}" -w program.ptx --assembler=ptxas --ptxas=./ptxas --assembler-launcher="srun -n1 -Q" > said 2>&1
+    check "srun as a launcher: bytes" cmp alone "out put/x"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
