@@ -17,7 +17,7 @@ run_make() { make -s -C "$ROOT" BUILD="$BUILD" ${SANITIZE:+SANITIZE="$SANITIZE"}
 
 run_make install DESTDIR="$work/stage" PREFIX=/opt/minilink
 installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
-for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim include/minilink/assembler.h lib/pkgconfig/minilink.pc \
+for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink-dist-parallel bin/minilink-dist-slurm include/minilink/assembler.h lib/pkgconfig/minilink.pc \
     share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
     share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
     share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md \
