@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "hint.h"
 #include "option_table.h"
 
 struct plain {
@@ -35,6 +36,8 @@ static size_t row_find(const char *name, size_t length)
 static size_t row_find_joined(const char *word)
 {
     if (word[0] != '-' || word[1] == '\0' || word[2] == '\0' || !strchr("lLomj", word[1]))
+        return option_table_size;
+    if (strchr("mj", word[1]) && word[2 + strspn(word + 2, "0123456789")])
         return option_table_size;
     return row_find(word + 1, 1);
 }
@@ -78,6 +81,13 @@ static bool add_option(struct plain *plain, const struct option_row *row, const 
     return true;
 }
 
+static bool refuse(const struct option_row *row, const char *word)
+{
+    diag_fatal("argument expected after '%s'", word);
+    hint_value(row);
+    return false;
+}
+
 /* Writes words[*at], and the word behind it when that is its value, in plain form. */
 static bool plain_option(struct plain *plain, const struct words *words, size_t *at)
 {
@@ -93,10 +103,12 @@ static bool plain_option(struct plain *plain, const struct words *words, size_t 
     }
     if (row == option_table_size) {
         word[1 + strcspn(word + 1, "=")] = '\0';
-        return USAGE("Unknown option '%s'", word + 1);
+        diag_fatal("Unknown option '%s'", word + 1);
+        hint_name(word + 1);
+        return false;
     }
     if (value && !option_table[row].argument)
-        return USAGE("Option '%s' takes no argument", option_table[row].name);
+        return USAGE("no argument expected after '%.*s'", (int)(name + length - word), word);
     if (!value && option_table[row].argument && *option_table[row].argument == '[') {
         const char *first = option_table[row].argument + 1;
         bool is_word = option_table[row].effect.kind != OPTION_STRING;
@@ -105,7 +117,7 @@ static bool plain_option(struct plain *plain, const struct words *words, size_t 
     }
     if (!value && option_table[row].argument) {
         if (*at + 1 == words->count)
-            return USAGE("argument expected after '%s'", word);
+            return refuse(&option_table[row], word);
         value = words->list[++*at];
     }
     return add_option(plain, &option_table[row], value);

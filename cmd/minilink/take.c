@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "hint.h"
 #include "special.h"
 
 /* The bytes of `options` from `offset` on. */
@@ -132,7 +133,7 @@ static bool take_level(uint8_t *field, const struct option_row *row, const char 
     return true;
 }
 
-bool take_option(struct options *options, const struct option_row *row, const char *value)
+static bool take(struct options *options, const struct option_row *row, const char *value)
 {
     const struct option_effect *effect = &row->effect;
     void *field = field_at(options, effect->field);
@@ -171,5 +172,13 @@ bool take_option(struct options *options, const struct option_row *row, const ch
     case OPTION_SPECIAL:
         return effect->take(options, row, value);
     }
+    return false;
+}
+
+bool take_option(struct options *options, const struct option_row *row, const char *value)
+{
+    if (take(options, row, value))
+        return true;
+    hint_value(row);
     return false;
 }

@@ -1,0 +1,14 @@
+/* hint.h: notes that help to mend a command line. */
+#ifndef MINILINK_COMMAND_HINT_H
+#define MINILINK_COMMAND_HINT_H
+
+#include "option_table.h"
+
+/* Behind a message about an option's value: what the option takes. */
+void hint_value(const struct option_row *row);
+
+/* Behind a message about an unknown option, without its first dash and value: which may be meant.
+ */
+void hint_name(const char *name);
+
+#endif
