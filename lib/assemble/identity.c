@@ -8,17 +8,10 @@
 
 #include "base/context.h"
 
-#define OWN_PROGRAM "/proc/self/exe"
-
 /* Measured: the first two are all that ptxas 13.0 looks up in its environment; the others tell the
  * loader which libraries it runs with. */
 static const char *const variables[] = {"CAN_FINALIZE_DEBUG", "DUMP_KNOBS_TO_FILE",
                                         "LD_LIBRARY_PATH", "LD_PRELOAD"};
-
-bool identity_of_program(struct key *key)
-{
-    return key_file(key, OWN_PROGRAM);
-}
 
 /* An option that makes ptxas read more options, whose text no key has. */
 static const char *find_option_file(const char *const *options)
@@ -74,9 +67,9 @@ static bool add_builtin(struct key *key, struct cache *cache)
     key_number(key, context->suppress_infos);
     key_number(key, context->suppress_warnings);
     key_number(key, context->warnings_are_errors);
-    if (identity_of_program(key))
+    if (key_program(key))
         return true;
-    cache_give_up(cache, "'%s' cannot be read: %s", OWN_PROGRAM, strerror(errno));
+    cache_give_up(cache, "minilink itself cannot be read: %s", strerror(errno));
     return false;
 }
 

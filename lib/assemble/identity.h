@@ -15,7 +15,4 @@
 bool identity_of_assembler(struct cache_key *identity, const struct assembler *assembler,
                            const char *const *options, struct cache *cache);
 
-/* Adds this program's own contents to a key. False when it cannot be read. */
-bool identity_of_program(struct key *key);
-
 #endif

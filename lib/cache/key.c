@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/context.h"
+#include "base/exec.h"
 #include "base/memory.h"
 
 /* Changed whenever an item, a row or a value is to mean something else. */
@@ -137,6 +139,21 @@ bool key_file(struct key *key, const char *path)
     close(fd);
     errno = error;
     return ok;
+}
+
+/* The running program, even if its file has been replaced; and that file, which is another under
+ * valgrind. */
+bool key_program(struct key *key)
+{
+    static const char link[] = "/proc/self/exe";
+    struct stat running, named;
+    char path[PATH_MAX];
+
+    if (!key_file(key, link))
+        return false;
+    if (stat(link, &running) || stat(exec_own_program(path), &named))
+        return true;
+    return running.st_ino == named.st_ino || key_file(key, path);
 }
 
 struct cache_key key_end(struct key *key)

@@ -44,6 +44,9 @@ void key_variable(struct key *key, const char *name);
  * cannot be read; the key is of no use then. */
 bool key_file(struct key *key, const char *path);
 
+/* The contents of this program. False, with errno set, when it cannot be read. */
+bool key_program(struct key *key);
+
 struct cache_key key_end(struct key *key);
 
 /* Frees a key that is not ended. Accepts one that is, and {0}. For context_defer. */

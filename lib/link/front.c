@@ -165,6 +165,8 @@ static bool compile_lto(struct link *link)
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
+        .cache = state_find_library(link) ? link->cache : NULL,
+        .library_key = &link->library_key,
     };
 
     if (!lto_compile(&link->lto, &link->sources_arena, &wanted))

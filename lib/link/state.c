@@ -44,6 +44,13 @@ bool state_environment_failed(const struct link *link)
     return false;
 }
 
+bool state_find_library(struct link *link)
+{
+    if (link->lto_library && link->cache && !link->has_library_key)
+        link->has_library_key = lto_identify(&link->library_key, link->lto_library, link->cache);
+    return link->has_library_key;
+}
+
 bool state_lists_last_first(const struct link *link)
 {
     if (link->whole.is_found)

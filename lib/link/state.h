@@ -67,7 +67,9 @@ struct link {
     struct arena entries_arena;
     struct used_names used;
     struct agreement agreement;
-    char *lto_library;              /* libnvJitLink, where LTO-IR is linked */
+    char *lto_library;            /* libnvJitLink, where LTO-IR is linked */
+    struct cache_key library_key; /* of state_find_library() */
+    bool has_library_key;
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;
     struct lto_result lto;      /* what libnvJitLink made of the LTO-IR, in sources_arena */
@@ -107,6 +109,9 @@ bool state_has_user_cubins(const struct link *link);
  * and nothing else but what may be left out later. nvlink 13.0 assembles that in whole-program
  * mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
+
+/* Finds out, once, which libnvJitLink it is. False when there is none, or nothing of it is kept. */
+bool state_find_library(struct link *link);
 
 /* Whether the list of modules has the last input first: where the program comes from LTO-IR alone.
  */

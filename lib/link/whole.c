@@ -123,10 +123,13 @@ static bool add_assembler(struct key *key, struct link *link)
 }
 
 /* The path stands in messages. Without one, the loader knows which file it is. */
-static bool add_library(struct key *key, const struct link *link)
+static bool add_library(struct key *key, struct link *link)
 {
     key_string(key, link->lto_library);
-    return !link->lto_library || key_file(key, link->lto_library);
+    if (!state_find_library(link))
+        return !link->lto_library;
+    key_key(key, &link->library_key);
+    return true;
 }
 
 /* An info names the ptxas that might have been used. */
@@ -158,7 +161,7 @@ static bool make_key(struct key *key, struct link *link)
     add_other_assembler(key, request);
     add_members(key, &link->members);
     add_used(key, &link->used);
-    return identity_of_program(key) && add_library(key, link) && add_assembler(key, link);
+    return key_program(key) && add_library(key, link) && add_assembler(key, link);
 }
 
 static bool find_key(struct link *link)

@@ -16,6 +16,7 @@
 #include "input/used.h"
 #include "lto/deal.h"
 #include "lto/inputs.h"
+#include "lto/kept.h"
 #include "lto/kernels.h"
 #include "lto/options.h"
 #include "lto/part.h"
@@ -46,6 +47,7 @@ struct compilation {
     uint32_t threads; /* that were really used */
     struct nvjitlink_answer *answers;
     struct table said;
+    struct cache_key common; /* of the parts' keys, when there is a cache */
 };
 
 static void free_compilation(void *argument)
@@ -171,6 +173,8 @@ static void make_jobs(struct compilation *compilation)
         tell_options(options, count, i, compilation->run.count);
         compilation->buffer.size = 0;
         job_write(&compilation->buffer, request->library, options, count, &compilation->inputs);
+        if (request->cache)
+            compilation->run.list[i].key = kept_key(&compilation->common, options, count);
         compilation->run.list[i].job =
             arena_text(&compilation->arena, buffer_view(&compilation->buffer));
     }
@@ -412,6 +416,11 @@ static bool compile(struct compilation *compilation)
     return compile_in_one(compilation);
 }
 
+bool lto_identify(struct cache_key *key, const char *library, struct cache *cache)
+{
+    return kept_identify(key, library, cache);
+}
+
 bool lto_compile(struct lto_result *result, struct arena *arena, const struct lto_request *request)
 {
     struct compilation compilation = {
@@ -421,7 +430,8 @@ bool lto_compile(struct lto_result *result, struct arena *arena, const struct lt
         .inputs_fd = -1,
         .run = {.stack_bytes = request->stack_bytes,
                 .jobserver = request->jobserver,
-                .timeout = request->timeout},
+                .timeout = request->timeout,
+                .cache = request->cache},
     };
     struct context_cleanup cleanup;
     bool ok;
@@ -430,6 +440,8 @@ bool lto_compile(struct lto_result *result, struct arena *arena, const struct lt
     compilation.is_partial = lto_is_partial(request->members);
     compilation.inputs_fd = compilation.run.inputs =
         lto_inputs_write(&compilation.inputs, &compilation.arena, request->members);
+    if (request->cache)
+        compilation.common = kept_common(request->library_key, request->members);
     ok = compile(&compilation);
     if (ok) {
         report_parts(&compilation);

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cache/cache.h"
 #include "input/member.h"
 #include "lto/toolkit.h"
 #include "options/consensus.h"
@@ -31,6 +32,10 @@ enum lto_source {
  * libnvJitLink when it is, else to NULL. Says so with an info when the PTX stands in for it. False,
  * and a fatal diagnostic with the places tried, when there must be a library and is none. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
+
+/* The library that lto_find() has found, by what its output depends on: its contents, the variables
+ * that it reads, and minilink itself. False, and the cache given up, when it cannot be read. */
+bool lto_identify(struct cache_key *key, const char *library, struct cache *cache);
 
 /* LTO-IR that is not compiled must have PTX or machine code beside it. False, and an error for each
  * that has not, which says how to rebuild it. */
@@ -57,6 +62,8 @@ struct lto_request {
     uint64_t memory_limit;    /* --memory-limit; 0 = none */
     uint64_t inflation_limit; /* most bytes of PTX that are looked at for names; 0 = no limit */
     bool relocatable;         /* -r: everything stays visible */
+    struct cache *cache;      /* has parts that were compiled before; or NULL */
+    const struct cache_key *library_key; /* of lto_identify(), when there is a cache */
 };
 
 /* One compilation that was made. */

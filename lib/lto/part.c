@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "lto/child.h"
+#include "lto/kept.h"
 #include "lto/nvjitlink.h"
 #include "pool/dispatch.h"
 
@@ -107,7 +108,9 @@ static void run_part(void *argument)
         close(job);
     part->nanoseconds = clock_now() - part->started;
     progress_done(part->cost);
-    if (!part->succeeded)
+    if (part->succeeded)
+        kept_keep(part->run->cache, part);
+    else
         give_up_behind(part);
 }
 
@@ -117,12 +120,28 @@ static uint32_t priority_of(uint64_t cost)
     return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
 }
 
+/* Makes tasks of the parts that are not in the cache, and returns their number. */
+static size_t make_tasks(struct dispatch_task *tasks, struct parts_run *run, uint64_t *cost)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        struct part *part = &run->list[i];
+
+        part->run = run;
+        if (kept_find(run->cache, part))
+            continue;
+        *cost += part->cost;
+        tasks[count++] = (struct dispatch_task){run_part, part, priority_of(part->cost)};
+    }
+    return count;
+}
+
 uint32_t parts_run(struct parts_run *run)
 {
     struct dispatch_task *tasks = memory_zalloc(run->count, sizeof *tasks);
-    const struct dispatch_request wanted = {
+    struct dispatch_request wanted = {
         .tasks = tasks,
-        .count = run->count,
         .threads = run->threads,
         .stack_bytes = run->stack_bytes,
         .jobserver = run->jobserver,
@@ -130,16 +149,16 @@ uint32_t parts_run(struct parts_run *run)
     };
     struct context_cleanup cleanup;
     uint64_t cost = 0;
-    uint32_t threads;
+    uint32_t threads = run->threads;
 
     context_defer(&cleanup, memory_cleanup, &tasks);
-    for (size_t i = 0; i < run->count; i++) {
-        run->list[i].run = run;
-        cost += run->list[i].cost;
-        tasks[i] = (struct dispatch_task){run_part, &run->list[i], priority_of(run->list[i].cost)};
+    wanted.count = make_tasks(tasks, run, &cost);
+    if (wanted.count) {
+        progress_stage("compiling LTO-IR", wanted.count, cost);
+        threads = dispatch_run(&wanted);
     }
-    progress_stage("compiling LTO-IR", run->count, cost);
-    threads = dispatch_run(&wanted);
+    if (wanted.count < run->count)
+        threads = run->threads;
     context_clean(&cleanup);
     return threads;
 }

@@ -13,18 +13,21 @@
 
 #include "base/exec.h"
 #include "base/text.h"
+#include "cache/cache.h"
 #include "pool/jobserver.h"
 
 struct parts_run;
 
 /* Start with {.answer = -1} and what stands first. */
 struct part {
-    struct text job; /* from job_write */
-    uint64_t cost;   /* beside that of other parts */
+    struct text job;      /* from job_write */
+    uint64_t cost;        /* beside that of other parts */
+    struct cache_key key; /* when the run has a cache */
 
     struct exec_result result; /* how the child ended; the owner frees its output */
     int answer;                /* file in memory, for nvjitlink_read; -1 = none */
     bool succeeded;            /* the library did all that it was asked for */
+    bool is_found;             /* in the cache: an earlier link had it compiled */
     uint64_t started;          /* of clock_now() */
     uint64_t nanoseconds;
     int cancelled; /* another part failed; written with an atomic store */
@@ -39,10 +42,12 @@ struct parts_run {
     uint32_t threads;
     size_t stack_bytes;
     enum jobserver_use jobserver;
-    unsigned timeout; /* seconds for each part; 0 = no limit */
+    unsigned timeout;    /* seconds for each part; 0 = no limit */
+    struct cache *cache; /* asked before a part is run, and given what it makes; or NULL */
 };
 
-/* Runs all parts. Returns how many ran at one time at most. */
+/* Runs all parts, but those that the cache has. Returns how many ran at one time at most, or would
+ * have. */
 uint32_t parts_run(struct parts_run *run);
 
 /* Index of the first part that failed; count = none. */

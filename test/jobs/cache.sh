@@ -60,8 +60,8 @@ same() {
             --dependency-file=dep.$run --dependency-target=x -o out > stats.$run 2> said
         echo "status $?" >> said
         mv out out.$run
-        # ptxas -v tells how long it took.
-        sed 's/Compile time = .*/Compile time/' said > said.$run
+        # ptxas -v tells how long it took, -vv the memory of a part.
+        sed 's/Compile time = .*/Compile time/; s/peak [0-9]* MiB/peak/' said > said.$run
         for kind in out list dep said; do
             if ! cmp -s $kind.none $kind.$run; then fail "$what: $kind differs, $run"; diff $kind.none $kind.$run | head -n 20; return; fi
         done
@@ -72,6 +72,8 @@ same() {
     [ "$found $missed $kept" = "1 0 0" ] || { fail "$what: the second link" stats.whole; return; }
     read -r found missed kept <<< "$(counts chunks stats.chunks)"
     [ "$missed $kept" = "0 0" ] || { fail "$what: chunks" stats.chunks; return; }
+    read -r parts missed kept <<< "$(counts 'LTO parts' stats.chunks)"
+    [ "$missed $kept" = "0 0" ] && [ "$(counts 'LTO parts' stats.first)" = "0 $parts $parts" ] || { fail "$what: LTO parts" stats.chunks; return; }
     [ "$(counts chunks stats.first)" = "0 $found $found" ] || { fail "$what: chunks of the first link" stats.first; return; }
     ok
 }
@@ -89,6 +91,36 @@ same "a whole program" -lto --lto-source=ptx "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lt
 same "an archive" "$F"/a.ptxonly.o "$F"/lib.a
 same "debugging" -g "${many[@]}" kernels.ptx
 same "a plug-in" --assembler=plugin:"$BUILD/sample-plugin.so" "${many[@]}" kernels.ptx
+cat > made.ptx << 'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z6kern_aPfi() { ret; }
+END
+export FAKE_PTX=$PWD/made.ptx
+same "LTO-IR" -lto --nvjitlink="$BUILD/fake-nvjitlink.so" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+same "LTO-IR in parts" -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=2 "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
+check "parts are kept" [ "$(counts 'LTO parts' stats.chunks)" = "2 0 0" ]
+# lto_link OPTION...: how many parts it takes from the cache.
+lto_link() {
+    minilink -arch=sm_90 -w -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=2 "$@" --cache-dir=c --cache-stats -o a.out > stats 2> said
+    read -r parts _ <<< "$(counts 'LTO parts' stats)"
+    echo "$parts"
+}
+abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
+check "another name of an input" [ "$(cp "$F"/b.lto.o bb.o; lto_link "$F"/a.lto.o bb.o "$F"/c.lto.o)" = 2 ]
+check "another order of inputs" [ "$(lto_link "$F"/b.lto.o "$F"/a.lto.o "$F"/c.lto.o)" = 0 ]
+check "an option of the library's" [ "$(lto_link "${abc[@]}" -Xnvvm=-x)" = 0 ]
+check "a variable of the library's" [ "$(NVVM_IR_VER_CHK=0 lto_link "${abc[@]}")" = 0 ]
+cp "$BUILD/fake-nvjitlink.so" other.so
+check "the same library in another place" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 2 ]
+printf '\0' >> other.so
+check "another library" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 0 ]
+if command -v nvcc > /dev/null && minilink -arch=sm_90 -w -lto --lto-source=ltoir "${abc[@]}" -o a.out 2> said; then
+    same "the toolkit's libnvJitLink" -lto --lto-jobs=2 "${abc[@]}"
+else
+    skip "there is no libnvJitLink"
+fi
 if command -v ptxas > /dev/null; then
     same "ptxas" --assembler=ptxas "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
     same "ptxas that talks" --assembler=ptxas "${many[@]}" -Xptxas=-v kernels.ptx
@@ -245,21 +277,25 @@ for n in 0 1 2 3; do
     kernels $((20 + n)) > p$n.ptx
     minilink -arch=sm_90 "${slow[@]}" --split-policy=stable p$n.ptx -o p$n.out
 done
+# one NUMBER COMMAND...: a link, run by COMMAND.
 one() {
-    minilink -arch=sm_90 "${slow[@]}" p$(($1 % 4)).ptx --cache-dir=shared --cache-policy=prune_interval=0s:cache_size_files=60 \
+    "${@:2}" minilink -arch=sm_90 "${slow[@]}" p$(($1 % 4)).ptx --cache-dir=shared --cache-policy=prune_interval=0s:cache_size_files=60 \
         -o q$1.out 2> q$1.said
 }
 rm -rf shared
-wrong=0 killed=0 RANDOM=7
+wrong=0 RANDOM=7
+: > killed
 for ((round = 0; round < rounds; round++)); do
     rm -f q*.out
     [ $((round % 3)) = 2 ] || rm -rf shared # a folder that has all gives little to interrupt
     pids=()
-    for ((i = 0; i < 16; i++)); do { one $i; } 2> /dev/null & pids+=($!); done
-    for ((i = 0; i < 16; i += 2)); do
-        sleep 0.00$((RANDOM % 10))
-        # The link is a child of the shell that was started.
-        ! pkill -KILL -P "${pids[i]}" -x minilink 2> /dev/null || killed=$((killed + 1))
+    for ((i = 0; i < 16; i++)); do
+        if [ $((i % 2)) = 0 ]; then
+            { one $i timeout -s KILL 0.$(printf %03d $((RANDOM % 150 + 5))); [ $? = 0 ] || echo $i >> killed; } 2> /dev/null &
+        else
+            one $i &
+        fi
+        pids+=($!)
     done
     wait "${pids[@]}" 2> /dev/null
     for ((i = 0; i < 16; i++)); do
@@ -272,7 +308,7 @@ for ((round = 0; round < rounds; round++)); do
         cmp -s q$i.out p$i.out || wrong=$((wrong + 1))
     done
 done
-echo "cache.sh: $killed of $((rounds * 16)) links were killed"
+echo "cache.sh: $(wc -l < killed) of $((rounds * 16)) links were killed"
 check "$wrong of the links that share a folder are wrong" [ "$wrong" = 0 ]
 check "the folder is within its policy" [ "$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)" -le 60 ]
 # What a killed link has left goes when it is old; nothing but entries is left then.
