@@ -30,34 +30,6 @@ if [ ! -e "$nvvm/lib64/libnvvm.so" ] && [ -e "$toolkit/lib64/libnvvm.so" ]; then
     ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
 fi
 
-# generate KERNELS MODULES: a folder of objects, made once.
-generate() {
-    local folder=$work/$1-$2 kernels=$(($1 / $2)) m k
-    if [ ! -e "$folder/complete" ]; then
-        mkdir -p "$folder"
-        for m in $(seq 0 $(($2 - 1))); do
-            {
-                if [ "$m" = 0 ]; then
-                    echo '__device__ __noinline__ float shared_function(float x, int n) { for (int i = 0; i < n; i++) x = x * 0.5f + sinf(x); return x; }'
-                    echo '__device__ float scale_table[64];'
-                else
-                    echo 'extern __device__ float shared_function(float x, int n);'
-                    echo 'extern __device__ float scale_table[64];'
-                fi
-                echo "static __device__ __noinline__ float own_$m(float x) { return x * scale_table[$m] + cosf(x); }"
-                for k in $(seq 0 $((kernels - 1))); do
-                    echo "__global__ void kernel_${m}_$k(float *a, const float *b, int n) { __shared__ float tile[256]; int i = blockIdx.x * blockDim.x + threadIdx.x;" \
-                        "float s = 0; for (int j = 0; j < n; j++) { tile[threadIdx.x] = b[i + j * $((k + 3))]; __syncthreads(); for (int l = 0; l < $((k % 7 + 2)); l++) s += tile[(threadIdx.x + l) & 255] * a[j + l]; __syncthreads(); }" \
-                        "a[i] = s > 0 ? shared_function(s, n) : own_$m(sqrtf(-s) + $k.5f); }"
-                done
-            } > "$folder/$m.cu"
-        done
-        seq 0 $(($2 - 1)) | xargs -P "$(nproc)" -I{} nvcc -dc -dlto -arch=sm_90 "$folder/{}.cu" -o "$folder/{}.o" || return 1
-        touch "$folder/complete"
-    fi
-    echo "$folder"
-}
-
 compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
 
 # The ways to link; each is a function of the folder.
@@ -118,7 +90,7 @@ for shape in "8 2" "128 8" "1000 20"; do
     kernels=${shape% *}
     [ $# = 0 ] || [[ " $* " == *" $kernels "* ]] || continue
     # shellcheck disable=SC2086
-    folder=$(generate $shape) || { echo "links $shape: nvcc fails: skipped"; continue; }
+    folder=$(BUILD=$BUILD test/bench/make-objects $shape) || { echo "links $shape: nvcc fails: skipped"; continue; }
     rounds=${BENCH_ROUNDS:-3}
     [ "$kernels" = 1000 ] && rounds=${BENCH_ROUNDS:-1}
     best=()
