@@ -45,6 +45,7 @@ struct compilation {
     struct lto_share *shares; /* what each part is given; NULL = one part, given all */
     struct parts_run run;
     uint32_t threads; /* that were really used */
+    size_t failed;    /* the first part that failed */
     struct nvjitlink_answer *answers;
     struct table said;
     struct cache_key common; /* of the parts' keys, when there is a cache */
@@ -234,8 +235,9 @@ static struct lto_reporter reporter_of(struct compilation *compilation)
 }
 
 /* Reports the part that failed. */
-static void report_failed(struct compilation *compilation, size_t index)
+static void report_failed(struct compilation *compilation)
 {
+    size_t index = compilation->failed;
     const struct part *part = &compilation->run.list[index];
     const struct nvjitlink_answer *answer = &compilation->answers[index];
     const struct lto_reporter reporter = reporter_of(compilation);
@@ -313,22 +315,19 @@ static void record_parts(const struct lto_result *result)
     }
 }
 
-/* Makes and runs `count` parts. False when one of them failed, which is reported. */
+/* Makes and runs `count` parts. False when one of them failed. */
 static bool run_parts(struct compilation *compilation, uint32_t count)
 {
     struct parts_run *run = &compilation->run;
-    size_t failed;
 
     make_parts(compilation, count);
     make_jobs(compilation);
     run->threads = count_threads(compilation);
     compilation->threads = parts_run(run);
     read_answers(compilation, parts_first_failed(run));
-    failed = parts_first_failed(run);
-    if (failed < run->count) {
-        report_failed(compilation, failed);
+    compilation->failed = parts_first_failed(run);
+    if (compilation->failed < run->count)
         return false;
-    }
     report_logs(compilation);
     return true;
 }
@@ -381,13 +380,44 @@ static void drop_parts(struct compilation *compilation)
     table_free(&compilation->said);
 }
 
+/* Measured: from sm_100 on, libnvvm 13.0 makes a module that it then refuses of a program that
+ * nothing is left of, such as one whose kernels host code does not name. */
+static bool may_lack_kernels(const struct compilation *compilation)
+{
+    const struct used_names *used = compilation->request->used;
+
+    return compilation->request->members->arch.sm >= 100 && (used->has_lists || used->has_parts) &&
+           compilation->answers[compilation->failed].step == NVJITLINK_COMPLETE;
+}
+
+/* Once more, with all kernels. */
+static bool compile_without_lists(struct compilation *compilation)
+{
+    struct lto_request *request =
+        arena_copy(&compilation->arena, compilation->request, 1, sizeof *request);
+    struct used_names *none = arena_zalloc(&compilation->arena, 1, sizeof *none);
+
+    drop_parts(compilation);
+    none->is_ignored = true;
+    request->used = none;
+    compilation->request = request;
+    if (!run_parts(compilation, 1))
+        return false;
+    diag_caution("libnvJitLink fails when it is to keep those kernels only that host code names: "
+                 "LTO-IR is compiled with all");
+    return true;
+}
+
 static bool compile_in_one(struct compilation *compilation)
 {
     struct parts_result joined = {0};
     enum parts_answer answer = PARTS_DISAGREE;
 
-    if (!run_parts(compilation, 1))
+    if (!run_parts(compilation, 1) &&
+        !(may_lack_kernels(compilation) && compile_without_lists(compilation))) {
+        report_failed(compilation);
         return false;
+    }
     compilation->result->ptx = compilation->result->parts->ptx;
     if (is_joined_alone(compilation))
         answer = join_parts(compilation, &joined);
@@ -408,10 +438,13 @@ static bool compile(struct compilation *compilation)
     }
     diag_verbose("LTO-IR of %zu kernels is compiled in %" PRIu32 " parts",
                  compilation->kernel_count, count);
-    if (!run_parts(compilation, count))
+    if (run_parts(compilation, count)) {
+        if (join(compilation, &ok))
+            return ok;
+    } else if (!may_lack_kernels(compilation)) {
+        report_failed(compilation);
         return false;
-    if (join(compilation, &ok))
-        return ok;
+    }
     drop_parts(compilation);
     return compile_in_one(compilation);
 }

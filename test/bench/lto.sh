@@ -64,7 +64,7 @@ measure() {
 # bench_objects KERNELS MODULES ROUNDS
 bench_objects() {
     local folder toolkit nvvm round
-    for tool in nvcc nvlink ptxas; do
+    for tool in nvcc nvlink ptxas taskset; do
         command -v $tool > /dev/null || { echo "lto: $tool is not there: skipped"; return; }
     done
     folder=$(BUILD=$BUILD test/bench/make-objects "$1" "$2") || { echo "lto: nvcc fails: skipped"; return; }
@@ -85,19 +85,20 @@ bench_objects() {
         measure one "${ours[@]}" --lto-jobs=1 "$folder"/*.o || return
         measure nvlink-split "${theirs[@]}" -split-compile-extended=2 "$folder"/*.o || return
         measure parts "${ours[@]}" "$folder"/*.o || return
-        measure serial "${ours[@]}" --threads=1 "$folder"/*.o || return
-        measure serial-one "${ours[@]}" --threads=1 --lto-jobs=1 "$folder"/*.o || return
+        # With one processor; libnvvm has threads of its own, where the link has one part, that --threads does not stop.
+        measure serial taskset -c 0 "${ours[@]}" "$folder"/*.o || return
+        measure serial-one taskset -c 0 "${ours[@]}" --lto-jobs=1 "$folder"/*.o || return
     done
     echo "lto: $1 kernels in $2 modules, $3 rounds, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), best and (worst):"
     echo "    nvlink -lto                           $(shown nvlink)"
     echo "    nvlink -lto -split-compile-extended=2 $(shown nvlink-split)"
     echo "    minilink, one part, 2 threads         $(shown one), lto stage $(shown one-stage)"
     echo "    minilink, parts, 2 threads            $(shown parts), lto stage $(shown parts-stage)"
-    echo "    minilink, one part, 1 thread          $(shown serial-one), lto stage $(shown serial-one-stage)"
-    echo "    minilink, parts, 1 thread             $(shown serial), lto stage $(shown serial-stage)"
+    echo "    minilink, one part, 1 processor       $(shown serial-one), lto stage $(shown serial-one-stage)"
+    echo "    minilink, parts, 1 processor          $(shown serial), lto stage $(shown serial-stage)"
     echo "    whole link, 2 threads: parts / nvlink -lto $(ratio parts nvlink), / nvlink -lto split $(ratio parts nvlink-split), / one part $(ratio parts one)"
     echo "    lto stage: parts on 2 threads / one part (which has 2 threads in libnvvm) $(ratio parts-stage one-stage)," \
-        "/ one part on 1 thread $(ratio parts-stage serial-one-stage); parts on 1 thread / one part on 1 thread $(ratio serial-stage serial-one-stage)"
+        "/ one part on 1 processor $(ratio parts-stage serial-one-stage); parts / one part, both on 1 processor $(ratio serial-stage serial-one-stage)"
 }
 
 for part in $what; do
