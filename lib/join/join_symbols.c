@@ -28,6 +28,33 @@ struct text join_own_name(const struct join *join, uint32_t entity)
     return e->listed == JOIN_NONE ? e->name : join->symbols[e->listed].own_name;
 }
 
+/* The same of an object too that an assembler has named after its function, "f$ml0123$tile": how
+ * far the function's name goes is looked for at so many places. */
+#define MOST_ENDS 8
+
+static struct text own_object_name(struct join *join, uint32_t entity)
+{
+    struct text name = join_own_name(join, entity);
+
+    if (join->entities[entity].listed != JOIN_NONE)
+        return name;
+    for (size_t i = 1, ends = 0; i < name.size && ends < MOST_ENDS; i++) {
+        uint32_t listed;
+
+        if (name.data[i] != '$')
+            continue;
+        ends++;
+        listed = table_find(&join->listed, (struct text){name.data, i});
+        if (listed == TABLE_NONE ||
+            text_equal(join->symbols[listed].name, join->symbols[listed].own_name))
+            continue;
+        return text_of(arena_printf(&join->out->arena, "%.*s%.*s",
+                                    TEXT_ARG(join->symbols[listed].own_name),
+                                    TEXT_ARG(((struct text){name.data + i, name.size - i}))));
+    }
+    return name;
+}
+
 uint8_t join_own_binding(const struct join *join, uint32_t entity)
 {
     const struct join_entity *e = &join->entities[entity];
@@ -81,7 +108,7 @@ static void add_entity(struct join *join, uint32_t entity, uint8_t binding)
         return;
     e->index = (uint32_t)join->out->symbol_count;
     join->out->symbols[join->out->symbol_count++] =
-        (struct cubin_symbol){.name = join_own_name(join, entity),
+        (struct cubin_symbol){.name = own_object_name(join, entity),
                               .value = e->value,
                               .size = e->size,
                               .type = source->type,

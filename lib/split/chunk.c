@@ -254,10 +254,12 @@ static void write_definitions(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
     const struct closure *needed = &context->needed;
+    const uint32_t *order =
+        context->stable ? stable_text_order(context->stable, needed) : needed->list;
 
     for (size_t i = 0; i < needed->count; i++)
-        if (!symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]))
-            write_variable(context, needed->list[i]);
+        if (!symbols[order[i]].is_function && is_defined_here(context, order[i]))
+            write_variable(context, order[i]);
     for (size_t i = 0; i < needed->count; i++)
         if (symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]) &&
             symbols[needed->list[i]].alias_target == NO_SYMBOL)
@@ -279,8 +281,9 @@ static void add_named(struct chunk_context *context, uint32_t symbol)
         uint32_t named = entry->references[i];
 
         closure_add(&context->needed, named);
-        /* An initial value may only name what stands before it. */
-        if (symbols[named].is_function || (!entry->is_function && named >= symbol))
+        /* An initial value may only name what stands before it, in an order that is yet open. */
+        if (symbols[named].is_function ||
+            (!entry->is_function && (context->stable || named >= symbol)))
             closure_add(&context->declared, named);
     }
     if (entry->alias_target != NO_SYMBOL) {

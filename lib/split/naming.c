@@ -2,15 +2,15 @@
  *
  * What a compiler or the linking of PTX puts into a name can change when something else does:
  *
- *     __nv_static_25__42fe952b_4_a_cu__Z2k1Pii_x    a hash of the file's path, its name, and its
- * first _ZN34_INTERNAL_42fe952b_4_a_cu__Z2k1Pii1fEv   external symbol (measured on nvcc 13.0)
- *     $str$4, __unnamed_2                           constants, counted through a module
+ *     __nv_static_25__42fe952b_4_a_cu__Z2k1Pii_x    a hash of the file's path, its name, and
+ *     _ZN34_INTERNAL_42fe952b_4_a_cu__Z2k1Pii1fEv   its first external symbol (nvcc 13.0)
+ *     $str$4, __unnamed_2, $str$25$135, x$4         counted through a module or program
  *     f$ml0123abcd                                  a hash of the module, see ptx/names.c
  *
- * The first lose all but the path's hash. Constants get a hash of what they hold. Where two symbols
- * would still have one name, each gets a hash that stands for its module: that of the external name
- * whose hash is the least, which is another one only when that symbol goes or a lesser one comes.
- */
+ * The first lose all that, so that they are the same in another folder. Those that are counted get
+ * a hash of what they hold. Where two symbols would still have one name, each gets a hash of who
+ * names it: of the name whose own hash is the least, so that it changes only when that one goes or
+ * a lesser one comes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -23,12 +23,16 @@
 #include "split/plan.h"
 
 #define PATH_HASH_DIGITS 8u
+#define STEPS_TO_NAME    3
 #define SHARED           (TABLE_NONE - 1)
 
 struct naming {
     struct plan *plan;
     uint64_t *modules;   /* what stands for each module */
+    uint64_t *users;     /* what stands for those who name each symbol, or for its module */
     struct text *stems;  /* of each symbol: its name without what may change */
+    bool *is_counted;    /* each symbol: its stem is that of a row, and it needs a hash */
+    struct table rows;   /* stems of those whose names have a number */
     struct table owners; /* stems to their symbols, or SHARED */
     struct table taken;  /* names */
     struct buffer made;
@@ -52,16 +56,16 @@ static size_t module_mark(struct text name, size_t at, size_t size)
     struct text rest = {name.data + at, size};
 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        size_t kept = marks[i].size + PATH_HASH_DIGITS;
+        size_t file = marks[i].size + PATH_HASH_DIGITS;
         size_t digits = 0;
 
-        if (!text_starts(rest, marks[i]) || size < kept + 2 || rest.data[kept] != '_' ||
-            !is_digit(rest.data[kept + 1]))
+        if (!text_starts(rest, marks[i]) || size < file + 2 || rest.data[file] != '_' ||
+            !is_digit(rest.data[file + 1]))
             continue;
         while (digits < PATH_HASH_DIGITS && is_hexadecimal(rest.data[marks[i].size + digits]))
             digits++;
         if (digits == PATH_HASH_DIGITS)
-            return kept;
+            return marks[i].size;
     }
     return 0;
 }
@@ -97,36 +101,62 @@ static struct text without_modules(struct naming *naming, struct text name)
     return arena_text(naming->plan->arena, buffer_view(&naming->made));
 }
 
-/* What stands for the name of a constant that a compiler has named and counted: $str, $str$1,
- * $str$2 are of one row. */
-static bool is_counted(const struct program_symbol *symbol, struct text *row)
+/* The size of a name without "$12" behind it; the name's when it has none. */
+static size_t without_number(struct text name)
 {
-    static const struct {
-        struct text front, row;
-    } rows[] = {{{"__unnamed_", 10}, {"__unnamed_", 10}},
-                {{"$str", 4}, {"$str", 4}},
-                {{"$str$", 5}, {"$str", 4}},
-                {{"_$_str", 6}, {"_$_str", 6}},
-                {{"_$_str_$_", 9}, {"_$_str", 6}}};
-    struct text front = symbol->own_name;
+    size_t size = name.size;
 
-    if (symbol->is_function || symbol->linkage != PTX_INTERNAL ||
-        symbol->item->variable.initialiser.size == 0)
+    while (size > 0 && is_digit(name.data[size - 1]))
+        size--;
+    return size < name.size && size > 1 && name.data[size - 1] == '$' ? size - 1 : name.size;
+}
+
+/* What stands for the names of a row that a compiler has counted: $str, $str$1, $str$25$135. False
+ * for a name that says more. */
+static bool has_number(const struct program_symbol *symbol, struct text *row)
+{
+    static const struct text constants[] = {{"__unnamed_", 10}, {"$str", 4}, {"_$_str", 6}};
+    size_t size;
+
+    *row = symbol->own_name;
+    if (symbol->linkage != PTX_INTERNAL)
         return false;
-    while (front.size > 0 && is_digit(front.data[front.size - 1]))
-        front.size--;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!text_equal(front, rows[i].front))
+    while ((size = without_number(*row)) < row->size)
+        row->size = size;
+    for (size_t i = 0; i < sizeof constants / sizeof *constants && !symbol->is_function; i++) {
+        size = constants[i].size;
+        if (!text_starts(*row, constants[i]))
             continue;
-        *row = rows[i].row;
+        while (size < row->size &&
+               (is_digit(row->data[size]) || row->data[size] == '_' || row->data[size] == '$'))
+            size++;
+        if (size < row->size)
+            continue;
+        *row = constants[i];
         return true;
     }
-    return false;
+    return row->size < symbol->own_name.size;
 }
 
 static uint64_t hash(struct text text, uint64_t seed)
 {
     return XXH3_64bits_withSeed(text.data, text.size, seed);
+}
+
+/* Goes on with a hash over a part of a symbol's text, but for what is marked. */
+static uint64_t hash_text(const struct program_symbol *symbol, struct text text, uint64_t value)
+{
+    const char *at = text.data, *end = text.data + text.size;
+
+    for (uint32_t i = 0; i < symbol->mark_count; i++) {
+        const struct program_mark *mark = &symbol->marks[i];
+
+        if (mark->at < at || mark->at >= end)
+            continue;
+        value = hash((struct text){at, (size_t)(mark->at - at)}, value);
+        at = mark->at + mark->size;
+    }
+    return hash((struct text){at, (size_t)(end - at)}, value);
 }
 
 /* Stems of all symbols, and what stands for the modules. Externals are known by their names. */
@@ -140,12 +170,55 @@ static void find_stems(struct naming *naming)
         const struct program_symbol *symbol = &program->symbols[i];
         struct text stem = symbol->own_name;
 
-        if (symbol->is_defined && !is_counted(symbol, &stem))
-            stem = without_modules(naming, symbol->own_name);
+        if (symbol->is_defined) {
+            naming->is_counted[i] = has_number(symbol, &stem);
+            if (naming->is_counted[i])
+                table_add(&naming->rows, stem, 0);
+            stem = without_modules(naming, stem);
+        }
         naming->stems[i] = stem;
         if (symbol->is_defined && symbol->linkage == PTX_VISIBLE &&
             hash(stem, 0) < naming->modules[symbol->module])
             naming->modules[symbol->module] = hash(stem, 0);
+    }
+}
+
+/* The first of a row often has no number. */
+static void find_firsts(struct naming *naming)
+{
+    const struct program *program = naming->plan->program;
+
+    for (size_t i = 0; i < program->symbol_count; i++)
+        naming->is_counted[i] |=
+            program->symbols[i].is_defined && program->symbols[i].linkage == PTX_INTERNAL &&
+            table_find(&naming->rows, program->symbols[i].own_name) != TABLE_NONE;
+}
+
+/* What stands for each symbol: its stem, and with what nobody else can name, the least of those
+ * that name it. They may be as little known themselves; a constant of a function of a kernel is
+ * three steps away from a name. */
+static void find_users(struct naming *naming)
+{
+    const struct program *program = naming->plan->program;
+    size_t count = program->symbol_count;
+    uint64_t *values = arena_alloc(naming->plan->arena, count, sizeof *values);
+
+    for (size_t i = 0; i < count; i++)
+        naming->users[i] = naming->modules[program->symbols[i].module];
+    for (int round = 0; round < STEPS_TO_NAME; round++) {
+        for (size_t i = 0; i < count; i++) {
+            bool is_internal = program->symbols[i].linkage == PTX_INTERNAL;
+
+            values[i] = hash(naming->stems[i], is_internal ? naming->users[i] : 0);
+            naming->users[i] = UINT64_MAX;
+        }
+        for (size_t i = 0; i < count; i++)
+            for (uint32_t j = 0; j < program->symbols[i].reference_count; j++)
+                if (values[i] < naming->users[program->symbols[i].references[j]])
+                    naming->users[program->symbols[i].references[j]] = values[i];
+        for (size_t i = 0; i < count; i++)
+            if (naming->users[i] == UINT64_MAX)
+                naming->users[i] = naming->modules[program->symbols[i].module];
     }
 }
 
@@ -172,11 +245,10 @@ static void find_owners(struct naming *naming)
 static bool keeps_stem(const struct naming *naming, uint32_t symbol)
 {
     const struct program_symbol *entry = &naming->plan->program->symbols[symbol];
-    struct text row;
 
     if (is_fixed(naming, entry))
         return true;
-    if (is_counted(entry, &row))
+    if (naming->is_counted[symbol])
         return false;
     return table_find(&naming->owners, naming->stems[symbol]) == symbol ||
            (entry->linkage != PTX_INTERNAL && text_equal(entry->own_name, naming->stems[symbol]));
@@ -185,12 +257,15 @@ static bool keeps_stem(const struct naming *naming, uint32_t symbol)
 static struct text unique_name(struct naming *naming, uint32_t symbol)
 {
     const struct program_symbol *entry = &naming->plan->program->symbols[symbol];
-    uint64_t value = hash(naming->stems[symbol], naming->modules[entry->module]);
-    struct text name, row;
+    struct text name;
+    bool is_row = naming->is_counted[symbol];
+    uint64_t value = hash(naming->stems[symbol], naming->users[symbol]);
 
-    if (is_counted(entry, &row)) {
-        value = hash(entry->item->variable.prefix, value);
-        value = hash(entry->item->variable.initialiser, value);
+    if (is_row && entry->is_function) {
+        value = hash_text(entry, entry->item->text, value);
+    } else if (is_row) {
+        value = hash(entry->item->variable.prefix, value) ^ entry->item->variable.size;
+        value = hash_text(entry, entry->item->variable.initialiser, value);
     }
     do
         name = text_of(arena_printf(naming->plan->arena, "%.*s$ml%016" PRIx64,
@@ -219,6 +294,7 @@ static void free_naming(void *argument)
 {
     struct naming *naming = argument;
 
+    table_free(&naming->rows);
     table_free(&naming->owners);
     table_free(&naming->taken);
     buffer_free(&naming->made);
@@ -234,7 +310,11 @@ void naming_make(struct plan *plan)
     plan->names = arena_alloc(plan->arena, program->symbol_count, sizeof *plan->names);
     naming.modules = arena_alloc(plan->arena, program->module_count, sizeof *naming.modules);
     naming.stems = arena_alloc(plan->arena, program->symbol_count, sizeof *naming.stems);
+    naming.users = arena_alloc(plan->arena, program->symbol_count, sizeof *naming.users);
+    naming.is_counted = arena_zalloc(plan->arena, program->symbol_count, sizeof(bool));
     find_stems(&naming);
+    find_firsts(&naming);
+    find_users(&naming);
     find_owners(&naming);
     name_symbols(&naming);
     context_clean(&cleanup);

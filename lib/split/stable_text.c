@@ -232,8 +232,8 @@ static size_t first_mark(const struct program_symbol *symbol, const char *at)
 
 /* The marks and edits of a symbol from a place on. */
 struct changes {
-    const struct program_mark *mark, *last_mark;
-    const struct program_edit *edit, *last_edit;
+    const struct program_symbol *symbol;
+    size_t mark, edit;
 };
 
 /* Takes the next change before `end`: where it is, and what stands there then. Marks come instead
@@ -242,11 +242,13 @@ static bool next_change(struct stable_text *stable, uint32_t symbol, struct chan
                         const char *end, struct text *place, struct text *replacement)
 {
     for (;;) {
-        const struct program_mark *mark = changes->mark;
-        const struct program_edit *edit = changes->edit;
-        bool has_mark = mark < changes->last_mark && mark->at < end;
-        bool has_edit =
-            edit < changes->last_edit && edit->at < end && (!has_mark || edit->at <= mark->at);
+        const struct program_symbol *entry = changes->symbol;
+        const struct program_mark *mark =
+            changes->mark < entry->mark_count ? &entry->marks[changes->mark] : NULL;
+        const struct program_edit *edit =
+            changes->edit < entry->edit_count ? &entry->edits[changes->edit] : NULL;
+        bool has_mark = mark && mark->at < end;
+        bool has_edit = edit && edit->at < end && (!has_mark || edit->at <= mark->at);
         bool is_edit = has_edit && (!has_mark || edit->at < mark->at);
 
         if (!has_mark && !has_edit)
@@ -272,10 +274,8 @@ void stable_text_write(struct stable_text *stable, struct writer *writer, uint32
 {
     const struct program_symbol *entry = &stable->plan->program->symbols[symbol];
     const char *at = text.data, *end = text.data + text.size;
-    struct changes changes = {entry->marks + first_mark(entry, at),
-                              entry->marks + entry->mark_count,
-                              entry->edits + writer_first_edit(entry->edits, entry->edit_count, at),
-                              entry->edits + entry->edit_count};
+    struct changes changes = {entry, first_mark(entry, at),
+                              writer_first_edit(entry->edits, entry->edit_count, at)};
     struct text place, replacement;
 
     while (next_change(stable, symbol, &changes, end, &place, &replacement)) {

@@ -39,7 +39,7 @@ for ((seed = ${SEED:-1}, last = seed + ${COUNT:-40}; seed < last; seed++)); do
     options=() policy=()
     case $((seed % 8)) in
     1) policy=(--split-policy=stable) ;;
-    3) options=(-r) ;;
+    3) options=(-r); [ $((seed % 16)) = 3 ] || policy=(--split-policy=stable) ;;
     5) options=(-lineinfo); [ $((seed % 16)) = 5 ] || policy=(--split-policy=stable) ;;
     6) policy=(--split-policy=kernel) ;;
     esac
