@@ -81,6 +81,8 @@ static int assemble(char **argv)
     int code = builtin_assembler.assemble(builtin_assembler.state, &job, &result);
     if (result.log)
         fputs(result.log, stdout);
+    if (code == MINILINK_WARNED && result.cubin)
+        code = MINILINK_OK;
     if (code == MINILINK_OK)
         write_all(argv[2], &result);
     free(result.cubin);

@@ -178,12 +178,26 @@ static enum options_action finish_chunk(struct options *options)
     return OPTIONS_CHUNK;
 }
 
+/* The marks are for whoever reads the link's messages, in which the assembler's are. */
+static bool wants_annotations(const struct word_list *words)
+{
+    static const char *const names[] = {"compiler-annotations", "annotate"};
+
+    for (size_t i = 0; i < words->count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (words->list[i][0] == '-' &&
+                strcmp(words->list[i] + strspn(words->list[i], "-"), names[k]) == 0)
+                return true;
+    return false;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
     struct link_request *link = &options->link;
 
     take_jobserver(options);
+    options->annotates = wants_annotations(&options->assembler_options);
     take_word(&options->assembler_options, NULL);
     take_word(&options->nvvm_options, NULL);
     take_word(&options->distributor_arguments, NULL);

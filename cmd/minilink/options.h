@@ -69,6 +69,7 @@ struct options {
     bool disable_infos, disable_warnings, warnings_are_errors;
     uint8_t verbose; /* 1 = -v, 2 = -vv */
     bool report_arch, no_demangle;
+    bool annotates; /* -Xptxas=--compiler-annotations */
     enum diag_format diagnostics_format;
     enum color_use color;
     size_t error_limit;

@@ -69,6 +69,7 @@ void reporting_set(const struct options *options)
     context->warnings_are_errors = options->warnings_are_errors;
     context->verbose = options->verbose;
     context->keeps_mangled = options->no_demangle;
+    context->annotate = options->annotates;
     tally.error_limit = options->error_limit;
     tally.folds = options->verbose == 0 && options->diagnostics_format != DIAG_FORM_JSON;
     context->tally = &tally;

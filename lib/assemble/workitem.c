@@ -82,6 +82,8 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
     output->log = result->log;
     if (code == LINK_OK && (!result->cubin || result->cubin_size == 0))
         code = LINK_INTERNAL;
+    else if (code == LINK_WARNED && result->cubin && result->cubin_size)
+        code = LINK_OK;
     if (code != LINK_OK) {
         free(result->cubin);
         return code;

@@ -14,4 +14,13 @@ static inline uint64_t clock_now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Nanoseconds since 1970, by the clock that people set. */
+static inline uint64_t clock_wall(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 #endif

@@ -26,7 +26,8 @@ struct event_thread;
  * a known meaning there are left out. Codes from 64 on are ours. */
 enum link_code {
     LINK_OK = 0,
-    LINK_INTERNAL = 1,        /* internal error, or success with a warning */
+    LINK_INTERNAL = 1,        /* internal error; or, beside a cubin: */
+    LINK_WARNED = 1,          /* success with a warning */
     LINK_FAILED = 5,          /* assembling failed */
     LINK_NVVM_ERROR = 7,      /* libnvvm refused the program */
     LINK_NOT_RELOCATABLE = 8, /* the assembler's output is not a relocatable cubin */

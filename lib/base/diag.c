@@ -338,6 +338,10 @@ void diag_replay(struct diag_sink *sink)
     size_t begin = 0;
 
     context->error_count += sink->errors;
+    for (size_t i = 0; i < sink->message_count; i++) {
+        context->has_warning_or_error |= sink->messages[i].severity > DIAG_INFO;
+        context->has_fatal_error |= sink->messages[i].severity > DIAG_ERROR;
+    }
     if (outer)
         for (size_t i = 0; i < sink->message_count; i++) {
             const struct diag_message *message = &sink->messages[i];

@@ -177,7 +177,9 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
 {
     struct collector collector = {.used = used, .all_have = true, .ok = true};
 
-    used->is_selection = request->entry_count > 0;
+    used->is_selection = request->entry_count > 0 || request->matches;
+    used->matches = request->matches;
+    used->match_argument = request->match_argument;
     for (size_t i = 0; i < request->entry_count; i++)
         table_set(&used->selected, request->entries[i], 0);
     if (request->kernels || request->variables) {
@@ -273,7 +275,8 @@ static bool has(const struct used_names *used, const struct used_set *set, struc
 
 bool used_has_kernel(const struct used_names *used, struct text kernel)
 {
-    if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
+    if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE &&
+        !(used->matches && used->matches(used->match_argument, kernel)))
         return false;
     return used->keeps_kernels || has(used, &used->kernels, kernel);
 }

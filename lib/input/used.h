@@ -51,6 +51,9 @@ struct used_set {
     size_t length_count;
 };
 
+/* Whether a kernel is among those that an option selects by a pattern. */
+typedef bool used_match(const void *argument, struct text kernel);
+
 /* Start with {0}. */
 struct used_names {
     struct arena arena;
@@ -61,6 +64,8 @@ struct used_names {
     bool keeps_kernels;    /* every kernel stays anyway */
     bool is_selection;     /* only the kernels in `selected` stay at most */
     struct table selected; /* of used_request.entries */
+    used_match *matches;   /* beside those, what this says; or NULL */
+    const void *match_argument;
     struct used_set kernels;
     struct used_set variables;
 };
@@ -69,9 +74,11 @@ struct used_request {
     const char *kernels;        /* comma lists, or NULL */
     const char *variables;      /* the same */
     const struct text *entries; /* names: other kernels are dropped, whatever else keeps them */
-    size_t entry_count;         /* 0: no such choice */
-    bool ignore_host_info;      /* -ignore-host-info */
-    bool is_lto;                /* the link makes a whole program under -lto */
+    size_t entry_count;         /* 0: no such choice, but by `matches` */
+    used_match *matches;        /* kernels that stay beside those, or NULL */
+    const void *match_argument;
+    bool ignore_host_info; /* -ignore-host-info */
+    bool is_lto;           /* the link makes a whole program under -lto */
 };
 
 /* Reads the lists of `inputs`. False, and an error, when an object is damaged. */

@@ -109,6 +109,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
         .wants_places = observe_wants_places(link->observation),
+        .keep_exported = state_keeps_exported(link),
         .abi = request->output_abi,
         .has_index = request->index_file != NULL,
         .output_name = request->output,

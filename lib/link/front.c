@@ -32,6 +32,11 @@ static bool selects_entries(const struct link *link)
     return state_is_program(link) && !link->entries.is_compile_only;
 }
 
+static bool matches_entry(const void *entries, struct text kernel)
+{
+    return entries_match(entries, kernel);
+}
+
 static struct inflation inflation_of(const struct link *link, enum member_role role)
 {
     const struct link_request *request = link->request;
@@ -71,6 +76,8 @@ static bool select_members(struct link *link)
     if (selects_entries(link)) {
         used.entries = link->entries.names;
         used.entry_count = link->entries.count;
+        used.matches = link->entries.pattern_count ? matches_entry : NULL;
+        used.match_argument = &link->entries;
     }
     link->ptx_inflation = inflation_of(link, MEMBER_PTX);
     link->cubin_inflation = inflation_of(link, MEMBER_CUBIN);
@@ -188,7 +195,9 @@ static bool link_program(struct link *link)
         arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
-        .keep_dead = link->agreement.debug || link->request->relocatable || is_left_as_is(link),
+        .keep_dead = link->agreement.debug || link->request->relocatable ||
+                     link->entries.is_patch || is_left_as_is(link),
+        .keep_exported = state_keeps_exported(link),
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,
         .allow_undefined = state_has_user_cubins(link) || link->request->relocatable,
         .used = &link->used,
@@ -272,6 +281,14 @@ static uint64_t member_bytes(const struct members *members)
     return bytes;
 }
 
+static bool read_entries(struct link *link)
+{
+    if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
+        return true;
+    *link->status = EXIT_STATUS_USAGE;
+    return false;
+}
+
 bool front_open(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -282,8 +299,7 @@ bool front_open(struct link *link)
     };
     bool ok;
 
-    entries_read(&link->entries, &link->entries_arena, request->assembler_options);
-    ok = unified_check_index(request->index_file) &&
+    ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
          (reproduce_write(request, &link->inputs) || state_environment_failed(link));

@@ -103,10 +103,14 @@ static bool is_whole(const struct link *link)
 static const char *const *assembler_options(const struct link *link, struct arena *arena)
 {
     const struct link_request *request = link->request;
-    const char *const *given =
-        link->cut.chunks.count > 1 ? link->entries.others : request->assembler_options;
+    bool is_ptxas = link->assembled.assembler.ptxas.path != NULL;
+    const char *const *given = request->assembler_options;
 
-    if (!link->assembled.assembler.ptxas.path)
+    if (link->cut.chunks.count > 1)
+        given = link->entries.others;
+    else if (is_ptxas && link->entries.pattern_count)
+        given = link->entries.without_patterns;
+    if (!is_ptxas)
         return given;
     given = forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
     for (size_t i = 0; given[i]; i++)

@@ -2,6 +2,7 @@
 #include "link/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "link/whole.h"
 
@@ -19,6 +20,15 @@ bool state_is_program(const struct link *link)
     return link->request->options.lto && !state_has_user_cubins(link) &&
            !link->request->relocatable &&
            (link->members.lto_count == 0 || link->members.ptx_count == 0);
+}
+
+bool state_keeps_exported(const struct link *link)
+{
+    const struct entry_selection *entries = &link->entries;
+    const char *assembler = link->request->assembler.name;
+
+    return ((entries->is_extensible && !entries->is_compile_only) || entries->is_patch) &&
+           (!assembler || strcmp(assembler, "ptxas") != 0);
 }
 
 bool state_is_split(const struct link *link)
@@ -79,6 +89,7 @@ void state_free(struct link *link)
     buffer_free(&link->cut.explanation);
     table_free(&link->system_names);
     program_free(&link->program);
+    entries_free(&link->entries);
     arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);
     free(link->lto_library);

@@ -102,6 +102,11 @@ bool state_is_split(const struct link *link);
 /* How the program is cut: as was asked for, else so that a cache profits if there is one. */
 enum split_policy state_split_policy(const struct link *link);
 
+/* True under -Xptxas=-ewp and -astoolspatch where the built-in assembler takes them: what is
+ * exported stays, for later links and for tools. (ptxas gets the option and settles the rest, as
+ * under nvlink.) */
+bool state_keeps_exported(const struct link *link);
+
 /* True when cubins take part that are not left out later, as libcudadevrt may be. */
 bool state_has_user_cubins(const struct link *link);
 

@@ -28,6 +28,7 @@ struct merge_request {
     bool relocatable;              /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     bool suppress_stack_warning;   /* -suppress-stack-size-warning */
+    bool keep_exported;            /* functions that another link may call stay: -ewp */
     bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
     bool wants_places;             /* the report says where everything went */
     bool has_index;                /* -uidx: an index of unified symbols was given */

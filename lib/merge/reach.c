@@ -74,6 +74,8 @@ static void mark_root(struct marking *marking, uint32_t symbol)
     const struct merged_symbol *function = &m->symbols[symbol];
 
     if (m->request->relocatable || (merging_keeps_all(m) && function->file != MERGE_NONE) ||
+        (m->request->keep_exported && function->binding == STB_GLOBAL &&
+         function->file != MERGE_NONE) ||
         (merged_is_kernel(function) && function->file != MERGE_NONE &&
          (!m->request->used || used_has_kernel(m->request->used, function->name))))
         reach(marking, symbol);

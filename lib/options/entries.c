@@ -29,26 +29,78 @@ static size_t most_names(const char *const *words, size_t *word_count)
     return most;
 }
 
-void entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words)
+static bool add_patterns(struct entry_selection *selection, const char *list)
 {
-    size_t word_count, other_count = 0;
+    struct text rest = text_of(list), text;
+
+    while (text_take_part(&rest, &text)) {
+        struct entry_pattern *entry = &selection->patterns[selection->pattern_count];
+
+        *entry = (struct entry_pattern){.text = text};
+        if (!pattern_compile(&entry->pattern, text, "-Xptxas --entry-pattern"))
+            return false;
+        selection->pattern_count++;
+    }
+    return true;
+}
+
+/* Notes what the word asks for beside entries. */
+static void note_mode(struct entry_selection *selection, const char *word, struct text name)
+{
+    if (*word != '-')
+        return;
+    selection->is_compile_only |= is_option(name, "compile-only", "c");
+    selection->is_patch |= is_option(name, "compile-as-tools-patch", "astoolspatch");
+    selection->is_extensible |= is_option(name, "extensible-whole-program", "ewp");
+}
+
+bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words)
+{
+    size_t word_count, other_count = 0, rest_count = 0;
     size_t most = most_names(words, &word_count);
     const char **others = arena_alloc(arena, word_count + 1, sizeof *others);
+    const char **rest = arena_alloc(arena, word_count + 1, sizeof *rest);
+    bool ok = true;
 
-    *selection = (struct entry_selection){.others = others};
+    *selection = (struct entry_selection){.others = others, .without_patterns = rest};
     selection->names = arena_alloc(arena, most, sizeof *selection->names);
-    for (size_t i = 0; i < word_count; i++) {
+    selection->patterns = arena_alloc(arena, most, sizeof *selection->patterns);
+    for (size_t i = 0; ok && i < word_count; i++) {
         const char *start = words[i] + strspn(words[i], "-");
         struct text name = {start, strcspn(start, "=")};
+        bool has_value = *words[i] == '-' && (start[name.size] || words[i + 1]);
+        const char *value = start[name.size] ? start + name.size + 1 : words[i + 1];
 
-        if (*words[i] == '-' && is_option(name, "entry", "e") &&
-            (start[name.size] || words[i + 1])) {
-            add_names(selection, start[name.size] ? start + name.size + 1 : words[++i]);
+        if (has_value && is_option(name, "entry-pattern", "E")) {
+            ok = add_patterns(selection, value);
+            i += !start[name.size];
             continue;
         }
-        if (*words[i] == '-' && is_option(name, "compile-only", "c"))
-            selection->is_compile_only = true;
+        rest[rest_count++] = words[i];
+        if (has_value && is_option(name, "entry", "e")) {
+            add_names(selection, value);
+            if (!start[name.size])
+                rest[rest_count++] = words[++i];
+            continue;
+        }
+        note_mode(selection, words[i], name);
         others[other_count++] = words[i];
     }
-    others[other_count] = NULL;
+    others[other_count] = rest[rest_count] = NULL;
+    return ok;
+}
+
+bool entries_match(const struct entry_selection *selection, struct text kernel)
+{
+    for (size_t i = 0; i < selection->pattern_count; i++)
+        if (pattern_matches(&selection->patterns[i].pattern, kernel))
+            return true;
+    return false;
+}
+
+void entries_free(struct entry_selection *selection)
+{
+    for (size_t i = 0; i < selection->pattern_count; i++)
+        pattern_free(&selection->patterns[i].pattern);
+    selection->pattern_count = 0;
 }

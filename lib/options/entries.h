@@ -12,16 +12,32 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "options/pattern.h"
 
 struct entry_selection {
     struct text *names; /* each once or several times, as given */
     size_t count;
-    const char *const *others; /* the words that are not about entries; ends with NULL */
-    bool is_compile_only;      /* -c is among them */
+    struct entry_pattern {
+        struct text text;
+        struct pattern pattern;
+    } * patterns; /* of our own --entry-pattern, and -E */
+    size_t pattern_count;
+    const char *const *others;           /* the words that are not about entries; ends with NULL */
+    const char *const *without_patterns; /* the words but for those about patterns, likewise */
+    bool is_compile_only;                /* -c is among them */
+    bool is_patch;                       /* -astoolspatch: functions alone, which nothing calls */
+    bool is_extensible;                  /* -ewp: what is exported stays */
 };
 
 /* Reads the assembler's options `words` (ends with NULL, or is NULL): --entry, and -e, with a list
- * of names behind `=` or in the next word. The result refers to the words, and to `arena`. */
-void entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words);
+ * of names behind `=` or in the next word, and --entry-pattern, and -E, with a list of expressions.
+ * The result refers to the words, and to `arena`; entries_free lets go of the rest. False, and an
+ * error, when one is no expression. */
+bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words);
+
+/* True when some pattern matches the kernel's name. */
+bool entries_match(const struct entry_selection *selection, struct text kernel);
+
+void entries_free(struct entry_selection *selection);
 
 #endif

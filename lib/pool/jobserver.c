@@ -342,7 +342,11 @@ static bool put_back(int fd, const unsigned char *byte)
 
 enum jobserver_state jobserver_release(struct jobserver *jobserver)
 {
-    sigset_t before = block_signals();
+    sigset_t before;
+
+    if (!jobserver)
+        return JOBSERVER_NO_CLIENT;
+    before = block_signals();
 
     if (jobserver->token_cursor > held) {
         /* Forgotten even if it cannot be written: trying again would change nothing. */
@@ -361,7 +365,7 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
 
 enum jobserver_state jobserver_state(const struct jobserver *jobserver)
 {
-    return (enum jobserver_state)jobserver->state;
+    return jobserver ? (enum jobserver_state)jobserver->state : JOBSERVER_NO_CLIENT;
 }
 
 const char *jobserver_state_text(enum jobserver_state state)
@@ -371,6 +375,10 @@ const char *jobserver_state_text(enum jobserver_state state)
         return "it works";
     case JOBSERVER_SHORT_IO:
         return "its pipe has ended";
+    case JOBSERVER_SHUT_DOWN:
+        return "the process is ending";
+    case JOBSERVER_NO_CLIENT:
+        return "there is no client";
     case JOBSERVER_NO_MAKEFLAGS:
         return "MAKEFLAGS is not set";
     case JOBSERVER_NO_AUTH:
@@ -412,5 +420,6 @@ void jobserver_return_all(void)
         return;
     while (jobserver->token_cursor > held)
         put_back(jobserver->write_fd, --jobserver->token_cursor);
+    fail(jobserver, JOBSERVER_SHUT_DOWN);
     errno = saved;
 }

@@ -36,6 +36,8 @@ enum jobserver_use {
 enum jobserver_state {
     JOBSERVER_OK = 0,
     JOBSERVER_SHORT_IO = 2,     /* the pipe has ended, or took no byte */
+    JOBSERVER_SHUT_DOWN = 3,    /* the process is ending, and has given all tokens back */
+    JOBSERVER_NO_CLIENT = 4,    /* what NULL is in */
     JOBSERVER_NO_MAKEFLAGS = 5, /* the variable is not set */
     JOBSERVER_NO_AUTH = 6,      /* no jobserver in it */
     JOBSERVER_NOT_OPEN = 7,     /* one is named that cannot be understood or opened */
@@ -89,7 +91,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
  * there is something to wait for. After an error it waits for `wake_fd` alone. */
 enum jobserver_answer jobserver_acquire(struct jobserver *jobserver, int wake_fd);
 
-/* Gives a token back, the implicit one last. Returns the state. */
+/* Gives a token back, the implicit one last. Returns the state; NULL has nothing to give. */
 enum jobserver_state jobserver_release(struct jobserver *jobserver);
 
 enum jobserver_state jobserver_state(const struct jobserver *jobserver);

@@ -86,6 +86,27 @@ static void find_entries(struct table *states, const struct program *program)
     }
 }
 
+/* Each must select a kernel. */
+static bool check_patterns(const struct program *program, const struct program_request *request)
+{
+    const struct entry_selection *entries = request->entries;
+    bool is_good = true;
+
+    for (size_t i = 0; i < entries->pattern_count && request->selects_entries; i++) {
+        bool has_matched = false;
+
+        for (size_t j = 0; j < program->symbol_count && !has_matched; j++)
+            has_matched =
+                program->symbols[j].is_defined && program->symbols[j].is_entry &&
+                pattern_matches(&entries->patterns[i].pattern, program->symbols[j].own_name);
+        if (!has_matched)
+            diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
+                       TEXT_ARG(entries->patterns[i].text));
+        is_good &= has_matched;
+    }
+    return is_good;
+}
+
 /* The words are ptxas's. */
 static bool check_entries(const struct program *program, const struct program_request *request)
 {
@@ -95,7 +116,7 @@ static bool check_entries(const struct program *program, const struct program_re
     bool is_good = true;
 
     if (!entries || entries->count == 0)
-        return true;
+        return !entries || check_patterns(program, request);
     context_defer(&cleanup, table_cleanup, &states);
     for (size_t i = 0; i < entries->count; i++)
         table_set(&states, entries->names[i], ENTRY_UNKNOWN);
@@ -115,7 +136,7 @@ static bool check_entries(const struct program *program, const struct program_re
         is_good = false;
     }
     context_clean(&cleanup);
-    return is_good;
+    return check_patterns(program, request) && is_good;
 }
 
 struct fault_list {

@@ -105,8 +105,8 @@ static bool is_root(const struct program_symbol *symbol, const struct program_re
                used_has_variable(request->used, symbol->own_name);
     if (symbol->is_entry)
         return !request->used || used_has_kernel(request->used, symbol->own_name);
-    /* A cubin that is merged later may call it. */
-    return request->allow_undefined && symbol->linkage != PTX_INTERNAL;
+    /* A cubin that is merged later, or a later link, may call it. */
+    return (request->allow_undefined || request->keep_exported) && symbol->linkage != PTX_INTERNAL;
 }
 
 /* A scan for edits in one item of a module whose text stays whole, or in one of its sections. */

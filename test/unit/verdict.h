@@ -47,6 +47,8 @@ static inline char *verdict_messages(const char *ptx, size_t size, const char *a
                                .address64 = 1,
                                .machine64 = 1};
     code = builtin_assembler.assemble(builtin_assembler.state, &job, &result);
+    if (code == MINILINK_WARNED && result.cubin)
+        code = MINILINK_OK;
     free(result.cubin);
     if (code == MINILINK_OK) {
         free(result.log);

@@ -11,12 +11,11 @@
 #include "assembler/builtin/liveness.h"
 #include "assembler/builtin/spill.h"
 
-#define RESERVED_REGISTERS 4u
-#define MOST_REGISTERS     255u
-#define BANK_WORDS         4u /* of 64 registers */
-#define PREDICATES         7u
-#define MOST_ROUNDS        6u /* after these, everything that can be spilled is */
-#define MOST_INSTRUCTIONS  (1u << 29)
+#define MOST_REGISTERS    255u
+#define BANK_WORDS        4u /* of 64 registers */
+#define PREDICATES        7u
+#define MOST_ROUNDS       6u /* after these, everything that can be spilled is */
+#define MOST_INSTRUCTIONS (1u << 29)
 
 /* The physical registers of one kind, general or predicate, during one scan. */
 struct bank {
@@ -216,7 +215,19 @@ static void begin_bank(struct bank *bank, uint32_t first, uint32_t end)
     memcpy(bank->all, bank->free, sizeof bank->all);
 }
 
-static void scan_body(struct scan *scan, uint32_t budget)
+/* Whatever of count << 16 | first the bank has. */
+static void reserve(struct bank *bank, uint32_t reserved)
+{
+    uint32_t first = reserved & 0xffff, end = first + (reserved >> 16);
+
+    for (uint32_t i = first > bank->first ? first : bank->first; i < end && i < bank->end; i++)
+        bank->free[i / 64] &= ~place_bits(i, 1);
+    /* Of nobody who could make room. */
+    memset(bank->owner, 0xff, sizeof bank->owner);
+    memcpy(bank->all, bank->free, sizeof bank->all);
+}
+
+static void scan_body(struct scan *scan, uint32_t budget, uint32_t reserved)
 {
     struct body *body = scan->body;
     size_t positions = 2 * body->instruction_count;
@@ -228,7 +239,8 @@ static void scan_body(struct scan *scan, uint32_t budget)
     scan->ending = arena_alloc(body->arena, positions, sizeof *scan->ending);
     memset(scan->ending, 0xff, positions * sizeof *scan->ending);
     scan->next_ending = arena_alloc(body->arena, body->register_count, sizeof *scan->next_ending);
-    begin_bank(&scan->general, RESERVED_REGISTERS, budget);
+    begin_bank(&scan->general, ALLOCATE_FIRST, budget);
+    reserve(&scan->general, reserved);
     begin_bank(&scan->predicate, 0, PREDICATES);
     const uint32_t *sorted = sort_by_start(body, scan->intervals, &count);
     for (size_t i = 0; i < count; i++)
@@ -245,7 +257,8 @@ static bool spill_all(struct scan *scan)
     return scan->has_spilled;
 }
 
-bool allocate_registers(struct body *body, uint32_t budget, struct allocation *result)
+bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
+                        struct allocation *result)
 {
     struct scan scan = {.body = body, .spillable = (uint32_t)body->register_count};
     struct spill_area area = {0};
@@ -256,7 +269,7 @@ bool allocate_registers(struct body *body, uint32_t budget, struct allocation *r
     }
     scan.intervals = liveness_intervals(body);
     for (unsigned round = 0;; round++) {
-        scan_body(&scan, budget);
+        scan_body(&scan, budget, reserved);
         if (!scan.has_spilled && !scan.has_failed)
             break;
         if ((scan.has_failed && !scan.has_spilled) || round >= MOST_ROUNDS) {
@@ -271,7 +284,7 @@ bool allocate_registers(struct body *body, uint32_t budget, struct allocation *r
             return false;
     }
     result->register_count =
-        scan.general.used > RESERVED_REGISTERS ? scan.general.used : RESERVED_REGISTERS;
+        scan.general.used > ALLOCATE_FIRST ? scan.general.used : ALLOCATE_FIRST;
     result->predicate_count = scan.predicate.used;
     result->spill_bytes = area.size;
     return true;

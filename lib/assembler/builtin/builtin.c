@@ -26,7 +26,7 @@ static enum link_code give_answer(void *argument)
     struct answer *answer = argument;
     if (answer->sink->text.size)
         answer->result->log = buffer_take(&answer->sink->text, NULL);
-    if (answer->code == LINK_OK)
+    if (answer->code == LINK_OK || answer->code == LINK_WARNED)
         answer->result->cubin = buffer_take(&answer->unit->cubin, &answer->result->cubin_size);
     return answer->code;
 }
@@ -43,6 +43,8 @@ struct reporting {
     bool annotate;
     bool suppress_warnings;
     bool warnings_are_errors;
+    bool has_warning_or_error;
+    bool has_fatal_error;
 };
 
 static struct reporting set_reporting(const struct reporting *wanted)
@@ -59,6 +61,8 @@ static struct reporting set_reporting(const struct reporting *wanted)
         .annotate = context->annotate,
         .suppress_warnings = context->suppress_warnings,
         .warnings_are_errors = context->warnings_are_errors,
+        .has_warning_or_error = context->has_warning_or_error,
+        .has_fatal_error = context->has_fatal_error,
     };
     context->sink = wanted->sink;
     context->program = wanted->program;
@@ -70,7 +74,20 @@ static struct reporting set_reporting(const struct reporting *wanted)
     context->annotate = wanted->annotate;
     context->suppress_warnings = wanted->suppress_warnings;
     context->warnings_are_errors = wanted->warnings_are_errors;
+    context->has_warning_or_error = wanted->has_warning_or_error;
+    context->has_fatal_error = wanted->has_fatal_error;
     return old;
+}
+
+/* What the job's two bytes say of it, where its phases have gone through. */
+static enum link_code verdict(enum link_code code)
+{
+    const struct context *context = context_get();
+    if (code != LINK_OK)
+        return code;
+    return context->has_fatal_error        ? LINK_FAILED
+           : context->has_warning_or_error ? LINK_WARNED
+                                           : LINK_OK;
 }
 
 static int assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
@@ -86,7 +103,7 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
     const struct reporting outer = set_reporting(&log);
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
-    answer.code = driver_run(&unit);
+    answer.code = verdict(driver_run(&unit));
     set_reporting(&outer);
     enum link_code code = context_run(give_answer, &answer);
     buffer_free(&unit.cubin);

@@ -122,17 +122,34 @@ static void apply(struct instruction *instruction, struct arena *arena,
     instruction->modifier_count = (uint8_t)(count + !place.is_taken);
 }
 
-void cache_apply(struct body *body, const struct cache_modes *modes)
+static enum cache_mode mode_of(uint16_t operator, bool is_forced)
+{
+    return is_forced ? CACHE_FORCED : operator? CACHE_BY_DEFAULT : CACHE_AS_WRITTEN;
+}
+
+enum cache_mode cache_load_mode(const struct cache_modes *modes)
+{
+    return mode_of(modes->load, modes->forces_load);
+}
+
+enum cache_mode cache_store_mode(const struct cache_modes *modes)
+{
+    return mode_of(modes->store, modes->forces_store);
+}
+
+void cache_apply(struct body *body, const struct cache_modes *modes, uint8_t load_mode,
+                 uint8_t store_mode)
 {
     uint16_t load = opcode_find(TEXT("ld"));
     uint16_t store = opcode_find(TEXT("st"));
-    if (!modes->load && !modes->store)
+    if (load_mode == CACHE_AS_WRITTEN && store_mode == CACHE_AS_WRITTEN)
         return;
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
-        if (instruction->opcode == load && modes->load)
-            apply(instruction, body->arena, load_operators, modes->load, modes->forces_load);
-        else if (instruction->opcode == store && modes->store)
-            apply(instruction, body->arena, store_operators, modes->store, modes->forces_store);
+        if (instruction->opcode == load && load_mode != CACHE_AS_WRITTEN)
+            apply(instruction, body->arena, load_operators, modes->load, load_mode == CACHE_FORCED);
+        else if (instruction->opcode == store && store_mode != CACHE_AS_WRITTEN)
+            apply(instruction, body->arena, store_operators, modes->store,
+                  store_mode == CACHE_FORCED);
     }
 }

@@ -244,16 +244,18 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     struct body body = {.arena = request->scratch, .function = item->name};
     struct allocation allocation;
     struct frame frame;
-    *result = (struct function_code){.item = item};
+    *result = (struct function_code){.item = item, .global = result->global, .plan = result->plan};
     request->code->size = 0;
     request->relocations->count = 0;
     if (!parse(&body, item, request))
         return false;
-    cache_apply(&body, &request->cache);
+    cache_apply(&body, &request->cache, result->plan.load_cache_mode,
+                result->plan.store_cache_mode);
     frame_complete(&body, item);
     survey(result, &body, request);
     result->register_limit = budget_of(item, request->job->sm, registers_wanted(item, request));
-    if (!allocate_registers(&body, result->register_limit, &allocation) ||
+    if (!allocate_registers(&body, result->register_limit, request->reserved_registers,
+                            &allocation) ||
         !frame_layout(&body, item, request->parameter_base, &frame) ||
         !encode_body(&body, request->module->file, request->code, request->relocations))
         return false;

@@ -32,9 +32,18 @@ struct code_line {
 };
 
 /* A function that has been assembled. All of it lives in the chunk's arena. */
+/* What the phases in front of its compilation have settled for a function. */
+struct function_plan {
+    uint8_t load_cache_mode; /* enum cache_mode */
+    uint8_t store_cache_mode;
+    uint8_t scheduling_class; /* calls.h */
+};
+
 struct function_code {
     const struct ptx_item *item;
-    uint32_t global;             /* index in the scope */
+    uint32_t global; /* index in the scope */
+    struct function_plan plan;
+    uint64_t nanoseconds;        /* that it took, under --phase-trace */
     struct body_symbol *symbols; /* those of the body */
     uint8_t *uses;               /* enum symbol_use, one for each symbol */
     uint32_t *objects;           /* symbol -> index in the data's objects, or NO_INDEX */
@@ -77,7 +86,8 @@ struct compile_request {
     uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
     uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
     struct cache_modes cache;
-    bool has_lines; /* the results say which line code comes from */
+    uint32_t reserved_registers; /* count << 16 | first: see allocate.h */
+    bool has_lines;              /* the results say which line code comes from */
 };
 
 /* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */

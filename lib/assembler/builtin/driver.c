@@ -1,14 +1,19 @@
 /* driver.c: one PTX module to one relocatable cubin, phase by phase.
  *
  * A phase is a function here, named by what it does; the description's heading for it stands in the
- * table alone. What is more than a few lines is in a file of its own. Some phases only prepare an
- * optimiser, which this assembler has not: do_nothing() says why. */
+ * table alone. What is more than a few lines is in a file of its own. Where there is nothing to do,
+ * --phase-trace says why. */
 #include "assembler/builtin/driver.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "assembler/builtin/allocate.h"
 #include "assembler/builtin/budget.h"
+#include "assembler/builtin/calls.h"
 #include "assembler/builtin/conflicts.h"
+#include "assembler/builtin/dummy.h"
 #include "assembler/builtin/emit.h"
 #include "assembler/builtin/entries.h"
 #include "assembler/builtin/kernels.h"
@@ -54,10 +59,24 @@ static enum link_code check_cancellation(struct unit *unit)
     return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
 }
 
-/* Phase 3. The sum, which phase 25 ends; each phase's own time is the driver's. */
+/* What the phase has to say under --phase-trace. */
+__attribute__((format(printf, 3, 4))) static void remark(struct unit *unit, unsigned phase,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    if (!unit->switches.phase_trace)
+        return;
+    va_start(arguments, format);
+    vsnprintf(unit->times.remarks[phase - 1], UNIT_REMARK_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+/* Phase 3. Both clocks, which phase 25 stops: the one on the wall, and the one that only goes on;
+ * each phase's own time is the driver's. */
 static enum link_code start_clock(struct unit *unit)
 {
     unit->times.start = now(unit);
+    unit->times.wall_start = unit->switches.phase_trace ? clock_wall() : 0;
     return LINK_OK;
 }
 
@@ -127,12 +146,15 @@ static enum link_code check_versions(struct unit *unit)
     return ok_or_failed(check_fit(unit, arch));
 }
 
-/* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode. */
+/* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode; -ewp and
+ * -astoolspatch are other ways to make what can be merged, and go before that unless the user says
+ * -c. */
 static enum link_code choose_mode(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     unsigned flags = 0;
-    if (switches->compile_only || unit->job->mode != MINILINK_MODE_WHOLE)
+    if (switches->compile_only ||
+        (unit->job->mode != MINILINK_MODE_WHOLE && !switches->extensible && !switches->tools_patch))
         flags |= MODE_FLAG_COMPILE_ONLY;
     if (switches->tools_patch)
         flags |= MODE_FLAG_TOOLS_PATCH;
@@ -141,7 +163,17 @@ static enum link_code choose_mode(struct unit *unit)
     if (switches->debug || unit->job->debug)
         flags |= MODE_FLAG_DEBUG;
     unit->mode = mode_choose(flags);
+    if (unit->mode)
+        remark(unit, 6, "%s", unit->mode->name);
     return ok_or_failed(unit->mode != NULL);
+}
+
+/* Phase 7. */
+static enum link_code emit_header(struct unit *unit)
+{
+    bool ok = dummy_add(unit);
+    remark(unit, 7, unit->dummy ? ".entry " DUMMY_NAME " is added" : "the module has " DUMMY_NAME);
+    return ok_or_failed(ok);
 }
 
 /* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
@@ -194,10 +226,20 @@ static enum link_code limit_registers(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 13. ptxas 13.0 has -e, and no -E. */
+/* Phase 13. ptxas 13.0 has -e, and no -E, which is an option of ours. */
 static enum link_code select_entries(struct unit *unit)
 {
-    return ok_or_failed(entries_select(unit));
+    bool had_dummy = unit->dummy != NULL;
+    size_t entries = 0;
+    dummy_remove(unit);
+    bool ok = entries_select(unit);
+    for (size_t i = 0; i < unit->scope.count && unit->switches.phase_trace; i++) {
+        const struct global *global = &unit->scope.globals[i];
+        entries += global->is_function && global->is_defined && global->item->function.is_entry;
+    }
+    remark(unit, 13, "%zu entries%s", entries,
+           had_dummy ? ", " DUMMY_NAME " is removed again" : "");
+    return ok_or_failed(ok);
 }
 
 /* Phase 14. What is compiled from here on reads this copy of the job and no longer the caller's:
@@ -221,12 +263,75 @@ static enum link_code start_mode(struct unit *unit)
     return LINK_OK;
 }
 
+/* Phase 16. */
+static enum link_code set_cache_modes(struct unit *unit)
+{
+    static const char *const names[] = {[CACHE_AS_WRITTEN] = "as written",
+                                        [CACHE_BY_DEFAULT] = "default",
+                                        [CACHE_FORCED] = "forced"};
+    const struct cache_modes *modes = &unit->config.cache;
+    enum cache_mode load = cache_load_mode(modes), store = cache_store_mode(modes);
+    for (size_t i = 0; i < unit->function_count; i++) {
+        unit->functions[i].plan.load_cache_mode = (uint8_t)load;
+        unit->functions[i].plan.store_cache_mode = (uint8_t)store;
+    }
+    remark(unit, 16, "loads: %s, stores: %s", names[load], names[store]);
+    return LINK_OK;
+}
+
+/* Phase 17. ptxas 13.0 (measured) takes both without a word, and so neither ends the compilation.
+ * Bodies are read for what somebody will see. */
+static enum link_code look_at_calls(struct unit *unit)
+{
+    bool is_wanted = unit->switches.verbose || unit->switches.phase_trace;
+    if (!is_wanted && !calls_may_warn(unit))
+        return LINK_OK;
+    unit->calls = arena_zalloc(&unit->arena, 1, sizeof *unit->calls);
+    calls_read(unit->calls, unit);
+    remark(unit, 17, "%zu told, %u rings of calls", calls_report(unit->calls, unit),
+           unit->calls->ring_count);
+    return LINK_OK;
+}
+
+/* Phase 18. Instructions keep the order of the text: the class is what a scheduler would be told,
+ * and shown to those who ask. */
+static enum link_code set_scheduling_classes(struct unit *unit)
+{
+    size_t counts[SCHEDULING_CLASSES] = {0};
+    if (!unit->calls || !unit->switches.phase_trace) {
+        remark(unit, 18, "nothing to do: instructions keep the order of the text");
+        return LINK_OK;
+    }
+    calls_schedule(unit->calls, unit);
+    for (size_t i = 0; i < unit->function_count; i++)
+        counts[unit->functions[i].plan.scheduling_class]++;
+    remark(unit, 18, "class 0: %zu functions, 1: %zu, 2: %zu", counts[0], counts[1], counts[2]);
+    return LINK_OK;
+}
+
 /* Phase 19. The line table is the debug information that there is; the .debug_ sections of the
  * module itself describe code of another encoding and are left out. */
 static enum link_code decide_line_table(struct unit *unit)
 {
     unit->config.has_lines =
         (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
+    remark(unit, 19, "%s",
+           unit->config.has_lines ? "a line table" : "nothing to do: without -lineinfo and -g");
+    return LINK_OK;
+}
+
+/* Phase 20. R0 to R3 are reserved always; ptxas 13.0 has no option that reserves more, as these of
+ * ours do. */
+static enum link_code reserve_registers(struct unit *unit)
+{
+    uint32_t first = (uint32_t)unit->switches.first_reserved;
+    uint32_t count = (uint32_t)unit->switches.reserved_count;
+    first = first < ALLOCATE_FIRST ? ALLOCATE_FIRST : first;
+    unit->config.reserved_registers = count << 16 | first;
+    if (count)
+        remark(unit, 20, "R0 to R%u, and %u from R%u on", ALLOCATE_FIRST - 1, count, first);
+    else
+        remark(unit, 20, "R0 to R%u", ALLOCATE_FIRST - 1);
     return LINK_OK;
 }
 
@@ -252,11 +357,31 @@ static enum link_code empty_output(struct unit *unit)
     return LINK_OK;
 }
 
+/* What --phase-trace tells of each function, and the longest of their times. */
+static void note_times(struct unit *unit)
+{
+    uint64_t peak = 0;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        buffer_printf(&unit->times.functions,
+                      "function '%.*s': cache mode %u of loads, %u of stores, scheduling class %u, "
+                      "%.3f ms\n",
+                      TEXT_ARG(function->item->name), function->plan.load_cache_mode,
+                      function->plan.store_cache_mode, function->plan.scheduling_class,
+                      (double)function->nanoseconds / 1e6);
+        peak = function->nanoseconds > peak ? function->nanoseconds : peak;
+    }
+    remark(unit, 23, "%zu functions on %u threads, the longest %.3f ms", unit->function_count,
+           unit->thread_count, (double)peak / 1e6);
+}
+
 /* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
  * sections in order of the text, in one (QUIRK 3). */
 static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
+    if (unit->switches.phase_trace)
+        note_times(unit);
     if (code != LINK_OK)
         return code;
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
@@ -280,6 +405,7 @@ static enum link_code free_functions(struct unit *unit)
 {
     kernels_free(unit);
     unit->times.total = unit->times.start ? now(unit) - unit->times.start : 0;
+    unit->times.wall_total = unit->times.wall_start ? clock_wall() - unit->times.wall_start : 0;
     return LINK_OK;
 }
 
@@ -295,27 +421,6 @@ static enum link_code free_unit(struct unit *unit)
     return LINK_OK;
 }
 
-/* The phases that only prepare an optimiser, or what this assembler does another way.
- *
- * Phase 7: the dummy entry (QUIRK 2) is there for a parser that wants one in each module, and is
- * dropped again. This one takes a module of a header alone, as ptxas 13.0 does.
- *
- * Phase 16: cache operators are the same for all functions, and stand in what phase 21 completes;
- * which loads and stores they are for, cache.c says.
- *
- * Phase 17: ptxas 13.0 (measured) takes both an indirect call beside mma .f64 and mutual recursion
- * without a word.
- *
- * Phase 18: instructions keep the order of the text, so there is no scheduler to choose.
- *
- * Phase 20: R0 to R3 are reserved always (allocate.c), and ptxas 13.0 has no option that reserves
- * more. */
-static enum link_code do_nothing(struct unit *unit)
-{
-    (void)unit;
-    return LINK_OK;
-}
-
 const struct phase driver_phases[UNIT_PHASES] = {
     {"Option Query and Cache Configuration", read_options, false},
     {"Cancellation Check", check_cancellation, false},
@@ -323,7 +428,7 @@ const struct phase driver_phases[UNIT_PHASES] = {
     {"Callback Registration", parse_module, false},
     {"SM Version Validation", check_versions, false},
     {"Mode Flag Dispatch", choose_mode, false},
-    {"PTX Header Emission", do_nothing, false},
+    {"PTX Header Emission", emit_header, false},
     {"Tools-Patch Warnings", check_patch_code, false},
     {"Compilation Flag Setup", resolve_conflicts, false},
     {"Hash Maps and Codegen Context", make_tables, false},
@@ -332,11 +437,11 @@ const struct phase driver_phases[UNIT_PHASES] = {
     {"Entry Point Collection", select_entries, false},
     {"Transfer State into Codegen Context", apply_switches, false},
     {"init_callback(ctx, entries)", start_mode, false},
-    {"Load/Store Cache Mode", do_nothing, false},
-    {"Indirect Call and MMA Validation", do_nothing, false},
-    {"Scheduling Class Assignment", do_nothing, false},
+    {"Load/Store Cache Mode", set_cache_modes, false},
+    {"Indirect Call and MMA Validation", look_at_calls, false},
+    {"Scheduling Class Assignment", set_scheduling_classes, false},
     {"Debug Info Setup", decide_line_table, false},
-    {"Reserved Register Configuration", do_nothing, false},
+    {"Reserved Register Configuration", reserve_registers, false},
     {"Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
     {"Output File Setup", empty_output, false},
     {"Per-Function Compile Loop", compile_functions, false},
@@ -369,6 +474,17 @@ static enum link_code run_until_failure(void *argument)
     return LINK_OK;
 }
 
+static enum link_code trace_functions(struct text lines)
+{
+    while (lines.size) {
+        const char *end = memchr(lines.data, '\n', lines.size);
+        size_t size = (size_t)(end - lines.data);
+        diag_note("%.*s", (int)size, lines.data);
+        lines = (struct text){lines.data + size + 1, lines.size - size - 1};
+    }
+    return LINK_OK;
+}
+
 /* One message, so that chunks that are assembled at once do not mix. */
 static enum link_code trace(void *argument)
 {
@@ -376,10 +492,13 @@ static enum link_code trace(void *argument)
     diag_info("Phases of '%s':", unit->job->name);
     for (size_t i = 0; i < UNIT_PHASES; i++)
         if (unit->times.has_run[i])
-            diag_note("%02zu %-54s %10.3f ms", i + 1, driver_phases[i].name,
-                      (double)unit->times.phases[i] / 1e6);
+            diag_note("%02zu %-54s %10.3f ms%s%s", i + 1, driver_phases[i].name,
+                      (double)unit->times.phases[i] / 1e6, unit->times.remarks[i][0] ? "  " : "",
+                      unit->times.remarks[i]);
     diag_note("03 to 25 %-48s %10.3f ms", "together", (double)unit->times.total / 1e6);
-    return LINK_OK;
+    diag_note("03 to 25 %-48s %10.3f ms", "by the clock on the wall",
+              (double)unit->times.wall_total / 1e6);
+    return trace_functions(buffer_view(&unit->times.functions));
 }
 
 enum link_code driver_run(struct unit *unit)
@@ -390,5 +509,6 @@ enum link_code driver_run(struct unit *unit)
         if (driver_phases[i].is_teardown)
             run_phase(unit, i);
     enum link_code traced = unit->switches.phase_trace ? context_run(trace, unit) : LINK_OK;
+    buffer_free(&unit->times.functions);
     return code == LINK_OK ? traced : code;
 }

@@ -10,6 +10,8 @@
 #include "assembler/builtin/mode.h"
 #include "assembler/builtin/unit.h"
 #include "base/diag.h"
+#include "options/pattern.h"
+#include "ptx/types.h"
 #include "ptx/lexer.h"
 
 /* Functions whose bodies have not been looked through yet. */
@@ -53,6 +55,36 @@ static bool check_names(const struct unit *unit)
     return true;
 }
 
+/* What one pattern selects; false, reported, when it is wrong or matches no kernel. */
+static bool select_pattern(struct walk *walk, const struct unit *unit, struct text text)
+{
+    struct pattern pattern;
+    bool has_matched = false;
+    if (!pattern_compile(&pattern, text, "--entry-pattern"))
+        return false;
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (!global->is_function || !global->item->function.is_entry ||
+            !pattern_matches(&pattern, global->name))
+            continue;
+        select_function(walk, global);
+        has_matched = true;
+    }
+    pattern_free(&pattern);
+    if (!has_matched)
+        diag_error("No entry function matches '%.*s'", TEXT_ARG(text));
+    return has_matched;
+}
+
+static bool select_matching(struct walk *walk, const struct unit *unit)
+{
+    bool ok = true;
+    for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
+         word = word->next)
+        ok &= select_pattern(walk, unit, word->text);
+    return ok;
+}
+
 static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
@@ -65,12 +97,26 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
         diag_error("Entry function '%.*s' not found", TEXT_ARG(word->text));
         ok = false;
     }
-    for (size_t i = 0; !unit->switches.entries.first && i < unit->scope.count; i++) {
+    ok = select_matching(walk, unit) && ok;
+    if (unit->switches.entries.first || unit->switches.entry_patterns.first)
+        return ok;
+    for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];
         if (global->is_function && global->item->function.is_entry)
             select_function(walk, global);
     }
     return ok;
+}
+
+/* A later link may call these. */
+static void select_exported(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->scope->count; i++) {
+        struct global *global = &walk->scope->globals[i];
+        if (global->is_function && global->is_defined && global->item->linkage != PTX_INTERNAL &&
+            !global->item->function.is_entry)
+            select_function(walk, global);
+    }
 }
 
 /* Variables are never dropped. */
@@ -87,6 +133,8 @@ static bool select_program(struct unit *unit)
                         .work = arena_alloc(&unit->arena, unit->scope.count, sizeof *walk.work)};
     if (!select_entries(&walk, unit))
         return false;
+    if (unit->mode->keeps_exported)
+        select_exported(&walk);
     select_from_variables(&walk, &unit->module);
     while (walk.work_count)
         select_named(&walk, walk.work[--walk.work_count]->item->function.body);

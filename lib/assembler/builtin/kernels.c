@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/events.h"
 #include "base/memory.h"
@@ -55,8 +56,8 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
     if (!room->spellings)
         room->spellings = parse_spellings_new(&room->arena);
     struct compile_request request = unit->config;
-    uint32_t global = function->global;
     uint64_t start = events_clock();
+    uint64_t begin = unit->switches.phase_trace ? clock_now() : 0;
     bool ok;
 
     if (unit_is_cancelled(unit))
@@ -68,7 +69,8 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
     request.signatures = &room->signatures;
     request.spellings = room->spellings;
     ok = compile_function(function, function->item, &request);
-    function->global = global;
+    if (begin)
+        function->nanoseconds = clock_now() - begin;
     arena_reset(&room->scratch);
     if (start)
         events_record(&(struct event){.kind = EVENT_FUNCTION,
@@ -235,10 +237,10 @@ static enum link_code compile_on_threads(struct unit *unit, uint32_t threads)
 enum link_code kernels_compile(struct unit *unit)
 {
     uint32_t threads = switches_threads(&unit->switches, unit->job);
-    enum link_code code = threads > 1 && unit->function_count > 1
-                              ? compile_on_threads(unit, threads)
-                              : compile_here(unit);
+    enum link_code code;
 
+    unit->thread_count = threads > 1 && unit->function_count > 1 ? threads : 1;
+    code = unit->thread_count > 1 ? compile_on_threads(unit, threads) : compile_here(unit);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     return code;

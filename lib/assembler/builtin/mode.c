@@ -62,11 +62,12 @@ static bool finish_relocatable(struct unit *unit)
 static bool finish_patch(struct unit *unit);
 
 static const struct mode modes[MODE_KINDS] = {
-    [MODE_WHOLE_PROGRAM] = {"whole program", true, init, begin_program, finish_program},
-    [MODE_COMPILE_ONLY] = {"compile-only", false, init, begin_relocatable, finish_relocatable},
-    [MODE_TOOLS_PATCH] = {"tools-patch", false, init, begin_patch, finish_patch},
-    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, init, begin_program,
-                                       finish_program},
+    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, init, begin_program, finish_program},
+    [MODE_COMPILE_ONLY] = {"compile-only", false, false, init, begin_relocatable,
+                           finish_relocatable},
+    [MODE_TOOLS_PATCH] = {"tools-patch", false, false, init, begin_patch, finish_patch},
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, init,
+                                       begin_relocatable, finish_relocatable},
 };
 
 const struct mode *mode_get(enum mode_kind kind)
@@ -167,7 +168,7 @@ bool mode_check_tools_patch(const struct unit *unit)
         const struct ptx_item *item = &unit->module.items[i];
         if (item->kind == PTX_VARIABLE)
             has[resource_of(&item->variable)] = true;
-        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry;
+        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry && item != unit->dummy;
     }
     if (has_entry)
         diag_error("Entry function " NOT_ALLOWED);

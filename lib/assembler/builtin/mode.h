@@ -26,6 +26,7 @@ enum mode_flag {
 struct mode {
     const char *name;
     bool is_program;                   /* phase 13: only kernels and what they reach is compiled */
+    bool keeps_exported;               /* ... and what other modules may call */
     void (*init)(struct unit *unit);   /* phase 15: makes the functions' records */
     void (*begin)(struct unit *unit);  /* phase 21: before the first function */
     bool (*finish)(struct unit *unit); /* phase 24: after the last; false, and errors */

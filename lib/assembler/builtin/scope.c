@@ -127,7 +127,7 @@ void scope_free(struct scope *scope)
 struct global *scope_find(const struct scope *scope, struct text name)
 {
     uint32_t index = table_find(&scope->names, name);
-    return index == TABLE_NONE ? NULL : &scope->globals[index];
+    return index >= scope->count ? NULL : &scope->globals[index];
 }
 
 struct global *scope_target(const struct scope *scope, struct global *global)

@@ -1,5 +1,5 @@
 /* switches.c: the options of ptxas 13.0, as its --help lists them, three of its hidden ones, and
- * one of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
+ * four of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
  * assembling (--help). */
 #include "assembler/builtin/switches.h"
 
@@ -11,6 +11,7 @@
 #include "pool/pool.h"
 
 #define MINIMUM_SECTION 4096
+#define MOST_RESERVED   255
 
 enum value {
     FLAG,    /* has none; stored as bool */
@@ -44,8 +45,10 @@ static const struct row {
     {"disable-warnings", "w", FLAG, AT(no_warnings)},
     {"dont-merge-basicblocks", "no-bb-merge", FLAG, NOWHERE},
     {"entry", "e", LIST, AT(entries)},
+    {"entry-pattern", "E", LIST, AT(entry_patterns)},
     {"extensible-whole-program", "ewp", FLAG, AT(extensible)},
     {"fast-compile", NULL, FLAG, AT(fast_compile)},
+    {"first-reserved-rreg", NULL, NUMBER, AT(first_reserved)},
     {"fmad", NULL, BOOLEAN, NOWHERE},
     {"force-load-cache", "flcm", WORD, AT(forced_load_cache)},
     {"force-store-cache", "fscm", WORD, AT(forced_store_cache)},
@@ -65,6 +68,7 @@ static const struct row {
     {"position-independent-code", "pic", BOOLEAN, AT(position_independent)},
     {"preserve-relocs", NULL, FLAG, AT(preserve_relocations)},
     {"register-usage-level", "regUsageLevel", NUMBER, AT(register_usage_level)},
+    {"reserved-rreg-count", NULL, NUMBER, AT(reserved_count)},
     {"return-at-end", "ret-end", FLAG, NOWHERE},
     {"sanitize", NULL, WORD, AT(sanitizer)},
     {"sp-bounds-check", NULL, FLAG, NOWHERE},
@@ -140,7 +144,10 @@ static bool store_number(struct reader *reader, const struct row *row, const cha
         diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
         return false;
     }
-    if (number < 0 && (row->field == AT(split_compile) || row->field == AT(minimum_section))) {
+    bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
+    if ((number < 0 &&
+         (is_reserved || row->field == AT(split_compile) || row->field == AT(minimum_section))) ||
+        (is_reserved && number > MOST_RESERVED)) {
         diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
         return false;
     }

@@ -42,8 +42,11 @@ struct switches {
     bool no_tensor_checks;
     bool preserve_relocations;
     bool override_directives;
-    bool phase_trace;           /* of ours: not among the options of ptxas */
-    int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
+    bool phase_trace;       /* of ours: not among the options of ptxas, as are the next three */
+    int32_t first_reserved; /* of general registers that are given to nobody */
+    int32_t reserved_count;
+    struct switch_words entry_patterns; /* extended regular expressions */
+    int32_t dynamic_scheduling;         /* 0 or 1, and so are the next two */
     int32_t expensive;
     int32_t position_independent;
     int32_t split_compile;

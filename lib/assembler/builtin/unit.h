@@ -17,10 +17,12 @@
 #include "minilink/assembler.h"
 #include "ptx/module.h"
 
+struct calls;
 struct mode;
 struct room;
 
-#define UNIT_PHASES 26u /* minilink-internals(7), Phases */
+#define UNIT_PHASES      26u /* minilink-internals(7), Phases */
+#define UNIT_REMARK_SIZE 88u
 
 /* In nanoseconds; zero without --phase-trace. */
 struct phase_times {
@@ -29,6 +31,10 @@ struct phase_times {
     uint64_t begin;               /* of the first phase, always */
     uint64_t start;
     uint64_t total;
+    uint64_t wall_start; /* by the clock on the wall, which may be set meanwhile */
+    uint64_t wall_total;
+    char remarks[UNIT_PHASES][UNIT_REMARK_SIZE]; /* what a phase did, or why it did nothing */
+    struct buffer functions;                     /* what phases 16 and 18 settled for each */
 };
 
 /* Everything that has to be let go of when the chunk is done, however that comes about. Start with
@@ -38,6 +44,7 @@ struct unit {
     struct minilink_job own_job;
     struct switches switches;
     const struct mode *mode;
+    const struct ptx_item *dummy; /* from phase 7 to 13: dummy.h */
     struct phase_times times;
     struct compile_request config; /* what each function's compilation reads, but for its memory */
     struct arena arena;            /* results, but for those of functions */
@@ -48,6 +55,8 @@ struct unit {
     struct scope scope;
     struct function_code *functions; /* in order of the text */
     size_t function_count;
+    uint32_t thread_count; /* that assembled them */
+    struct calls *calls;   /* who calls whom, where that was looked at: phase 17 */
     struct data data;
     uint32_t parameter_base; /* of kernels, in constant bank 0 */
     bool checks_registers;   /* of kernels against those of the functions that they call */

@@ -27,6 +27,7 @@ enum minilink_mode {
 enum minilink_code {
     MINILINK_OK = 0,
     MINILINK_INTERNAL = 1,
+    MINILINK_WARNED = 1, /* with a cubin: it is good, and `log` has warnings */
     MINILINK_FAILED = 5, /* the PTX is wrong; `log` says why */
     MINILINK_NOT_RELOCATABLE = 8,
     MINILINK_NO_MEMORY = 64,
@@ -70,7 +71,7 @@ struct minilink_job {
  * by minilink with free(). */
 struct minilink_result {
     size_t size;       /* sizeof this struct at the caller */
-    void *cubin;       /* a whole ELF file; set when the result is MINILINK_OK */
+    void *cubin;       /* a whole ELF file; set when the result is MINILINK_OK or _WARNED */
     size_t cubin_size; /* in bytes */
     char *log;         /* NUL-terminated lines for the user: what ptxas would print; or NULL */
 };

@@ -37,7 +37,7 @@ static struct chunk list[MOST];
 static struct chunks chunks = {.list = list};
 
 /* What the fake assembler shall do with each chunk, by index; all else succeeds. */
-enum deed { SUCCEED, FAIL, NO_MEMORY, LIE, WAIT_FOR_CANCEL, REPORT };
+enum deed { SUCCEED, FAIL, NO_MEMORY, LIE, WAIT_FOR_CANCEL, REPORT, WARN, WARN_AND_LIE };
 static enum deed deeds[MOST];
 static const char *logs[MOST];
 static atomic_int running, most_running, started, started_order[MOST];
@@ -78,12 +78,15 @@ static int do_deed(const struct minilink_job *job, struct minilink_result *resul
     case REPORT:
         diag_warning("from within %s", job->name);
         break;
+    case WARN_AND_LIE:
+        return MINILINK_WARNED;
+    case WARN:
     case SUCCEED:
         break;
     }
     result->cubin = strdup(job->ptx);
     result->cubin_size = job->ptx_size;
-    return MINILINK_OK;
+    return deeds[i] == WARN ? MINILINK_WARNED : MINILINK_OK;
 }
 
 static int fake_assemble(void *state, const struct minilink_job *job,
@@ -314,6 +317,23 @@ START_TEST(success_without_a_cubin_is_an_internal_error)
 
     make_chunks(2);
     deeds[1] = LIE;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
+    free(said);
+}
+END_TEST
+
+START_TEST(success_with_a_warning_is_a_success_where_there_is_a_cubin)
+{
+    struct cubins cubins = {0};
+    char *said;
+
+    make_chunks(3);
+    deeds[1] = WARN;
+    ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_OK);
+    ck_assert_ptr_nonnull(cubins.list[1].data);
+    free(said);
+    cubins_free(&cubins);
+    deeds[1] = WARN_AND_LIE;
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_INTERNAL);
     free(said);
 }
@@ -589,6 +609,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, a_running_chunk_behind_a_failure_is_cancelled);
     tcase_add_loop_test(cases, memory_that_runs_out_in_a_worker_is_that_chunks_result, 0, counts);
     tcase_add_test(cases, success_without_a_cubin_is_an_internal_error);
+    tcase_add_test(cases, success_with_a_warning_is_a_success_where_there_is_a_cubin);
     tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
     tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
     tcase_add_loop_test(cases, log_lines_are_understood, 0, COUNT(parse_rows));

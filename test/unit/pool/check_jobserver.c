@@ -199,8 +199,9 @@ END_TEST
 START_TEST(each_state_has_words_of_its_own)
 {
     static const enum jobserver_state states[] = {
-        JOBSERVER_OK,       JOBSERVER_SHORT_IO, JOBSERVER_NO_MAKEFLAGS, JOBSERVER_NO_AUTH,
-        JOBSERVER_NOT_OPEN, JOBSERVER_IO_ERROR, JOBSERVER_BAD_RELEASE};
+        JOBSERVER_OK,        JOBSERVER_SHORT_IO,     JOBSERVER_SHUT_DOWN,
+        JOBSERVER_NO_CLIENT, JOBSERVER_NO_MAKEFLAGS, JOBSERVER_NO_AUTH,
+        JOBSERVER_NOT_OPEN,  JOBSERVER_IO_ERROR,     JOBSERVER_BAD_RELEASE};
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         for (size_t j = 0; j < i; j++)
@@ -297,6 +298,22 @@ static void on_signal(int number)
     jobserver_return_all();
     _exit(0);
 }
+
+START_TEST(no_client_and_one_that_is_shut_down_have_states)
+{
+    struct jobserver_auth auth = make_pipe("ab");
+    struct jobserver *jobserver = jobserver_open(&auth);
+
+    ck_assert_int_eq(jobserver_state(NULL), 4);
+    ck_assert_int_eq(jobserver_release(NULL), 4);
+    jobserver_acquire(jobserver, -1);
+    jobserver_acquire(jobserver, -1);
+    jobserver_return_all();
+    expect_in_pipe("ba");
+    ck_assert_int_eq(jobserver_state(jobserver), 3);
+    ck_assert_int_eq(jobserver_close(jobserver), 3);
+}
+END_TEST
 
 START_TEST(a_signal_handler_returns_everything)
 {
@@ -416,6 +433,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, a_fifo_serves_both_ways);
     tcase_add_test(cases, a_file_or_nothing_in_place_of_a_fifo_is_refused);
     tcase_add_test(cases, a_signal_handler_returns_everything);
+    tcase_add_test(cases, no_client_and_one_that_is_shut_down_have_states);
     tcase_add_loop_test(cases, join_says_what_the_user_must_know_and_no_more, 0, COUNT(join_rows));
     tcase_add_test(cases, a_jobserver_that_nobody_asked_for_is_an_info_under_v);
     suite_add_tcase(suite, cases);

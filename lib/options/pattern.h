@@ -1,0 +1,23 @@
+/* pattern.h: extended regular expressions of POSIX, for names of kernels. */
+#ifndef MINILINK_OPTIONS_PATTERN_H
+#define MINILINK_OPTIONS_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+
+#include "base/text.h"
+
+struct pattern {
+    regex_t expression;
+};
+
+/* Reads the expression. False, and a fatal diagnostic that names `option`, when it is none; there
+ * is nothing to free then. Raises LINK_NO_MEMORY. */
+bool pattern_compile(struct pattern *pattern, struct text text, const char *option);
+
+/* True when the expression matches `name` or a part of it. Raises LINK_NO_MEMORY. */
+bool pattern_matches(const struct pattern *pattern, struct text name);
+
+void pattern_free(struct pattern *pattern);
+
+#endif
