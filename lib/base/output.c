@@ -15,8 +15,8 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-/* A link has one output open at a time, and perhaps one more for a kept file. */
-#define SLOTS 8
+/* A link has its output open, its lists and what is told of it, and perhaps a kept file. */
+#define SLOTS 16
 
 /* What mkostemp replaces, behind as much of the target's name as is kept. */
 static const char suffix[] = ".XXXXXX";
@@ -125,21 +125,26 @@ static bool write_failed(struct output *output, int error)
     return false;
 }
 
-bool output_commit(struct output *output, bool executable)
+bool output_finish(struct output *output, bool executable)
 {
     int failed = 0;
 
-    if (output->temporary) {
-        if (fchmod(output->fd, final_mode(executable)) || fsync(output->fd))
-            failed = errno;
-    }
+    if (output->fd < 0)
+        return true;
+    if (output->temporary && (fchmod(output->fd, final_mode(executable)) || fsync(output->fd)))
+        failed = errno;
     if (close(output->fd) && !failed)
         failed = errno;
     output->fd = -1;
-    if (!failed && output->temporary && rename(output->temporary, output->target))
-        failed = errno;
-    if (failed)
-        return write_failed(output, failed);
+    return !failed || write_failed(output, failed);
+}
+
+bool output_commit(struct output *output, bool executable)
+{
+    if (!output_finish(output, executable))
+        return false;
+    if (output->temporary && rename(output->temporary, output->target))
+        return write_failed(output, errno);
     if (output->slot >= 0)
         atomic_store(&temporaries[output->slot], NULL);
     free(output->temporary);

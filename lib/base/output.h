@@ -26,6 +26,11 @@ bool output_open(struct output *output, const char *path);
  * output is aborted then. */
 bool output_append(struct output *output, struct bytes bytes);
 
+/* Flushes and closes the file, which has no name yet: several outputs that appear together are
+ * finished before the first is committed, which then only renames. False, and a fatal diagnostic,
+ * on any error; the output is aborted then. */
+bool output_finish(struct output *output, bool executable);
+
 /* Flushes, gives the file its name and closes it. False, and a fatal diagnostic, on any error (no
  * space among them); nothing is left behind then. The file's mode is 0666 less the umask, with
  * the execute bits when `executable`. */

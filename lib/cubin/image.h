@@ -131,6 +131,11 @@ void image_bytes(const struct image *image, struct buffer *out);
 /* Writes the file at `path`, whole or not at all. */
 bool image_write(const struct image *image, const char *path);
 
+/* Writes its bytes to an output that is open. False, and a fatal diagnostic, when that cannot be;
+ * the output is aborted then. */
+struct output; /* base/output.h */
+bool image_append(const struct image *image, struct output *output);
+
 void image_free(struct image *image);
 
 #endif

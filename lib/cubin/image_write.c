@@ -25,7 +25,6 @@ struct writer {
     struct output *output; /* NULL: everything stays in `out` */
     uint64_t position;     /* in the file, of the next byte */
     struct buffer window;
-    struct output file;
 };
 
 static bool flush(struct writer *writer)
@@ -184,26 +183,34 @@ void image_bytes(const struct image *image, struct buffer *out)
     put_image(&writer);
 }
 
-static void close_writer(void *argument)
+bool image_append(const struct image *image, struct output *output)
 {
-    struct writer *writer = argument;
+    struct writer writer = {.image = image, .output = output};
+    struct context_cleanup cleanup;
+    bool ok;
 
-    buffer_free(&writer->window);
-    output_abort(&writer->file);
+    writer.out = &writer.window;
+    context_defer(&cleanup, buffer_cleanup, &writer.window);
+    buffer_reserve(&writer.window, WINDOW_BYTES);
+    ok = put_image(&writer) && flush(&writer);
+    context_clean(&cleanup);
+    return ok;
+}
+
+static void close_output(void *output)
+{
+    output_abort(output);
 }
 
 bool image_write(const struct image *image, const char *path)
 {
-    struct writer writer = {.image = image, .file = {.fd = -1, .slot = -1}};
+    struct output output = {.fd = -1, .slot = -1};
     struct context_cleanup cleanup;
     bool ok;
 
-    context_defer(&cleanup, close_writer, &writer);
-    writer.out = &writer.window;
-    writer.output = &writer.file;
-    buffer_reserve(&writer.window, WINDOW_BYTES);
-    ok = output_open(&writer.file, path) && put_image(&writer) && flush(&writer) &&
-         output_commit(&writer.file, false);
+    context_defer(&cleanup, close_output, &output);
+    ok =
+        output_open(&output, path) && image_append(image, &output) && output_commit(&output, false);
     context_clean(&cleanup);
     return ok;
 }

@@ -147,6 +147,7 @@ struct list_file {
 };
 
 struct list_files {
+    struct output result; /* what they are about */
     struct list_file modules, dependencies;
     struct arena arena;
 };
@@ -155,6 +156,7 @@ static void free_lists(void *argument)
 {
     struct list_files *lists = argument;
 
+    output_abort(&lists->result);
     output_abort(&lists->modules.output);
     output_abort(&lists->dependencies.output);
     buffer_free(&lists->modules.text);
@@ -165,7 +167,8 @@ static void free_lists(void *argument)
 static bool list_begin(struct list_file *list)
 {
     return !list->path || (output_open(&list->output, list->path) &&
-                           output_append(&list->output, buffer_bytes(&list->text)));
+                           output_append(&list->output, buffer_bytes(&list->text)) &&
+                           output_finish(&list->output, false));
 }
 
 static bool list_end(struct list_file *list)
@@ -173,15 +176,23 @@ static bool list_end(struct list_file *list)
     return !list->path || output_commit(&list->output, false);
 }
 
-static bool write_image(const struct link *link)
+static bool append_image(const struct link *link, struct output *output)
 {
-    const char *path = link->request->output;
     const struct chunk_cubin *finished = link->merged.finished;
 
     if (link->whole.is_found)
-        return output_write_file(path, link->whole.output, false);
-    return finished ? output_write_file(path, (struct bytes){finished->data, finished->size}, false)
-                    : image_write(&link->merged.image, path);
+        return output_append(output, link->whole.output);
+    return finished ? output_append(output, (struct bytes){finished->data, finished->size})
+                    : image_append(&link->merged.image, output);
+}
+
+static uint64_t image_bytes_of(const struct link *link)
+{
+    const struct chunk_cubin *finished = link->merged.finished;
+
+    if (link->whole.is_found)
+        return link->whole.output.size;
+    return finished ? finished->size : link->merged.image.file_size;
 }
 
 static bool list_modules(const struct link *link, struct buffer *list)
@@ -189,10 +200,25 @@ static bool list_modules(const struct link *link, struct buffer *list)
     return modules_list(list, &link->inputs, link->is_system_unused, state_lists_last_first(link));
 }
 
-/* Writes the lists that are wanted, and by `write` what they are about; NULL = there is nothing. */
-static bool write_with_lists(const struct link *link, bool (*write)(const struct link *link))
+/* Appends the link's result to its file. */
+typedef bool append_result(const struct link *link, struct output *output);
+
+static bool put_result(const struct link *link, append_result *append, struct output *output)
+{
+    bool ok = output_open(output, link->request->output) && append(link, output) &&
+              output_finish(output, false);
+
+    observe_stage(link->observation, "write", (struct observe_work){.bytes = image_bytes_of(link)});
+    return ok;
+}
+
+/* Writes the result (NULL = there is none), the lists that are wanted, and what is told of the
+ * link. All of them are complete before the first has its name, and the result's comes behind what
+ * is told of it and before the lists. */
+static bool write_files(const struct link *link, append_result *append)
 {
     struct list_files lists = {
+        .result = {.fd = -1, .slot = -1},
         .modules = {.path = link->request->modules_file, .output = {.fd = -1, .slot = -1}},
         .dependencies = {.output = {.fd = -1, .slot = -1}},
     };
@@ -200,29 +226,21 @@ static bool write_with_lists(const struct link *link, bool (*write)(const struct
     bool is_listed, ok;
 
     context_defer(&cleanup, free_lists, &lists);
-    if (write)
+    if (append)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
     if (lists.dependencies.path)
         dependencies_rule(link, &lists.dependencies.text);
     is_listed = (!lists.modules.path || list_modules(link, &lists.modules.text)) &&
                 (!lists.dependencies.path ||
                  paths_check_late("--dependency-file", lists.dependencies.path, &link->inputs));
-    ok = is_listed && list_begin(&lists.modules) && list_begin(&lists.dependencies) &&
-         (!write || write(link)) && list_end(&lists.modules) && list_end(&lists.dependencies);
+    ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
+         list_begin(&lists.dependencies) && (!append || put_result(link, append, &lists.result)) &&
+         observe_fill(link->observation);
+    ok = ok && observe_commit(link->observation) &&
+         (!append || output_commit(&lists.result, false)) && list_end(&lists.modules) &&
+         list_end(&lists.dependencies);
     context_clean(&cleanup);
     return ok || (is_listed && state_environment_failed(link));
-}
-
-/* Before anything is written, as a link that cannot tell what it was asked to tell must not leave
- * an output. */
-static bool prepare_observation(const struct link *link)
-{
-    return observe_prepare(link->observation) || state_environment_failed(link);
-}
-
-static bool write_observation(const struct link *link)
-{
-    return observe_write(link->observation) || state_environment_failed(link);
 }
 
 /* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
@@ -234,16 +252,14 @@ bool back_end_virtual(const struct link *link)
         "the target is virtual: no program is linked, the driver compiles the PTX of whole "
         "objects");
     return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && prepare_observation(link) &&
-            write_with_lists(link, NULL) && write_observation(link));
+           (diag_error_count() == link->errors_before && write_files(link, NULL));
 }
 
-static bool write_ptx(const struct link *link)
+static bool append_ptx(const struct link *link, struct output *output)
 {
     struct text text = link->cut.chunks.list[0].text;
 
-    return output_write_file(link->request->output,
-                             (struct bytes){(const uint8_t *)text.data, text.size}, false);
+    return output_append(output, (struct bytes){(const uint8_t *)text.data, text.size});
 }
 
 /* Writes the program as one module. Debug sections that describe all of a module cannot share a
@@ -256,15 +272,18 @@ static bool emit_ptx(const struct link *link)
                                                 : "several modules have debug sections (-G)");
         return false;
     }
-    return write_with_lists(link, write_ptx);
+    return write_files(link, append_ptx);
 }
 
 bool back_end_early(const struct link *link)
 {
     const struct link_request *request = link->request;
 
-    return (request->dry_run || request->distribution.emit_plan || emit_ptx(link)) &&
-           write_observation(link);
+    if (!request->dry_run && !request->distribution.emit_plan)
+        return emit_ptx(link);
+    return (observe_prepare(link->observation) && observe_fill(link->observation) &&
+            observe_commit(link->observation)) ||
+           state_environment_failed(link);
 }
 
 static struct observe_work merge_work(const struct link *link)
@@ -295,12 +314,5 @@ bool back_merge(const struct link *link, struct merged *merged)
 
 bool back_write(const struct link *link)
 {
-    const struct chunk_cubin *finished = link->merged.finished;
-    bool ok = diag_error_count() == link->errors_before && prepare_observation(link) &&
-              write_with_lists(link, write_image);
-
-    observe_stage(
-        link->observation, "write",
-        (struct observe_work){.bytes = finished ? finished->size : link->merged.image.file_size});
-    return ok && write_observation(link);
+    return diag_error_count() == link->errors_before && write_files(link, append_image);
 }

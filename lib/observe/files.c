@@ -131,26 +131,33 @@ static bool write_file(struct observation *observation, enum file file, struct b
         return true;
     text->size = 0;
     print(observation, file, text);
-    return output_append(output, buffer_bytes(text)) && output_commit(output, false);
+    return output_append(output, buffer_bytes(text)) && output_finish(output, false);
 }
 
-/* Each is tried, whatever becomes of the others. */
-bool observe_write(struct observation *observation)
+bool observe_commit(struct observation *observation)
+{
+    bool ok = true;
+
+    for (enum file file = 0; file < FILES && observation; file++)
+        ok = (!path_of(observation, file) || output_commit(&observation->outputs[file], false)) &&
+             ok;
+    return ok;
+}
+
+/* What is appended to, or printed, comes last: it cannot be taken back. */
+bool observe_fill(struct observation *observation)
 {
     struct buffer text = {0};
     struct context_cleanup cleanup;
-    bool ok;
+    bool ok = true;
 
     if (!observation)
         return true;
-    if (!observe_prepare(observation))
-        return false;
     context_defer(&cleanup, buffer_cleanup, &text);
-    ok = write_times(observation, &text);
-    for (enum file file = 0; file < FILES; file++)
-        ok &= write_file(observation, file, &text);
-    ok &= write_stats(observation, &text);
-    if (facts_events(observation)->lost)
+    for (enum file file = 0; file < FILES && ok; file++)
+        ok = write_file(observation, file, &text);
+    ok = ok && write_times(observation, &text) && write_stats(observation, &text);
+    if (ok && facts_events(observation)->lost)
         diag_caution("%zu events of the link are missing in what was written about it: there was "
                      "no memory for them",
                      facts_events(observation)->lost);

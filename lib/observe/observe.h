@@ -70,8 +70,11 @@ void observe_image(struct observation *observation, const struct merge_report *r
  * and a fatal diagnostic. */
 bool observe_prepare(struct observation *observation);
 
-/* Writes all that was asked for. False, and a fatal diagnostic, when something could not be
- * written. */
-bool observe_write(struct observation *observation);
+/* Fills them with all that was asked for. False, and a fatal diagnostic, when something could not
+ * be written. */
+bool observe_fill(struct observation *observation);
+
+/* Gives them their names. False, and a fatal diagnostic, when that cannot be. */
+bool observe_commit(struct observation *observation);
 
 #endif

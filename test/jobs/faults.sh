@@ -98,6 +98,11 @@ program "a merge of cubins" 20 7 minilink -w -arch=sm_90 "$F"/b.sass.o "$F"/a.pt
 # A list of modules beside the output may be made before the output fails, so it goes elsewhere.
 program "a link with a list of modules" 15 13 minilink -w -arch=sm_90 -register-link-binaries=/dev/null \
     "$F"/b.sass.o "$ROOT"/fixtures/split/01_static_func_two_users.ptx -o out/x
+# What there is no memory to record is missing in what is told, which is a warning; the output is the same. What is told
+# may be there before the output fails.
+mkdir told
+program "a link that is told of" 20 23 "${split[@]}" --report=told/r.html,told/r.json --time-trace=told/trace --map=told/map \
+    --stats -time /dev/null "${abc[@]}" "$ROOT"/fixtures/merge/20_dead-sm_90-?.o -o out/x
 program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto --lto-source=ptx "$F"/a.ptxonly.o "$F"/lib.a -o out/x
 program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
 # A cache that cannot be written makes no link fail.
