@@ -28,12 +28,14 @@ static bool read_lto_cubin(const struct link *link, struct merged *merged)
 {
     const struct chunk_cubin *from = link->assembled.cubins.list;
 
-    return cubin_read(&merged->joined, "lto.cubin", (struct bytes){from->data, from->size});
+    return cubin_read(&merged->joined, state_made_name(link, "lto.cubin", true, &merged->arena),
+                      (struct bytes){from->data, from->size});
 }
 
 /* Reads the chunks' cubins and joins them. */
 static bool read_chunks(const struct link *link, struct merged *merged)
 {
+    const char **names = state_chunk_names(link, &merged->arena);
     const struct cubin **views;
     bool ok = true;
 
@@ -44,12 +46,15 @@ static bool read_chunks(const struct link *link, struct merged *merged)
         const struct chunk_cubin *from = &link->assembled.cubins.list[i];
 
         views[i] = &merged->chunk_cubins[merged->chunk_cubin_count++];
-        ok &= cubin_read(&merged->chunk_cubins[i], arena_printf(&merged->arena, "chunk %zu", i),
-                         (struct bytes){from->data, from->size});
+        ok &=
+            cubin_read(&merged->chunk_cubins[i], names[i], (struct bytes){from->data, from->size});
     }
-    return ok && (link->assembled.cubins.count == 0 ||
-                  join_cubins(&merged->joined, views, link->assembled.cubins.count,
-                              link->cut.chunks.symbols, link->cut.chunks.symbol_count));
+    if (!ok || link->assembled.cubins.count == 0)
+        return ok;
+    ok = join_cubins(&merged->joined, views, link->assembled.cubins.count, link->cut.chunks.symbols,
+                     link->cut.chunks.symbol_count);
+    merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
+    return ok;
 }
 
 /* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
@@ -82,7 +87,8 @@ static bool take_finished(const struct link *link, struct merged *merged)
     struct chunk_cubin *cubin = link->assembled.cubins.list;
 
     merged->finished = cubin;
-    if (!finished_take(cubin->data, cubin->size, "chunk 0", &link->cut.chunks, &merged->report))
+    if (!finished_take(cubin->data, cubin->size, state_chunk_names(link, &merged->arena)[0],
+                       &link->cut.chunks, &merged->report))
         return false;
     observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);
     return true;

@@ -209,7 +209,9 @@ static bool link_program(struct link *link)
     size_t count = 0;
 
     if (link->lto.ptx.size)
-        sources[count++] = (struct program_source){.name = "lto.ptx", .text = link->lto.ptx};
+        sources[count++] = (struct program_source){
+            .name = state_made_name(link, "lto.ptx", false, &link->sources_arena),
+            .text = link->lto.ptx};
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;
 

@@ -122,6 +122,14 @@ bool state_find_library(struct link *link);
  */
 bool state_lists_last_first(const struct link *link);
 
+/* What messages call a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with the
+ * members that it was made of, those with LTO-IR or (`of_ptx`) PTX too; in `arena`. */
+const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
+                            struct arena *arena);
+
+/* The same for each chunk: "chunk 3(a.o(2))", with the members that its functions come from. */
+const char **state_chunk_names(const struct link *link, struct arena *arena);
+
 /* Frees all that has been made. */
 void state_free(struct link *link);
 

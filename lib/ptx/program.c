@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "ptx/lexer.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 
@@ -88,9 +89,29 @@ static void raise_target(struct arch *target, struct arch module)
         target->suffix = module.suffix;
 }
 
+/* .version and .target stand in so many bytes. */
+#define HEAD_BYTES 4096u
+
+/* The line of a directive in front of a module's items. */
+static struct program_line line_of(const struct ptx_module *module, const char *word)
+{
+    struct text head = module->text;
+    const char *at;
+
+    if (head.size > HEAD_BYTES)
+        head.size = HEAD_BYTES;
+    at = memmem(head.data, head.size, word, strlen(word));
+    if (!at)
+        at = head.data;
+    return (struct program_line){
+        module->file, lexer_count_lines(module->whole, 0, (size_t)(at - module->whole.data)) + 1};
+}
+
 static bool check_modules(struct program *program, struct arch arch)
 {
     const struct ptx_module *first = program->module_count ? program->modules[0] : NULL;
+    const struct ptx_module *newest = first, *neediest = first;
+    struct arch before = {0};
     bool is_good = true;
 
     /* A link without PTX still has a text: that of CUDA 13.0 for the link's architecture. */
@@ -107,8 +128,12 @@ static bool check_modules(struct program *program, struct arch arch)
         if (is_newer) {
             program->version_major = module->version_major;
             program->version_minor = module->version_minor;
+            newest = module;
         }
         raise_target(&program->target, module->target);
+        if (arch_equal(program->target, module->target) && !arch_equal(program->target, before))
+            neediest = module;
+        before = program->target;
         is_good &= check_target(module, arch);
         if (module->address_size != first->address_size) {
             diag_error("Address size doesn't match in '%s', first specified in '%s'", module->file,
@@ -120,6 +145,10 @@ static bool check_modules(struct program *program, struct arch arch)
                        module->file, first->file);
             is_good = false;
         }
+    }
+    if (first) {
+        program->version_from = line_of(newest, ".version");
+        program->target_from = line_of(neediest, ".target");
     }
     return is_good;
 }

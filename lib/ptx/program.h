@@ -25,6 +25,12 @@ struct program_source {
     struct text text; /* must outlive the program */
 };
 
+/* A line of a source; without a file: of none. */
+struct program_line {
+    const char *file;
+    uint32_t line;
+};
+
 struct program_request {
     struct arch arch;     /* the target of the link */
     bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
@@ -51,6 +57,8 @@ struct program {
     uint16_t version_major; /* of the newest module: what every chunk's .version says */
     uint16_t version_minor;
     struct arch target; /* the most demanding .target of the modules: what every chunk's says */
+    struct program_line version_from; /* where these two stand */
+    struct program_line target_from;
     const struct program_file *files; /* the program's .file table, rising numbers */
     size_t file_count;
     bool has_one_file_table;  /* only one module has files, and keeps its numbers */

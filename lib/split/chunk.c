@@ -71,6 +71,20 @@ static const char *linkage_here(const struct plan *plan, uint32_t symbol)
     }
 }
 
+/* What an assembler says of the header's lines is about a module's. */
+static void begin_line(struct writer *writer, const struct program_line *from)
+{
+    if (from->file)
+        writer_begin_range(writer, from->file, from->line);
+}
+
+static void end_line(struct writer *writer, const struct program_line *from)
+{
+    if (from->file)
+        writer_end_range(writer);
+    writer_text(writer, TEXT("\n"));
+}
+
 /* `debug` is not repeated: ptxas 13.0 refuses it in a text without debug sections. */
 static void write_header(struct chunk_context *context)
 {
@@ -79,9 +93,13 @@ static void write_header(struct chunk_context *context)
     struct writer *writer = &context->writer;
     char name[ARCH_NAME_SIZE];
 
-    writer_printf(writer, ".version %u.%u\n", program->version_major, program->version_minor);
-    writer_printf(writer, ".target %s%s\n", arch_name(program->target, name),
+    begin_line(writer, &program->version_from);
+    writer_printf(writer, ".version %u.%u", program->version_major, program->version_minor);
+    end_line(writer, &program->version_from);
+    begin_line(writer, &program->target_from);
+    writer_printf(writer, ".target %s%s", arch_name(program->target, name),
                   first && first->texmode_independent ? ", texmode_independent" : "");
+    end_line(writer, &program->target_from);
     writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
