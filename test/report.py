@@ -63,7 +63,7 @@ def check_report(data):
         check(state != "absent" or not any(v is not None for v in values), "absent %s" % option["name"])
         check(state != "present" or len(set(values)) == 1, "present %s" % option["name"])
     for drop in data["left_out"]:
-        check(drop["what"] in ("member", "kernel", "function") and drop["name"] and drop["why"], "left out %s" % drop)
+        check(drop["what"] in ("member", "kernel", "function", "variable") and drop["name"] and drop["why"], "left out %s" % drop)
 
 
 def check_trace(trace):

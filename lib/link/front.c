@@ -110,6 +110,7 @@ static bool read_system(struct link *link, struct member *member, struct reading
         diag_info("Member '%s' is left out: it cannot be read", member->name);
         cubin_free(reading->cubin);
         member->role = MEMBER_UNUSED;
+        member->reason = "it cannot be read";
         link->members.cubin_count--;
     }
     diag_sink_free(&said);
@@ -246,6 +247,7 @@ static void drop_system(struct link *link)
             diag_verbose("member %s is left out: nothing calls it", member->name);
             cubin_free(cubin);
             member->role = MEMBER_UNUSED;
+            member->reason = "nothing calls it";
             link->members.cubin_count--;
         } else {
             link->member_cubins[kept++] = *cubin;

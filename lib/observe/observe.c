@@ -189,6 +189,55 @@ static void settle_members(struct observation *observation, const struct members
     }
 }
 
+static const char *what_is(const struct ptx_item *item)
+{
+    if (item->kind != PTX_FUNCTION)
+        return "variable";
+    return item->function.is_entry ? "kernel" : "function";
+}
+
+static void drop_symbol(struct observation *observation, const struct program_symbol *symbol,
+                        const char *file)
+{
+    facts_drop(observation,
+               &(struct fact_drop){
+                   .what = what_is(symbol->item),
+                   .name = symbol->own_name,
+                   .member = arena_string(&observation->arena, text_of(file)),
+                   .why = symbol->is_entry      ? "neither host code nor the options ask for it"
+                          : symbol->is_function ? "no kernel reaches it"
+                                                : "nothing that stays names it",
+               });
+}
+
+/* Definitions of a module that others' count for. */
+static void drop_losers(struct observation *observation, const struct program *program,
+                        uint32_t module)
+{
+    const struct program_module *details = &program->details[module];
+
+    for (size_t i = 0; i < details->entry_count; i++) {
+        const struct program_entry *entry = &details->entries[i];
+        const struct program_symbol *symbol;
+
+        if (entry->symbol == NO_SYMBOL || entry->item->kind != PTX_FUNCTION ||
+            !entry->item->is_definition)
+            continue;
+        symbol = &program->symbols[entry->symbol];
+        if (symbol->item == entry->item)
+            continue;
+        facts_drop(observation,
+                   &(struct fact_drop){
+                       .what = what_is(entry->item),
+                       .name = symbol->own_name,
+                       .member = arena_string(&observation->arena,
+                                              text_of(program->modules[module]->file)),
+                       .why = arena_printf(&observation->arena, "the definition of '%s' counts",
+                                           program->modules[symbol->module]->file),
+                   });
+    }
+}
+
 void observe_program(struct observation *observation, const struct program *program,
                      const struct members *members)
 {
@@ -197,20 +246,12 @@ void observe_program(struct observation *observation, const struct program *prog
     settle_members(observation, members);
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
-        const char *file;
 
-        if (symbol->is_live || !symbol->is_function || !symbol->is_defined)
-            continue;
-        file = program->modules[symbol->module]->file;
-        facts_drop(observation,
-                   &(struct fact_drop){
-                       .what = symbol->is_entry ? "kernel" : "function",
-                       .name = symbol->own_name,
-                       .member = arena_string(&observation->arena, text_of(file)),
-                       .why = symbol->is_entry ? "neither host code nor the options ask for it"
-                                               : "no kernel reaches it",
-                   });
+        if (!symbol->is_live && symbol->is_defined)
+            drop_symbol(observation, symbol, program->modules[symbol->module]->file);
     }
+    for (uint32_t i = 0; i < program->module_count; i++)
+        drop_losers(observation, program, i);
 }
 
 /* Which kernels each chunk has. */
