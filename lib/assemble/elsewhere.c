@@ -10,6 +10,7 @@
 #include "assemble/tool.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/events.h"
 #include "ptx/lexer.h"
 
 /* One call of elsewhere_run. */
@@ -153,8 +154,16 @@ static enum link_code run_jobs(struct sending *sending)
     struct distribute_batch *batch = &sending->batch;
     const struct distribution *distribution = batch->distribution;
     enum link_code code, taken;
+    uint64_t start = events_clock();
 
     code = distribution->resume_plan ? distribute_resume_plan(batch) : distribute_run(batch);
+    if (start)
+        events_record(
+            &(struct event){.kind = EVENT_JOBS,
+                            .name = text_of(distribution->resume_plan ? distribution->resume_plan
+                                                                      : distribution->program),
+                            .start = start,
+                            .is_apart = true});
     if (code != LINK_OK)
         return code;
     said_attribute(batch, &sending->loose);

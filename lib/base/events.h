@@ -20,8 +20,9 @@
 #include "base/text.h"
 
 /* What a thing is. New kinds need no more than a name: they are shown under it. */
-#define EVENT_STAGE    "stage"    /* of the link */
-#define EVENT_PART     "part"     /* of LTO-IR was compiled */
+#define EVENT_STAGE    "stage" /* of the link */
+#define EVENT_PART     "part"  /* of LTO-IR was compiled */
+#define EVENT_JOBS     "jobs" /* were done by other machines, through the distributor of that name */
 #define EVENT_CHUNK    "chunk"    /* was assembled */
 #define EVENT_FUNCTION "function" /* was compiled by the built-in assembler */
 #define EVENT_COUNTER  "counter"  /* has the value `bytes` from `start` on */

@@ -57,6 +57,10 @@ ok "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
 ok "with PTX as output" one -emit-ptx -o out.ptx --report=ptx.json --time-trace=ptx.trace
 ok "on threads inside a chunk" one -Xptxas=-split-compile=3 -o inner.cubin --report=inner.json --time-trace=inner.trace --time-trace-granularity=0
 
+# Chunks that other machines assemble.
+ok "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace
+ok "whose time is told" grep -q '"kind": "jobs"' far.json
+
 # Chunks that a cache has.
 mkdir kept && chmod 700 kept
 ok "with a cache" split "${inputs[@]}" --cache-dir=kept -o first.cubin --report=first.json --time-trace=first.trace
@@ -70,7 +74,7 @@ if ! command -v python3 > /dev/null; then
 else
     ok "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
     ok "the page holds the data" python3 "$ROOT/test/report.py" same r.html r.json
-    for name in first second jobs one lto relocatable dry ptx inner; do
+    for name in far first second jobs one lto relocatable dry ptx inner; do
         ok "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
     done
     if command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null; then
