@@ -60,7 +60,7 @@ expect "looking installs nothing" 1 '--only-look build' '' \
 libraries=$all
 machine gcc make
 expect "looking finds all that is needed" 0 '--only-look build' ''
-machine gcc make valgrind eu-elflint readelf zsh mandoc ninja meson cmake dpkg-buildpackage dh
+machine gcc make valgrind eu-elflint readelf zsh mandoc ninja parallel meson cmake dpkg-buildpackage dh
 expect "large tools are installed when asked for" 0 all 'fish lintian'
 machine gcc make valgrind eu-elflint readelf nvlink
 expect "comparisons where nvlink is" 0 check "python3 cmake" 'installing for the tests: python3 cmake'

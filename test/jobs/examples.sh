@@ -58,6 +58,31 @@ if installed ninja; then
     builds ninja ninja/scale.cubin ninja -C ninja
     [ -z "$has_cuda" ] || builds "ninja gpu" ninja/gpu.cubin ninja -C ninja gpu
 fi
+# A plan: each chunk is a command of ninja's, and an edit of a kernel's body is one chunk and the merge.
+plan=(-arch=sm_90 -split-compile-extended=0 --split-policy=kernel --minimum-chunk=1 "two words/a.ptx" b.ptx)
+jobs_of() { grep -c ' chunk ' "$work/said"; }
+direct() { minilink "${plan[@]}" -o "$work/direct.cubin" && cmp linked.cubin "$work/direct.cubin" && echo same; }
+if installed ninja && installed python3; then
+    cd plan-ninja && mkdir "two words" && cp ../scale.ptx "two words/a.ptx" && cp ../scaled.ptx b.ptx || exit 1
+    run "plan-ninja: configure" ./configure "${plan[@]}"
+    run "plan-ninja" ninja -j2
+    all=$(jobs_of)
+    check "plan-ninja: has jobs" "$([ "$all" -ge 2 ] && echo yes)" yes
+    check "plan-ninja: the cubin" "$(direct)" same
+    run "plan-ninja: again" ninja
+    check "plan-ninja: nothing to do" "$(jobs_of) $(grep -c 'no work to do' "$work/said")" "0 1"
+    touch -d '+10 seconds' b.ptx
+    run "plan-ninja: an input is touched" ninja
+    check "plan-ninja: no chunk is assembled" "$(jobs_of)" 0
+    sed 's/mul.wide.s32 \(.*\), 4;/mul.wide.s32 \1, 8;/' "two words/a.ptx" > edited
+    check "plan-ninja: the edit is one" "$(diff edited "two words/a.ptx" | grep -c '^<')" 1
+    cat edited > "two words/a.ptx" && touch -d '+20 seconds' "two words/a.ptx"
+    run "plan-ninja: a kernel is edited" ninja
+    check "plan-ninja: one chunk is assembled" "$(jobs_of)" 1
+    check "plan-ninja: the cubin of the edit" "$(direct)" same
+    check "plan-ninja: files that no job needs are gone" "$(ls linked.plan.d/*.ptx | wc -l)" "$all"
+    cd ..
+fi
 if installed cmake; then
     run "cmake: configure" cmake -S cmake -B cmake/build
     builds cmake cmake/build/scale.cubin cmake --build cmake/build
