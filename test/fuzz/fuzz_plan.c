@@ -1,0 +1,68 @@
+/* fuzz_plan.c: any bytes as a plan, and as the report of a job. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "distribute/jobfile.h"
+#include "distribute/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Two jobs as they might be planned; the seeds are plans of these, among others. */
+static void look_at_plan(struct text text)
+{
+    static const char *const words[] = {"minilink", "-arch=sm_90", NULL};
+    static const struct distribution distribution = {.output = "x"};
+    struct distribute_job jobs[] = {{.name = "chunk 0", .input = TEXT("// 0")},
+                                    {.name = "chunk 1", .input = TEXT("// 1")}};
+    struct distribute_batch batch = {
+        .distribution = &distribution,
+        .tool = {.words = words, .input_suffix = ".ptx", .output_suffix = ".cubin"},
+        .jobs = jobs,
+        .count = 2};
+    const char *why = NULL;
+
+    distribute_name_files(&batch, "plan.d");
+    if (jobfile_is_of(text, &batch, &why) == (why != NULL))
+        abort(); /* a plan that is none has a reason */
+    distribute_free(&batch);
+}
+
+static void look_at_report(struct bytes bytes)
+{
+    struct report report;
+    struct buffer again = {0};
+
+    if (!report_read(&report, bytes))
+        return;
+    if (strlen(report.input) != REPORT_HASH_SIZE - 1 ||
+        strlen(report.output) != REPORT_HASH_SIZE - 1 || report.log.size > bytes.size)
+        abort();
+    report_write(&again, &report);
+    if (!report_read(&report, buffer_bytes(&again)))
+        abort();
+    buffer_free(&again);
+}
+
+static enum link_code look(void *argument)
+{
+    const struct text *text = argument;
+
+    look_at_plan(*text);
+    look_at_report((struct bytes){(const uint8_t *)text->data, text->size});
+    return LINK_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct text text = {(const char *)data, size};
+    struct diag_sink sink = {0};
+
+    context_get()->sink = &sink;
+    context_run(look, &text);
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    return 0;
+}
