@@ -236,9 +236,13 @@ static bool write_files(const struct link *link, append_result *append)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
     if (lists.dependencies.path)
         dependencies_rule(link, &lists.dependencies.text);
-    is_listed = (!lists.modules.path || list_modules(link, &lists.modules.text)) &&
-                (!lists.dependencies.path ||
-                 paths_check_late("--dependency-file", lists.dependencies.path, &link->inputs));
+    is_listed = !lists.modules.path || list_modules(link, &lists.modules.text);
+    if (is_listed && lists.dependencies.path &&
+        !paths_check_late("--dependency-file", lists.dependencies.path, link->request,
+                          &link->inputs)) {
+        *link->status = EXIT_STATUS_USAGE;
+        is_listed = false;
+    }
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
          list_begin(&lists.dependencies) && (!append || put_result(link, append, &lists.result)) &&
          observe_fill(link->observation);

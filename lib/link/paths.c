@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "link/keep.h"
 
-#define MOST_OUTPUTS 10
+#define MOST_OUTPUTS 12
 
 struct output_path {
     const char *path;
@@ -88,13 +88,34 @@ static void add_input(struct paths *paths, const char *path, struct place place)
         paths->inputs[paths->input_count++] = (struct input_path){path, place};
 }
 
-static void add_inputs(struct paths *paths, const struct inputs *inputs, const char *index_file)
+/* What the link reads, the programs that it runs among it, and its own. */
+static void add_inputs(struct paths *paths, const struct link_request *request,
+                       const struct inputs *inputs)
 {
-    paths->inputs = arena_alloc(&paths->arena, inputs->count + 1, sizeof *paths->inputs);
+    const struct assembler_request *assembler = &request->assembler;
+    const char *plugin =
+        assembler->name && strncmp(assembler->name, "plugin:", 7) == 0 ? assembler->name + 7 : NULL;
+    static const char own[] = "/proc/self/exe";
+    const char *const others[] = {request->index_file,
+                                  assembler->ptxas_path,
+                                  plugin,
+                                  request->nvjitlink,
+                                  request->distribution.resume_plan,
+                                  request->distribution.program,
+                                  own};
+    size_t count = sizeof others / sizeof *others;
+    size_t most = inputs->count + inputs->thin_files.count + request->response_file_count + count;
+
+    paths->inputs = arena_alloc(&paths->arena, most, sizeof *paths->inputs);
     for (size_t i = 0; i < inputs->count; i++)
         add_input(paths, inputs->files[i].path, inputs->files[i].place);
-    if (index_file)
-        add_input(paths, index_file, place_at(index_file));
+    for (size_t i = 0; i < inputs->thin_files.count; i++)
+        add_input(paths, inputs->thin_files.list[i], place_at(inputs->thin_files.list[i]));
+    for (size_t i = 0; i < request->response_file_count; i++)
+        add_input(paths, request->response_files[i], place_at(request->response_files[i]));
+    for (size_t i = 0; i < count; i++)
+        if (others[i])
+            add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
     if (paths->input_count)
         qsort(paths->inputs, paths->input_count, sizeof *paths->inputs, by_place);
 }
@@ -160,14 +181,45 @@ static bool check_kept(struct paths *paths, const char *directory)
     return true;
 }
 
-bool paths_check_late(const char *option, const char *path, const struct inputs *inputs)
+/* What is printed may be appended to a file, which must be no input. */
+static bool check_standard_output(const struct paths *paths)
+{
+    struct stat status;
+    const char *input;
+
+    if (fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
+        return true;
+    input = find_input(paths, place_of(&status));
+    if (input)
+        diag_fatal("The standard output is input file '%s'", input);
+    return !input;
+}
+
+static bool is_dash(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool prints(const struct link_request *request)
+{
+    const struct observe_request *observe = &request->observe;
+
+    return request->explain_split || request->callgraph == CALLGRAPH_DOT ||
+           request->cache.statistics || is_dash(request->output) ||
+           is_dash(request->modules_file) || is_dash(request->dependency_file) ||
+           is_dash(request->reproduce) || is_dash(observe->times) || is_dash(observe->trace) ||
+           is_dash(observe->map);
+}
+
+bool paths_check_late(const char *option, const char *path, const struct link_request *request,
+                      const struct inputs *inputs)
 {
     struct paths paths = {0};
     struct context_cleanup cleanup;
     bool ok;
 
     context_defer(&cleanup, free_paths, &paths);
-    add_inputs(&paths, inputs, NULL);
+    add_inputs(&paths, request, inputs);
     add_output(&paths, option, path);
     ok = check_output(&paths, 0);
     context_clean(&cleanup);
@@ -197,16 +249,18 @@ bool paths_check(const struct link_request *request, const struct inputs *inputs
     bool ok = true;
 
     context_defer(&cleanup, free_paths, &paths);
-    add_inputs(&paths, inputs, request->index_file);
+    add_inputs(&paths, request, inputs);
     add_output(&paths, "-o", request->output);
     add_output(&paths, "-register-link-binaries", request->modules_file);
     add_output(&paths, "--dependency-file", request->dependency_file);
     add_output(&paths, "--reproduce", request->reproduce);
     add_observations(&paths, &request->observe);
+    add_output(&paths, "--emit-plan", request->distribution.emit_plan);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (size_t i = 0; i < paths.output_count; i++)
         ok = check_output(&paths, i) && ok;
+    ok = ok && (!prints(request) || check_standard_output(&paths));
     ok = ok && (!request->keep || check_kept(&paths, request->keep));
     context_clean(&cleanup);
     return ok;
