@@ -1,8 +1,8 @@
 /* options.c: the link's options, and the names that host code uses, as options of libnvJitLink.
  *
  * Options are those of nvJitLink (measured on 13.0): under `-ptx` it has no -split-compile-extended
- * and takes -split-compile for the number of libnvvm's threads, which does not change what comes
- * out. With -Xnvvm= it hands options to libnvvm as they are, which is how what nvlink 13.0 gives
+ * and takes -split-compile for the number of libnvvm's threads: what comes out is the same for any
+ * but 1. With -Xnvvm= it hands options to libnvvm as they are, which is how what nvlink 13.0 gives
  * to libnvvm comes through it: its own -kernels-used= and -variables-used= cannot say what
  * host-ref options can. */
 #include "lto/options.h"
@@ -115,9 +115,10 @@ bool lto_options_name_kernels(const struct lto_request *request)
     return false;
 }
 
-/* The order is nvlink's: measured by a library in libnvvm's place. A part has no -split-compile:
- * where there are several, threads inside of each cost more than they give, and no function's text
- * depends on it (measured). */
+/* The order is nvlink's: measured by a library in libnvvm's place. In a split link, and with
+ * several parts, there is no -split-compile: threads inside of libnvvm cost more than they give,
+ * and with any value but 1 some instructions have their operands in another order (measured), which
+ * would make one part's code another than that of several. */
 size_t lto_options(const char *const **words, struct arena *arena,
                    const struct lto_request *request, bool is_open, const struct lto_share *share)
 {
@@ -134,7 +135,7 @@ size_t lto_options(const char *const **words, struct arena *arena,
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");
     forward_word(&options, "-ptx");
-    if (!share)
+    if (!share && !request->is_split)
         forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
         forward_word(&options, "-Xnvvm=--device-c");

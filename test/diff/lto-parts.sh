@@ -1,0 +1,172 @@
+#!/bin/bash
+# lto-parts.sh [SEED...]: LTO-IR compiled in 1, 2, 3 and 8 parts by the real library.
+#
+# A split link gives the same program for any number of parts, but for the functions and variables that
+# partscmp.py finds a reason for, and the same bytes for any number of threads. What is not split has nvlink's
+# kernels, with the registers, stack and shared memory of nvlink's own -lto link, of which TABLE=1 prints a table
+# (nvlink's number, then ours). The programs are those of test/diff/parts, fixtures, some of cub, LARGE=1 more
+# of cub and of thrust, and random ones: $COUNT from seed $SEED on, or the seeds that are given. KEEP=FOLDER keeps
+# the files. Needs CUDA; without it this is skipped, loudly.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+ROOT=$PWD
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
+skip() {
+    echo "lto-parts: $1: SKIPPED"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+for tool in nvcc nvlink ptxas python3; do
+    command -v $tool > /dev/null || skip "$tool is not installed"
+done
+if [ -n "${KEEP:-}" ]; then
+    mkdir -p "$KEEP" && work=$(cd "$KEEP" && pwd)
+else
+    work=$(mktemp -d) || exit 1
+    trap 'rm -rf "$work"' EXIT
+fi
+toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+cd "$work" || exit 1
+nvvm=$toolkit/nvvm
+if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
+    mkdir -p nvvm/lib64
+    ln -sf "$toolkit/lib64/libnvvm.so" nvvm/lib64/
+    ln -sfn "$toolkit/nvvm/libdevice" nvvm/libdevice
+    nvvm=$work/nvvm
+fi
+passed=0 failed=0
+sources=$ROOT/test/diff/parts
+common="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt"
+
+check() { # check WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" > log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "lto-parts: $what: $*"
+        grep -E "BAD|rror|fatal|differ" log | head -n 5 | sed 's/^/    /'
+    fi
+}
+compile() { # compile SOURCE OBJECT OPTION...
+    source=$1 object=$2
+    shift 2
+    [ -e "$object" ] || nice nvcc -w -dc -gencode arch=compute_90,code=lto_90 "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
+}
+# shellcheck disable=SC2086
+minilink() { "$BUILD/minilink" $common --cuda-path="$toolkit" "$@"; }
+metrics() { "$BUILD/minidump" --info --sections "$1" > "$1.txt"; }
+
+# The row of a program: how many kernels, how many functions and variables differ in two, three and eight parts, and why.
+row() {
+    printf '%-24s %3d kernels' "$1" "$2"
+    for n in 2 3 8; do
+        [ -e text.$n ] && printf '  %d parts: %s' $n \
+            "$(sed 's/.*: //' text.$n | sort | uniq -c | awk '{printf "%s%d %s", (NR > 1 ? ", " : ""), $1, $2}')"
+        [ -e text.$n ] && [ ! -s text.$n ] && printf 'the same'
+    done
+    echo
+}
+
+# program NAME OBJECT...: all checks of one program.
+program() {
+    name=$1
+    shift
+    mkdir -p "$name.d" && cd "$name.d" || exit 1
+    rm -rf -- *
+    check "$name: nvlink" nvlink $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
+    check "$name: one part" minilink --assembler=ptxas --lto-jobs=1 "$@" -o 1.cubin
+    [ "$similar" = equal ] && check "$name: one part is nvlink's" cmp theirs.cubin 1.cubin
+    check "$name: one part, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=1 --keep=keep.1 "$@" -o split.1.cubin
+    kernels=$(grep -cE '^(\.visible |\.weak )?\.entry' keep.1/lto.ptx)
+    differing=
+    for n in 2 3 8; do
+        [ "$n" -le "$kernels" ] || [ "$n" = 2 ] || continue
+        check "$name: $n parts, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=$n --keep=keep.$n "$@" -o split.$n.cubin
+        if [ "$n" = 3 ]; then
+            check "$name: 3 parts, one thread" minilink --assembler=builtin -split-compile-extended=2 --threads=1 --lto-jobs=3 "$@" -o single.cubin
+            check "$name: 3 parts, the same on one thread" cmp single.cubin split.3.cubin
+        fi
+        check "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
+        grep . log > text.$n
+        [ -s text.$n ] || check "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
+        differing="$differing $(sed 's/:.*//' text.$n | tr '\n' ' ')"
+        check "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n "$@" -o $n.cubin
+        metrics theirs.cubin && metrics $n.cubin
+        # shellcheck disable=SC2086
+        check "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
+        cp log metrics.$n
+    done
+    row "$name" "$kernels"
+    [ -z "${TABLE:-}" ] || cat metrics.*
+    cd "$work" || exit 1
+}
+
+similar=equal
+for unit in state state2 tables tables2 texts texts2 templates templates2 versions groups launch; do
+    compile "$sources/$unit.cu" $unit.o
+    compile "$sources/$unit.cu" $unit.line.o -lineinfo
+done
+compile "$sources/one/unit.cu" one.o -DNAME=one -DHOST=host_one
+compile "$sources/two/unit.cu" two.o -DNAME=two -DHOST=host_two
+cat > algorithms.cu << 'END'
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+void run(void *t, size_t &n, int *in, int *out, int k) { cub::DeviceReduce::Sum(t, n, in, out, k), cub::DeviceScan::ExclusiveSum(t, n, in, out, k); }
+END
+cat > sorts.cu << 'END'
+#include <cub/cub.cuh>
+void run2(void *t, size_t &n, int *in, int *out, int k) {
+    cub::DeviceRadixSort::SortKeys(t, n, in, out, k), cub::DeviceHistogram::HistogramEven(t, n, in, out, 10, 0, 1, k);
+    cub::DeviceSelect::Unique(t, n, in, out, out + 1, k);
+}
+END
+cat > vectors.cu << 'END'
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+void run3(thrust::device_vector<float> &v) { thrust::sort(v.begin(), v.end()), v[0] = thrust::reduce(v.begin(), v.end()), thrust::transform(v.begin(), v.end(), v.begin(), thrust::negate<float>()); }
+END
+if [ $# = 0 ]; then
+    program state ../state.o ../state2.o
+    program tables ../tables.o ../tables2.o
+    program texts ../texts.o ../texts2.o
+    program folders ../one.o ../two.o
+    program templates ../templates.o ../templates2.o
+    program versions ../versions.o
+    program groups ../groups.o
+    program all ../state.o ../tables.o ../texts.o ../one.o ../templates.o ../versions.o ../groups.o ../two.o ../templates2.o ../texts2.o ../tables2.o ../state2.o
+    program lines ../state.line.o ../tables.line.o ../texts.line.o ../templates.line.o ../templates2.line.o ../texts2.line.o ../tables2.line.o ../state2.line.o
+    similar=no # as libcudadevrt's machine code is merged
+    program launch ../launch.o
+    similar=equal
+    program fixtures "$ROOT/fixtures/fatbin/a.lto.o" "$ROOT/fixtures/fatbin/b.lto.o"
+    compile algorithms.cu algorithms.o
+    program algorithms ../algorithms.o
+    if [ -n "${LARGE:-}" ]; then
+        compile sorts.cu sorts.o
+        compile vectors.cu vectors.o
+        program large ../vectors.o ../algorithms.o ../sorts.o
+    fi
+fi
+
+[ $# -gt 0 ] || set -- $(seq "${SEED:-1}" $((${SEED:-1} + ${COUNT:-4} - 1)))
+for seed in "$@"; do
+    for kind in any named; do
+        mkdir -p random.$seed.$kind
+        python3 "$ROOT/test/diff/random_cuda.py" "$seed" random.$seed.$kind $kind || exit 1
+        objects=
+        for unit in random.$seed.$kind/u?.cu; do
+            compile "$unit" "${unit%.cu}.o"
+            objects="$objects ../${unit%.cu}.o"
+        done
+        # shellcheck disable=SC2086
+        program random-$seed-$kind $objects
+    done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
