@@ -40,6 +40,7 @@ struct fact_member {
     const char *reason;
     uint64_t bytes; /* as stored */
     bool is_used;
+    bool is_made;     /* by the link, of LTO-IR */
     bool has_options; /* it takes part in the consensus */
     bool is_found[EMBEDDED_COUNT];
     int32_t values[EMBEDDED_COUNT];

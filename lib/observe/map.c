@@ -36,7 +36,11 @@ static void put_members(const struct observation *observation, struct buffer *ou
 
         if (!member->is_used)
             continue;
-        buffer_printf(out, "%12" PRIu64 "  %-8s  %-8s  ", member->bytes, member->use, member->arch);
+        if (member->is_made)
+            buffer_printf(out, "%12s", "-");
+        else
+            buffer_printf(out, "%12" PRIu64, member->bytes);
+        buffer_printf(out, "  %-8s  %-8s  ", member->use, member->is_made ? "-" : member->arch);
         put_text(out, text_of(member->name));
         buffer_char(out, '\n');
     }

@@ -132,6 +132,7 @@ uint32_t facts_member(struct observation *observation, const char *name)
 {
     uint32_t found = table_find(&observation->member_names, text_of(name));
     uint32_t number = (uint32_t)observation->member_count;
+    struct text short_name = {name, strcspn(name, "(")}; /* of what it was made, members say */
 
     if (found != TABLE_NONE)
         return found;
@@ -140,13 +141,14 @@ uint32_t facts_member(struct observation *observation, const char *name)
             arena_grow(&observation->arena, observation->members, observation->member_count,
                        &observation->member_capacity, sizeof *observation->members);
     observation->members[observation->member_count++] =
-        (struct fact_member){.name = arena_string(&observation->arena, text_of(name)),
+        (struct fact_member){.name = arena_string(&observation->arena, short_name),
                              .kind = "PTX",
                              .arch = "",
                              .use = "PTX",
                              .reason = "made of the link's LTO-IR",
-                             .is_used = true};
-    table_add(&observation->member_names, text_of(observation->members[number].name), number);
+                             .is_used = true,
+                             .is_made = true};
+    table_add(&observation->member_names, arena_text(&observation->arena, text_of(name)), number);
     return number;
 }
 

@@ -75,7 +75,8 @@ static void put_members(const struct observation *observation, struct json_t *ro
         jsontree_set_string(member, "used_as", fact->use);
         jsontree_set_bool(member, "is_used", fact->is_used);
         jsontree_set_string(member, "reason", fact->reason);
-        jsontree_set_number(member, "bytes", fact->bytes);
+        if (!fact->is_made)
+            jsontree_set_number(member, "bytes", fact->bytes);
         if (observation->has_image && fact->is_used) {
             struct json_t *sizes = jsontree_add_object(member, "output_bytes");
 

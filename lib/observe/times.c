@@ -75,7 +75,7 @@ static void put_members(struct row *row, const char *use)
     for (size_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *member = &observation->members[i];
 
-        if (use ? member->use && strcmp(member->use, use) == 0 : member->is_used)
+        if (use ? strcmp(member->use, use) == 0 : member->is_used && !member->is_made)
             put_item(row, text_of(member->name));
     }
 }
@@ -162,23 +162,42 @@ static void put_chunk_row(struct row *row, size_t index)
     end_row(row, name, chunk->nanoseconds);
 }
 
-/* The time that a worker was busy, with which chunks. */
-static void put_worker_row(struct row *row, const struct events *events, uint32_t worker)
+static int by_row(const void *left, const void *right)
 {
-    uint64_t busy = 0;
-    char name[64];
+    const struct logged_event *a = *(const struct logged_event *const *)left;
+    const struct logged_event *b = *(const struct logged_event *const *)right;
 
-    begin_row(row, events->rows[worker].name, "assemble");
-    for (size_t i = 0; i < events->count; i++) {
-        const struct event *event = &events->list[i].event;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return (a > b) - (a < b);
+}
 
-        if (events->list[i].row != worker || strcmp(event->kind, EVENT_CHUNK) != 0)
-            continue;
-        snprintf(name, sizeof name, "chunk-%u.ptx", (unsigned)event->chunk - 1);
-        put_item(row, text_of(name));
-        busy += event->end - event->start;
+/* The time that each worker was busy, with which chunks. */
+static void put_worker_rows(struct row *row, struct arena *arena, const struct events *events)
+{
+    const struct logged_event **list = arena_alloc(arena, events->count, sizeof *list);
+    size_t count = 0;
+
+    for (size_t i = 0; i < events->count; i++)
+        if (strcmp(events->list[i].event.kind, EVENT_CHUNK) == 0 &&
+            events->rows[events->list[i].row].is_worker)
+            list[count++] = &events->list[i];
+    if (count)
+        qsort(list, count, sizeof *list, by_row);
+    for (size_t i = 0, next; i < count; i = next) {
+        uint64_t busy = 0;
+        char name[64];
+
+        begin_row(row, events->rows[list[i]->row].name, "assemble");
+        for (next = i; next < count && list[next]->row == list[i]->row; next++) {
+            const struct event *event = &list[next]->event;
+
+            snprintf(name, sizeof name, "chunk-%u.ptx", (unsigned)event->chunk - 1);
+            put_item(row, text_of(name));
+            busy += event->end - event->start;
+        }
+        end_row(row, NULL, busy);
     }
-    end_row(row, NULL, busy);
 }
 
 static int by_chunk(const void *left, const void *right)
@@ -213,13 +232,6 @@ static void put_function_rows(struct row *row, struct arena *arena, const struct
     }
 }
 
-static void put_workers(struct row *row, const struct events *events)
-{
-    for (uint32_t i = 0; i < events->row_count; i++)
-        if (events->rows[i].is_worker)
-            put_worker_row(row, events, i);
-}
-
 void times_print(struct observation *observation, bool has_rows, struct buffer *out)
 {
     const struct events *events = facts_events(observation);
@@ -240,6 +252,6 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
         return;
     for (size_t i = 0; i < observation->chunk_count; i++)
         put_chunk_row(&row, i);
-    put_workers(&row, events);
+    put_worker_rows(&row, &observation->arena, events);
     put_function_rows(&row, &observation->arena, events);
 }

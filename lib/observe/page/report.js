@@ -168,15 +168,16 @@
 
   /* ---- stages ---- */
 
-  const stageColour = (i) => "var(--stage-" + (i % 9) + ")";
+  const STAGES = ["open", "select", "agree", "lto", "link", "split", "assemble", "merge", "write"];
+  const stageColour = (name) => "var(--stage-" + Math.max(0, STAGES.indexOf(name)) + ")";
   function stages() {
     const total = data.stages.reduce((sum, s) => sum + s.ms, 0) || 1;
     const bar = el("div", { class: "stack" }), legend = el("ul", { class: "legend" });
-    data.stages.forEach((stage, i) => {
+    data.stages.forEach((stage) => {
       const lines = () => [time(stage.ms) + ", " + (100 * stage.ms / total).toFixed(1) + " %", stage.unit ? plain(stage.items) + " " + stage.unit : null,
         stage.bytes ? bytes(stage.bytes) : null, "peak memory " + bytes(stage.peak_memory)];
-      bar.append(el("span", Object.assign({ style: { width: 100 * stage.ms / total + "%", background: stageColour(i) } }, tipped(stage.name, lines))));
-      legend.append(el("li", {}, el("i", { class: "dot", style: { background: stageColour(i) } }), stage.name, el("span", { class: "quiet number" }, time(stage.ms))));
+      bar.append(el("span", Object.assign({ style: { width: 100 * stage.ms / total + "%", background: stageColour(stage.name) } }, tipped(stage.name, lines))));
+      legend.append(el("li", {}, el("i", { class: "dot", style: { background: stageColour(stage.name) } }), stage.name, el("span", { class: "quiet number" }, time(stage.ms))));
     });
     $("stages").replaceChildren(bar, legend);
   }
@@ -198,7 +199,7 @@
   const stateName = (state) => (state === "hit" ? "from the cache" : state === "miss" ? "not in the cache" : state);
   function sliceColour(slice) {
     if (slice.state === "failed" || slice.state === "cancelled") return "var(--bad)";
-    if (slice.kind === "stage") return stageColour(data.stages.findIndex((s) => s.name === slice.name));
+    if (slice.kind === "stage") return stageColour(slice.name);
     if (slice.state === "hit") return "var(--data)";
     return slice.kind === "chunk" ? "var(--code)" : slice.kind === "function" ? "var(--records)" : "var(--constants)";
   }
@@ -539,7 +540,7 @@
       { key: "kind", title: "Kind", value: (m) => m.kind },
       { key: "target", title: "Target", value: (m) => m.target || undefined },
       { key: "use", title: "Used as", value: (m) => m.used_as, show: (m) => (m.is_used ? m.used_as : el("span", { class: "quiet" }, m.used_as)) },
-      { key: "bytes", title: "Stored bytes", value: (m) => m.bytes, right: true, bar: true, show: (m) => bytes(m.bytes) },
+      { key: "bytes", title: "Stored bytes", value: (m) => m.bytes, right: true, bar: true, show: (m) => (m.bytes === undefined ? "\u2013" : bytes(m.bytes)) },
       { key: "reason", title: "Why", value: (m) => m.reason || undefined, class: "wrapped" },
     ], data.members);
   }
