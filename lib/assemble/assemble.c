@@ -45,9 +45,32 @@ static uint32_t priority_of(uint64_t weight)
     return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
 }
 
-static uint32_t online(uint32_t threads)
+/* The count that 0 stands for: as many as there are CPUs, but no more than pieces of work. */
+static uint32_t automatic(uint32_t threads, size_t pieces)
 {
-    return threads ? threads : (uint32_t)pool_cpu_count();
+    size_t count = threads ? threads : pool_cpu_count();
+
+    count = count > pieces ? pieces : count;
+    return count ? (uint32_t)count : 1;
+}
+
+/* Of the largest chunk: inside of one, functions are what threads take. */
+static uint32_t most_functions(const struct chunks *chunks)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < chunks->count; i++)
+        if (chunks->list[i].function_count > most)
+            most = chunks->list[i].function_count;
+    return most;
+}
+
+const char *assemble_sequential_reason(enum concurrency concurrency)
+{
+    if (concurrency == CONCURRENCY_OFF)
+        return "as --concurrency says";
+    return getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? "LIBNVVM_DISABLE_CONCURRENT_API is set"
+                                                    : NULL;
 }
 
 /* How many threads take chunks, and how many the assembler may use inside of each. The limit is for
@@ -55,15 +78,18 @@ static uint32_t online(uint32_t threads)
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
-    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : request->thread_limit;
-    uint32_t threads = online(request->threads);
+    uint32_t limit = assemble_sequential_reason(request->concurrency) ? 1 : request->thread_limit;
+    uint32_t wanted = request->threads;
+    uint32_t threads;
 
+    if (request->concurrency == CONCURRENCY_ON && wanted <= 1)
+        wanted = 2;
+    threads = automatic(wanted, assembly->chunks->count);
     if (limit && threads > limit)
         threads = limit;
-    if (threads > assembly->chunks->count)
-        threads = assembly->chunks->count ? (uint32_t)assembly->chunks->count : 1;
     assembly->threads = threads;
-    assembly->options.threads = threads > 1 ? 1 : online(request->inner_threads);
+    assembly->options.threads =
+        threads > 1 ? 1 : automatic(request->inner_threads, most_functions(assembly->chunks));
     assembly->options.thread_limit = limit / threads;
 }
 
@@ -194,6 +220,10 @@ static uint32_t run(const struct assembly *assembly)
         .is_cancelled = is_cancelled,
     };
 
+    if (context_get()->phase == PHASE_NONE && assembly->task_count == 1) {
+        assembly->tasks->run(assembly->tasks->argument);
+        return 1;
+    }
     if (assembly->task_count == assembly->chunks->count)
         return dispatch_run(&wanted);
     if (assembly->task_count)

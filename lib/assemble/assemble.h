@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "minilink/assembler.h"
+#include "pool/dispatch.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
 
@@ -37,9 +38,13 @@ struct assemble_request {
     const struct distribution *distribution; /* who else assembles the chunks, or NULL */
     const struct assembler *opened;          /* `assembler` and what it was made of, with that */
     const struct assembler_request *wanted;
+    enum concurrency concurrency;
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
     uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit; 0 = no limit */
 };
+
+/* Why all chunks are assembled by one thread whatever else was asked for; NULL = they are not. */
+const char *assemble_sequential_reason(enum concurrency concurrency);
 
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */

@@ -131,10 +131,28 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
     return take_result(output, &call.result, call.code);
 }
 
+/* The phase is the item's, whichever thread runs it: one of a pool has none of its own, and the
+ * link thread is in it already. Without phases there is none. */
+static enum link_code enter_phase(const struct assemble_options *options)
+{
+    struct context *context = context_open();
+    uint8_t phase = options->parent->phase;
+
+    if (!context)
+        return LINK_NO_MEMORY;
+    context->phase = phase;
+    return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;
+}
+
 void workitem_run(void *argument)
 {
     struct work_item *item = argument;
 
+    item->result = (int32_t)enter_phase(item->options);
+    if (item->result != LINK_OK) {
+        mark_failed(item->options, item->output_ptr->index);
+        return;
+    }
     if (workitem_is_cancelled(item)) {
         item->result = LINK_CANCELLED;
         return;

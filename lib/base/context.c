@@ -108,6 +108,7 @@ void context_inherit(const struct context *from)
     context->warnings_are_errors = from->warnings_are_errors;
     context->annotate = from->annotate;
     context->verbose = from->verbose;
+    context->phase = from->phase;
     context->color = from->color;
     context->keeps_mangled = from->keeps_mangled;
     context->format = from->format;

@@ -44,6 +44,15 @@ struct context_cleanup {
     struct context_cleanup *outer;
 };
 
+/* Where the link is that the thread works for (minilink-internals(7), Concurrent compilation). A
+ * program of one function goes through without phases. */
+enum link_phase {
+    PHASE_NONE = 0,
+    PHASE_PROGRAM = 1, /* one thread sees all of the program */
+    PHASE_CHUNKS = 2,  /* chunks are assembled, each on its own */
+    PHASE_DONE = 3,    /* one thread again */
+};
+
 /* The form of messages: nvlink's; gcc's, for editors; an object of JSON in each line. */
 enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
 
@@ -56,6 +65,7 @@ struct context {
     bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
     bool continuation;                 /* the last message was not shown: nor are its notes */
     uint8_t verbose;                   /* 1: -v; 2: -vv */
+    uint8_t phase;                     /* enum link_phase */
     bool color;                        /* messages have the colours of a terminal */
     bool keeps_mangled;                /* --no-demangle */
     enum diag_format format;           /* --diagnostics-format */

@@ -164,6 +164,7 @@ void events_record(const struct event *event)
     if (event->name.size)
         memcpy(node + 1, event->name.data, event->name.size);
     node->event.name.data = (const char *)(node + 1);
+    node->event.phase = context->phase;
     if (node->event.end == 0)
         node->event.end = clock_now();
     if (node->event.chunk == 0)

@@ -37,6 +37,7 @@ struct event {
     uint64_t bytes; /* that went in; 0 = not known */
     uint64_t peak;  /* of memory that it had at a time; 0 = not known */
     const char *state; /* how it ended, a literal: "hit", "failed"; NULL = as it should */
+    uint8_t phase;     /* enum link_phase of the thread; set when it is recorded */
     bool is_apart;     /* another process or machine did it, while the thread went on */
 };
 

@@ -166,7 +166,7 @@ static bool compile_lto(struct link *link)
         .jobs = request->lto_jobs,
         .is_split = state_is_split(link),
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
-        .thread_limit = request->thread_limit,
+        .thread_limit = request->concurrency == CONCURRENCY_OFF ? 1 : request->thread_limit,
         .stack_bytes = request->worker_stack,
         .jobserver = request->jobserver,
         .timeout = request->lto_timeout,

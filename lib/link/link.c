@@ -15,6 +15,11 @@
 #include "link/stages.h"
 #include "link/whole.h"
 
+static void enter(enum link_phase phase)
+{
+    context_get()->phase = (uint8_t)phase;
+}
+
 static bool run_stages(struct link *link)
 {
     progress_stage("reading", 0, 0);
@@ -38,6 +43,7 @@ static bool run_stages(struct link *link)
         return false;
     /* LTO-IR has become PTX. */
 
+    enter(PHASE_PROGRAM);
     progress_stage("linking", 0, 0);
     if (!front_link(link))
         return false;
@@ -52,8 +58,10 @@ static bool run_stages(struct link *link)
 
     if (link->request->dry_run || link->request->emit_ptx)
         return back_end_early(link);
+    enter(middle_is_single(link) ? PHASE_NONE : PHASE_CHUNKS);
     if (!middle_assemble(link, &link->assembled))
         return false;
+    enter(PHASE_DONE);
     chunks_free_texts(&link->cut.chunks);
     if (link->request->distribution.emit_plan)
         return back_end_early(link);

@@ -17,6 +17,7 @@
 #include "merge/output_abi.h"
 #include "observe/request.h"
 #include "options/consensus.h"
+#include "pool/dispatch.h"
 #include "pool/jobserver.h"
 #include "split/split.h"
 
@@ -70,6 +71,7 @@ struct link_request {
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
+    enum concurrency concurrency;   /* --concurrency */
     bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
     enum split_policy split_policy; /* --split-policy; unsaid: stable with a cache, else balanced */
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */

@@ -118,6 +118,25 @@ static const char *const *assembler_options(const struct link *link, struct aren
     return given;
 }
 
+/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
+static const struct distribution *distribution_of(const struct link *link)
+{
+    const struct distribution *wanted = &link->request->distribution;
+
+    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
+                   !(wanted->resume_plan && link->assembled.is_in_parts)
+               ? wanted
+               : NULL;
+}
+
+bool middle_is_single(const struct link *link)
+{
+    const struct chunks *chunks = &link->cut.chunks;
+
+    return context_get()->verbose < 2 && chunks->count == 1 &&
+           chunks->list[0].function_count <= 1 && !distribution_of(link);
+}
+
 bool middle_is_finished(const struct link *link)
 {
     return link->assembled.cubins.count == 1 && is_whole(link) &&
@@ -133,17 +152,6 @@ static bool is_of_other_form(const struct link *link)
 
     return middle_is_finished(link) &&
            !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
-}
-
-/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
-static const struct distribution *distribution_of(const struct link *link)
-{
-    const struct distribution *wanted = &link->request->distribution;
-
-    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
-                   !(wanted->resume_plan && link->assembled.is_in_parts)
-               ? wanted
-               : NULL;
 }
 
 /* False when nothing of the assembler's is kept. It is found out once for a link. */
@@ -168,6 +176,7 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
+        .concurrency = request->concurrency,
         .memory_limit = request->memory_limit,
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
@@ -227,7 +236,8 @@ bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&link->cut.chunks, &link->program);
+    report_chunks(&link->cut.chunks, &link->program,
+                  assemble_sequential_reason(link->request->concurrency));
     ok = ok && (report_explanation(buffer_view(&link->cut.explanation)) ||
                 state_environment_failed(link));
     observe_chunks(link->observation, &link->cut.chunks);

@@ -68,16 +68,20 @@ void report_agreement(const struct agreement *agreement)
         diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
 }
 
-void report_chunks(const struct chunks *chunks, const struct program *program)
+void report_chunks(const struct chunks *chunks, const struct program *program,
+                   const char *sequential_reason)
 {
     if (chunks->count == 0)
         return;
     diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
                  program->module_count, program->symbol_count, program->dropped_functions,
                  program->version_major, program->version_minor);
-    diag_verbose("Phase II, Concurrent=%s%s%s", chunks->count > 1 ? "Yes" : "No",
-                 chunks->single_reason ? ": " : "",
-                 chunks->single_reason ? chunks->single_reason : "");
+    if (chunks->count > 1 && sequential_reason)
+        diag_verbose("Phase II, Concurrent=No: %s", sequential_reason);
+    else
+        diag_verbose("Phase II, Concurrent=%s%s%s", chunks->count > 1 ? "Yes" : "No",
+                     chunks->single_reason ? ": " : "",
+                     chunks->single_reason ? chunks->single_reason : "");
     for (size_t i = 0; i < chunks->count; i++) {
         const struct chunk *chunk = &chunks->list[i];
 

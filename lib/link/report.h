@@ -19,8 +19,10 @@ void report_members(const struct members *members);
 /* The state of each embedded option, and the values in force. */
 void report_agreement(const struct agreement *agreement);
 
-/* Phase I and the chunks. Nothing when there are none. */
-void report_chunks(const struct chunks *chunks, const struct program *program);
+/* Phase I and the chunks; why those are not assembled side by side, or NULL. Nothing when there are
+ * none. */
+void report_chunks(const struct chunks *chunks, const struct program *program,
+                   const char *sequential_reason);
 
 /* What is in each chunk, and why, on standard output. False when that cannot be written. */
 bool report_explanation(struct text explanation);

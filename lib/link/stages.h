@@ -35,6 +35,10 @@ void front_release(struct link *link);
 /* Cuts the program into chunks. */
 bool middle_split(const struct link *link, struct cut *cut);
 
+/* Whether the program has one function at most, so that there is nothing to share out: it is
+ * assembled without the machinery for that. Under -vv the phases are gone through all the same. */
+bool middle_is_single(const struct link *link);
+
 /* Makes a cubin of every chunk. */
 bool middle_assemble(const struct link *link, struct assembled *assembled);
 

@@ -135,7 +135,7 @@ size_t lto_options(const char *const **words, struct arena *arena,
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");
     forward_word(&options, "-ptx");
-    if (!share && !request->is_split)
+    if (!share && !request->is_split && !getenv("LIBNVVM_DISABLE_CONCURRENT_API"))
         forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
         forward_word(&options, "-Xnvvm=--device-c");

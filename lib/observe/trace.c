@@ -110,6 +110,8 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
         jsontree_set_number(arguments, "bytes", event->bytes);
     if (event->peak)
         jsontree_set_number(arguments, "peak", event->peak);
+    if (event->phase)
+        jsontree_set_number(arguments, "phase", event->phase);
     jsontree_set_string(arguments, "state", event->state);
     if (strcmp(event->kind, EVENT_CHUNK) == 0 && event->chunk &&
         event->chunk <= tracing->observation->chunk_count)

@@ -147,6 +147,17 @@ static uint32_t wanted_threads(const struct dispatch_request *request)
     return threads < request->count ? threads : (uint32_t)request->count;
 }
 
+/* The work is done all the same, but slower than was asked for. */
+static void report_lost(uint32_t wanted, size_t started)
+{
+    if (started == 0)
+        diag_caution("Unable to create thread pool: none of %u threads could be started, and one "
+                     "does all the work",
+                     wanted);
+    else if (started < wanted)
+        diag_caution("Only %zu of %u threads could be started", started, wanted);
+}
+
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
@@ -159,6 +170,8 @@ uint32_t dispatch_run(const struct dispatch_request *request)
         jobserver = jobserver_join(request->jobserver, &threads);
     if (threads > 1)
         pool = pool_create(threads, request->stack_bytes);
+    if (threads > 1)
+        report_lost(threads, pool ? pool_thread_count(pool) : 0);
     if (pool)
         threads = (uint32_t)pool_thread_count(pool);
     if (pool && jobserver)

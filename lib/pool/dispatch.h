@@ -26,6 +26,10 @@ struct dispatch_task {
     uint32_t priority; /* the highest is started first; first come first served among equals */
 };
 
+/* Whether there is more than one thread: as many as CPUs and tasks say; at least two, where there
+ * are two tasks; one. */
+enum concurrency { CONCURRENCY_AUTO, CONCURRENCY_ON, CONCURRENCY_OFF };
+
 struct dispatch_request {
     struct dispatch_task *tasks; /* in the order in which one thread runs them; sorted for others */
     size_t count;
