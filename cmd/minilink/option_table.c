@@ -150,7 +150,7 @@ const struct option_row option_table[] = {
     {"chunks", NULL, "N", NUMBER(link.chunk_count, 65536, 1), GROUP_SPLITTING,
      "Most chunks to split into; by default decided by the program's size alone"},
     {"minimum-chunk", NULL, "BYTES", NUMBER(link.minimum_chunk, INT32_MAX, 1), GROUP_SPLITTING,
-     "Smallest chunk worth an assembler of its own, in bytes of PTX; 65536, or 16384 for up to 4"},
+     "Smallest chunk worth an assembler, in bytes of PTX; 16384 times their number, or for up to 4"},
     {"split-policy", NULL, "balanced|kernel|stable", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
      "balanced, kernel (a chunk for each), stable (an edit changes one; the default with a cache)"},
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,

@@ -79,8 +79,8 @@ enum split_policy {
 struct split_request {
     enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
-    uint64_t minimum_bytes; /* no chunk is planned smaller than this; 0 = 64 KiB, or 16 KiB for up
-                               to four chunks */
+    uint64_t minimum_bytes; /* no chunk is planned smaller than this on average; 0 = as many times
+                               16 KiB as there are chunks, or 16 KiB for up to four */
     struct arch arch;       /* of the link. Chunks say the program's own .target: their .version may
                                not know this one */
     /* Called before the modules' texts are copied to chunks, and each time that many bytes have

@@ -77,7 +77,7 @@ compile() {
 }
 
 # source MODULE: 16 kernels as a programmer writes them.
-source() {
+write_source() {
     local k
     echo '#include <cstdio>
 #include <cassert>'
@@ -115,7 +115,7 @@ compiled() {
     shift 3
     how="$*"
     rm -rf now sources && mkdir now
-    for m in 0 1 2 3 4 5 6 7; do source $m > now/$m.cu; done
+    for m in 0 1 2 3 4 5 6 7; do write_source $m > now/$m.cu; done
     (cd now && compile . $how)
     cp -r now sources
     start "$name" now/*."$suffix" || return
