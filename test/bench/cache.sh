@@ -1,0 +1,84 @@
+#!/bin/bash
+# cache.sh: what a cache saves of a link of 1,000 kernels by ptxas, and what it costs the first one. In turns,
+# so that all ways see the same machine; the best of BENCH_ROUNDS (3) counts, in wall and in CPU time.
+#
+#     without     no cache
+#     first       an empty cache
+#     nothing     nothing has changed: the whole link comes from the cache
+#     chunks      nothing has changed, but the link is done: all chunks come from the cache
+#     edited      the body of one kernel has changed
+#     added       a kernel more
+#
+# Expected: nothing and chunks at most 3 % of without, edited at most 5 %, first at most 2 % more.
+#
+#     test/bench/cache.sh [KERNELS]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+work=$BUILD/bench/cache
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
+export LC_ALL=C
+kernels=${1:-1000}
+rounds=${BENCH_ROUNDS:-3}
+command -v ptxas > /dev/null || { echo "cache: ptxas is not there: skipped"; exit 0; }
+for tool in bench_measure bench_generate; do
+    [ -x "$BUILD/$tool" ] || { echo "cache: $tool is not built (make bench)"; exit 1; }
+done
+compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
+
+mkdir -p "$work" || exit 1
+rm -rf "${work:?}"/*
+mkdir "$work/program" "$work/other"
+"$BUILD/bench_generate" "$work/program" 20 $((kernels / 20)) 4000 || exit 1
+
+# edit NUMBER: the program with another constant in one kernel; add NUMBER: with a kernel more.
+edit() {
+    cp "$work"/program/*.ptx "$work/other"
+    awk -v n="$1" '/^\.visible \.entry/ {inside = 1} inside && !done && /^\tadd.s32 .*, [0-9]+;/ {sub(/[0-9]+;/, (n + 5000) ";"); done = 1} {print}
+        END {exit !done}' "$work/program/007.ptx" > "$work/other/007.ptx"
+}
+add() {
+    cp "$work"/program/*.ptx "$work/other"
+    printf '.visible .entry one_more_%d(.param .u64 p)\n{\n.reg .b64 %%rd<2>;\nld.param.u64 %%rd1, [p];\nst.global.u32 [%%rd1], %d;\nret;\n}\n' \
+        "$1" "$1" >> "$work/other/007.ptx"
+}
+
+link=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -split-compile-extended=0)
+names=(without first nothing chunks edited added)
+declare -A wall cpu
+# measure NAME COMMAND...: keeps the best wall and the best CPU time.
+measure() {
+    local name=$1 line
+    shift
+    read -r -a line <<< "$("$BUILD/bench_measure" "$@")"
+    [ "${#line[@]}" = 4 ] || { echo "cache: $name fails"; exit 1; }
+    set -- "${line[0]}" "$(compute "${line[1]} + ${line[2]}" 0)"
+    if [ -z "${wall[$name]:-}" ] || [ "$(compute "$1 < ${wall[$name]}" 0)" = 1 ]; then wall[$name]=$1; fi
+    if [ -z "${cpu[$name]:-}" ] || [ "$(compute "$2 < ${cpu[$name]}" 0)" = 1 ]; then cpu[$name]=$2; fi
+}
+
+out=$work/out.cubin
+for ((round = 1; round <= rounds; round++)); do
+    rm -rf "$work/kept"
+    kept=--cache-dir=$work/kept
+    measure without "${link[@]}" "$work"/program/*.ptx -o "$out"
+    measure first "${link[@]}" "$kept" "$work"/program/*.ptx -o "$out"
+    measure nothing "${link[@]}" "$kept" "$work"/program/*.ptx -o "$out"
+    measure chunks "${link[@]}" "$kept" -time=/dev/null "$work"/program/*.ptx -o "$out"
+    edit $round || { echo "cache: no kernel to edit"; exit 1; }
+    measure edited "${link[@]}" "$kept" "$work"/other/*.ptx -o "$out"
+    cp -r "$work/kept" "$work/copy"
+    edit $((round + 100))
+    "${link[@]}" "--cache-dir=$work/copy" --cache-stats "$work"/other/*.ptx -o "$out" > "$work/stats.edited"
+    rm -rf "$work/copy"
+    add $round
+    measure added "${link[@]}" "$kept" "$work"/other/*.ptx -o "$out"
+done
+echo "cache: a link of $kernels kernels by ptxas ($rounds rounds, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg)):"
+for name in "${names[@]}"; do
+    printf '    %-8s wall %7.0f ms (%6.2f %%)   CPU %7.0f ms (%6.2f %%)\n' "$name" "${wall[$name]}" \
+        "$(compute "100 * ${wall[$name]} / ${wall[without]}")" "${cpu[$name]}" "$(compute "100 * ${cpu[$name]} / ${cpu[without]}")"
+done
+echo "    edited: chunks$(sed -n 's/^  chunks *//p' "$work/stats.edited" | sed 's/^/ /')"
+echo "    the cache has $(find "$work/kept" -type f | wc -l) files, $(du -sm "$work/kept" | cut -f1) MiB"
+rm -rf "$work"
