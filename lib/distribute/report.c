@@ -43,6 +43,9 @@ static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
 
     if (rest->size <= size || rest->data[size] != ' ')
         return false;
+    for (size_t i = 0; i < size; i++)
+        if (!memchr("0123456789abcdef", rest->data[i], 16))
+            return false;
     memcpy(hash, rest->data, size);
     hash[size] = '\0';
     *rest = (struct text){rest->data + size + 1, rest->size - size - 1};
