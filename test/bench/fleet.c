@@ -11,10 +11,10 @@
  * same line. Cutting comes before, merging behind all of it. No machine is lost and all are equally
  * fast.
  *
- * The default costs were measured with ptxas 13.0 on sm_90: 26 ms to start, and 1.0 MB of PTX a second
- * (cost.sh measures both), so that a start costs as much as some 26 KB; 3 ms of cutting for each MB of PTX,
- * and 8 ms of merging (1,000 cubins, 24 MB, in 216 ms); 5 ms and 100 MB/s are an ssh that is kept open and
- * a network of 1 Gbit/s. fleet.sh measures this machine's. */
+ * The default costs were measured with ptxas 13.0 on sm_90: 26 ms to start, and 1.0 MB of PTX a
+ * second (cost.sh measures both), so that a start costs as much as some 26 KB; 3 ms of cutting for
+ * each MB of PTX, and 8 ms of merging (1,000 cubins, 24 MB, in 216 ms); 5 ms and 100 MB/s are an
+ * ssh that is kept open and a network of 1 Gbit/s. fleet.sh measures this machine's. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
