@@ -94,7 +94,7 @@ static double *make_kernels(size_t *count)
     for (*count = 0; sum < wanted; sum += list[(*count)++]) {
         if (*count == capacity)
             list = realloc(list, (capacity = capacity * 2 + 64) * sizeof *list);
-        list[*count] = model.kernel ? model.kernel * 1e3 : sizes[random_next() % size_count];
+        list[*count] = model.kernel > 0 ? model.kernel * 1e3 : sizes[random_next() % size_count];
     }
     qsort(list, *count, sizeof *list, descending);
     return list;
@@ -190,7 +190,7 @@ static void print_workers(const double *kernels, size_t kernel_count)
             alone = out.total;
         printf("%7zu %10.1f %6.1fx %13.0f %%   %s\n", fleets[i], out.total, alone / out.total,
                100 * alone / out.total / (double)fleets[i], bound(&out, fleets[i]));
-        if (before && before / out.total >= 1.4)
+        if (before > 0 && before / out.total >= 1.4)
             knee = fleets[i];
         before = out.total;
     }
@@ -220,7 +220,7 @@ static void print_chunks(const double *kernels, size_t kernel_count)
             double total = schedule(chunks, count, fleets[k]).total;
 
             printf(" %9.1f", total);
-            if (!best[k] || total < best[k]) {
+            if (best[k] <= 0 || total < best[k]) {
                 best[k] = total;
                 right[k] = kilobytes[i];
             }
