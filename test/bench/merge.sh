@@ -1,35 +1,65 @@
 #!/bin/bash
-# merge.sh: how long the merger takes for 100 and 1,000 cubins, and nvlink for the same where it is
-# found. Best of five; a line per count with the ratio of the two (below 1: we are faster).
+# merge.sh [COUNT...]: how long a link of many cubins takes (100 and 1,000), interleaved with nvlink, which does the
+# same, and with linkers of the host that make a shared object of as many sections, symbols and bytes (make-cubins
+# --peer); cat is what copying the bytes costs. Then how it grows from 100 to 1,000 to 10,000 cubins: the exponent of
+# processor time is 1 where that is linear.
+#
+#     ROUNDS=21 test/bench/merge.sh 1000
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-build=${BUILD:-build}
-[ -x "$build/tool_merge" ] || { echo "merge: $build/tool_merge is not built (make bench)"; exit 1; }
+build=$(cd "${BUILD:-build}" && pwd)
+minilink=$build/minilink
+[ -x "$minilink" ] || { echo "merge: $minilink is not built (make)"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset MAKEFLAGS MAKELEVEL MFLAGS
 
-# best COMMAND...: its shortest wall time of five, in milliseconds.
-best() {
-    local shortest=999999999 start end
-    for _ in 1 2 3 4 5; do
-        start=$(date +%s%N)
-        "$@" > /dev/null
-        end=$(date +%s%N)
-        [ $((end - start)) -lt "$shortest" ] && shortest=$((end - start))
-    done
-    echo $((shortest / 1000000))
+# compare COUNT: one table.
+compare() {
+    local commands=(minilink "$minilink -arch=sm_90 -o mine.cubin c$1/*.o"
+        "minilink --threads=1" "$minilink --threads=1 -arch=sm_90 -o mine.cubin c$1/*.o")
+    "$here/make-cubins" "$1" "c$1"
+    if command -v nvlink > /dev/null; then
+        commands+=(nvlink "nvlink -arch=sm_90 -o nvlink.cubin c$1/*.o")
+    else
+        echo "merge: there is no nvlink: comparison SKIPPED"
+    fi
+    if "$here/make-cubins" --peer "$1" "x$1"; then
+        if command -v ld.lld > /dev/null; then
+            commands+=("ld.lld -shared" "ld.lld -shared -o lld.so x$1/*.o"
+                "ld.lld --threads=1" "ld.lld --threads=1 -shared -o lld.so x$1/*.o")
+        else
+            echo "merge: there is no ld.lld: comparison SKIPPED"
+        fi
+        if command -v mold > /dev/null; then
+            commands+=("mold --no-fork -shared" "mold --no-fork -shared -o mold.so x$1/*.o")
+        else
+            echo "merge: there is no mold: comparison SKIPPED"
+        fi
+    else
+        echo "merge: no x86 assembler: comparison with linkers of the host SKIPPED"
+    fi
+    commands+=(cat "cat c$1/*.o > copy")
+    echo "merge $1 cubins ($(du -sk --apparent-size "c$1" | cut -f1) KiB), ${ROUNDS:-11} rounds in turn:"
+    "$here/interleaved" "${ROUNDS:-11}" "${commands[@]}"
 }
 
-for count in 100 1000; do
-    # The constants of 1,000 cubins still fit into their bank.
-    "$here/make-cubins" "$count" "$work/$count"
-    size=$(du -sk --apparent-size "$work/$count" | cut -f1)
-    mine=$(best "$build/tool_merge" -o "$work/mine.cubin" "$work/$count"/*.o)
-    if command -v nvlink > /dev/null; then
-        theirs=$(best nvlink -arch=sm_90 "$work/$count"/*.o -o "$work/nvlink.cubin")
-        echo "merge $count cubins ($size KiB): $mine ms, nvlink $theirs ms," \
-            "ratio $(awk "BEGIN { printf \"%.2f\", $mine / $theirs }")"
-    else
-        echo "merge $count cubins ($size KiB): $mine ms (no nvlink to compare with)"
-    fi
+# growth: the same link with ten times as many, twice.
+growth() {
+    local commands=()
+    for count in 100 1000 10000; do
+        [ -d "c$count" ] || "$here/make-cubins" "$count" "c$count"
+        commands+=("$count cubins" "$minilink -arch=sm_90 -o mine.cubin c$count/*.o")
+    done
+    echo "merge growth, ${GROWTH_ROUNDS:-5} rounds in turn:"
+    "$here/interleaved" "${GROWTH_ROUNDS:-5}" "${commands[@]}" | tee growth
+    awk '{ for (i = 1; i <= NF; i++) if ($i == "processor" && $(i + 2) ~ /^ms/) time[++n] = $(i + 1) }
+        END { printf "merge exponent: %.2f from 100 to 1,000, %.2f from 1,000 to 10,000\n",
+              log(time[2] / time[1]) / log(10), log(time[3] / time[2]) / log(10) }' growth
+}
+
+for count in ${*:-100 1000}; do
+    compare "$count"
 done
+[ $# -gt 0 ] || growth
