@@ -8,6 +8,7 @@
 #define MINILINK_BASE_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -17,6 +18,7 @@ struct output {
     char *target;     /* what the temporary becomes, in the same block */
     int fd;           /* open for reading and writing; -1 = none */
     int slot;         /* in the table of temporaries that a signal removes; -1 = none */
+    uint64_t size;    /* bytes written so far */
 };
 
 /* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
@@ -26,14 +28,14 @@ bool output_open(struct output *output, const char *path);
  * output is aborted then. */
 bool output_append(struct output *output, struct bytes bytes);
 
-/* Flushes and closes the file, which has no name yet: several outputs that appear together are
+/* Closes the file, which has no name yet: several outputs that appear together are
  * finished before the first is committed, which then only renames. False, and a fatal diagnostic,
  * on any error; the output is aborted then. */
 bool output_finish(struct output *output, bool executable);
 
-/* Flushes, gives the file its name and closes it. False, and a fatal diagnostic, on any error (no
- * space among them); nothing is left behind then. The file's mode is 0666 less the umask, with
- * the execute bits when `executable`. */
+/* Gives the file its name and closes it; the kernel brings it to the disk. False, and a fatal
+ * diagnostic, on any error (no space among them); nothing is left behind then. The file's mode is
+ * 0666 less the umask, with the execute bits when `executable`. */
 bool output_commit(struct output *output, bool executable);
 
 /* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */

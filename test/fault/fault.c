@@ -5,8 +5,9 @@
  * over all threads of the process, and a number that is never reached changes nothing:
  *     FAULT_ALLOCATION=N  the N-th allocation fails
  *     FAULT_THREAD=N      the N-th pthread_create fails
- *     FAULT_WRITE=N       the N-th step of writing a file fails: write, pwrite, ftruncate,
- * fallocate, a shared writable mapping, fsync, rename FAULT_FOREVER=1     all later ones fail too
+ *     FAULT_WRITE=N       the N-th step of writing a file fails: write, pwrite, ftruncate, fallocate,
+ *                         a shared writable mapping, fsync, rename, renameat2
+ *     FAULT_FOREVER=1     all later ones fail too
  *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES" goes there at exit
  *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
  *                         who allocated it, as "object+offset" for addr2line
@@ -279,6 +280,13 @@ int rename(const char *from, const char *to)
     int (*real)(const char *, const char *) = next("rename");
 
     return disk_fails(-1, EIO) ? -1 : real(from, to);
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    int (*real)(int, const char *, int, const char *, unsigned) = next("renameat2");
+
+    return disk_fails(-1, EIO) ? -1 : real(from_folder, from, to_folder, to, flags);
 }
 
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
