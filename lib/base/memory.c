@@ -78,4 +78,5 @@ void memory_keep_freed(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, LARGE_BLOCK); /* what is not used costs nothing */
 }

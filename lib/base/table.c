@@ -1,7 +1,7 @@
-/* table.c: open addressing with linear probing, at most half full; XXH3 for the hash, with a secret
- * of this process, so that nobody can choose names that meet in one slot. Slots are small, since
- * they are what is met at random: keys and values stand in an array of their own, in the order in
- * which they came, and stay there when the slots become more. */
+/* table.c: open addressing with linear probing, at most three quarters full; XXH3 for the hash,
+ * with a secret of this process, so that nobody can choose names that meet in one slot. Slots are
+ * small, since they are what is met at random: keys and values stand in an array of their own, in
+ * the order in which they came, and stay there when the slots become more. */
 #include "base/table.h"
 
 #include <pthread.h>
@@ -74,10 +74,10 @@ static void place(const struct table *table, struct table_slot slot)
 static void resize(struct table *table, size_t capacity)
 {
     struct table bigger = {.count = table->count, .capacity = capacity};
-    size_t room = table->capacity / 2;
+    size_t room = table->capacity; /* of which at most three quarters are used */
 
     pthread_once(&secret_made, make_secret);
-    table->entries = memory_grow(table->entries, &room, capacity / 2, sizeof *table->entries);
+    table->entries = memory_grow(table->entries, &room, capacity, sizeof *table->entries);
     bigger.entries = table->entries;
     bigger.slots = memory_zalloc(capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < table->capacity; i++)
@@ -98,7 +98,7 @@ void table_reserve(struct table *table, size_t count)
 
     if (count > (SIZE_MAX >> 8) - table->count)
         return; /* growing will tell */
-    while (capacity <= (table->count + count) * 2)
+    while (capacity / 4 * 3 <= table->count + count)
         capacity *= 2;
     if (capacity > table->capacity)
         resize(table, capacity);
@@ -128,7 +128,7 @@ static struct table_entry *entry_for(struct table *table, struct text key, uint3
     struct table_slot *slot;
     uint32_t hash;
 
-    if (table->count * 2 >= table->capacity)
+    if (table->count >= table->capacity / 4 * 3)
         grow(table);
     hash = hash_of(key);
     slot = probe(table, key, hash);

@@ -22,15 +22,15 @@ struct cubin_relocation {
 
 struct cubin_section {
     struct text name;
-    uint32_t type;
-    uint32_t link;
-    uint32_t info;
     uint64_t flags;
     uint64_t alignment; /* a power of two, at least 1 */
     uint64_t entry_size;
     uint64_t size;     /* bytes */
-    bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
     struct bytes data; /* size bytes, or empty when has_no_bytes */
+    uint32_t type;
+    uint32_t link;
+    uint32_t info;
+    bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
     /* REL and RELA sections only: */
     struct cubin_relocation *relocations;
     size_t relocation_count;

@@ -18,18 +18,18 @@
 
 struct image_section {
     struct text name;
-    uint32_t type;
-    uint32_t link;
-    uint32_t info;
     uint64_t flags;
     uint64_t alignment;
     uint64_t entry_size;
-    uint64_t size;        /* bytes; of file contents unless has_no_bytes */
-    bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
-    const void *data;     /* size bytes that outlive the image; NULL: zeros, or has_no_bytes */
+    uint64_t size;    /* bytes; of file contents unless has_no_bytes */
+    const void *data; /* size bytes that outlive the image; NULL: zeros, or has_no_bytes */
+    uint64_t offset;  /* in the file: set by image_layout */
+    uint32_t type;
+    uint32_t link;
+    uint32_t info;
     uint32_t shares;      /* an earlier section that has the same bytes, which stand there; or 0 */
-    uint64_t offset;      /* in the file: set by image_layout */
     uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
+    bool has_no_bytes;    /* NOBITS and its NVIDIA cousins */
 };
 
 struct image_symbol {

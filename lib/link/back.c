@@ -117,6 +117,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .abi = request->output_abi,
+        .spread = state_spread(link),
         .has_index = request->index_file != NULL,
         .output_name = request->output,
         .version = MINILINK_VERSION,

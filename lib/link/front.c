@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "link/keep.h"
 #include "link/paths.h"
+#include "link/read_cubins.h"
 #include "link/report.h"
 #include "link/reproduce.h"
 #include "link/stages.h"
@@ -82,75 +83,6 @@ static bool select_members(struct link *link)
     link->ptx_inflation = inflation_of(link, MEMBER_PTX);
     link->cubin_inflation = inflation_of(link, MEMBER_CUBIN);
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
-}
-
-struct reading {
-    struct cubin *cubin;
-    const char *name;
-    struct bytes code;
-    bool ok;
-};
-
-static enum link_code run_reading(void *argument)
-{
-    struct reading *reading = argument;
-
-    reading->ok = cubin_read(reading->cubin, reading->name, reading->code);
-    return LINK_OK;
-}
-
-/* Reads one of libcudadevrt's cubins. nvcc names that library on every command line, so that what
- * cannot be read of it is left out: where something calls it, the functions are missing then. */
-static bool read_system(struct link *link, struct member *member, struct reading *reading)
-{
-    struct diag_sink said = {0};
-    enum link_code code = diag_collect(run_reading, reading, context_get(), &said);
-
-    if (code == LINK_OK && !reading->ok) {
-        diag_info("Member '%s' is left out: it cannot be read", member->name);
-        cubin_free(reading->cubin);
-        member->role = MEMBER_UNUSED;
-        member->reason = "it cannot be read";
-        link->members.cubin_count--;
-    }
-    diag_sink_free(&said);
-    if (code != LINK_OK)
-        context_raise(code);
-    return reading->ok;
-}
-
-/* Reads the members that are cubins already. */
-static bool read_members(struct link *link)
-{
-    const struct link_request *request = link->request;
-    bool ok = true;
-
-    link->member_cubins =
-        arena_zalloc(&link->cubin_arena, link->members.cubin_count, sizeof *link->member_cubins);
-    for (size_t i = 0; i < link->members.count; i++) {
-        struct member *member = &link->members.list[i];
-        struct reading reading = {&link->member_cubins[link->member_cubin_count], member->name,
-                                  .ok = true};
-        bool is_optional = member->is_system && !request->keep_system_libraries;
-
-        if (member->role != MEMBER_CUBIN)
-            continue;
-        if (!member_code(member, &link->cubin_inflation, &link->cubin_arena, &reading.code)) {
-            ok = false;
-            continue;
-        }
-        if (is_optional && !read_system(link, member, &reading))
-            continue;
-        if (!is_optional)
-            run_reading(&reading);
-        ok &= reading.ok;
-        link->member_cubin_count++;
-        if (!is_optional)
-            continue;
-        link->has_system = true;
-        system_add_names(&link->system_names, reading.cubin);
-    }
-    return ok;
 }
 
 static bool compile_lto(struct link *link)
@@ -349,7 +281,7 @@ bool front_compile_lto(struct link *link)
 
 bool front_link(struct link *link)
 {
-    bool ok = read_members(link) && (!state_has_ptx(link) || link_program(link));
+    bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);

@@ -134,6 +134,14 @@ bool state_lists_last_first(const struct link *link)
            !link->request->relocatable;
 }
 
+struct spread state_spread(const struct link *link)
+{
+    bool is_off = link->request->jobserver == JOBSERVER_OFF;
+
+    return (struct spread){.threads = spread_threads(link->request->thread_limit),
+                           .jobserver = is_off ? JOBSERVER_OFF : JOBSERVER_AUTO};
+}
+
 void state_free(struct link *link)
 {
     whole_free(&link->whole);

@@ -15,6 +15,7 @@
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"
+#include "pool/spread.h"
 #include "ptx/program.h"
 
 /* What splitting makes. */
@@ -89,6 +90,9 @@ struct link {
     struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
     enum exit_status *status;        /* of a failure that is not an ordinary link error */
 };
+
+/* How loops over cubins and sections run. */
+struct spread state_spread(const struct link *link);
 
 /* Notes that the environment is at fault, not the inputs. Returns false. */
 bool state_environment_failed(const struct link *link);

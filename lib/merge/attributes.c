@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
+#include "merge/ordering.h"
 #include "merge/reach.h"
 #include "merge/symtab.h"
 
@@ -490,14 +491,25 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
 }
 
-static bool is_info(enum merged_class class)
+static void encode_section(struct encoder *encoder, struct merged_section *section)
 {
-    return class == CLASS_INFO || class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO ||
-           class == CLASS_TWIN_FUNCTION_INFO;
+    encoder->count = 0;
+    encoder->out.size = 0;
+    if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
+        encode_program(encoder, section->type);
+    else
+        encode_function(encoder, section);
+    section->own = arena_alloc(&encoder->m->image->arena, encoder->out.size, 1);
+    if (encoder->out.size > 0)
+        memcpy(section->own, encoder->out.data, encoder->out.size);
+    section->data = section->own;
+    section->size = encoder->out.size;
 }
 
 bool attributes_encode(struct merging *m)
 {
+    static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
+                                                CLASS_TWIN_FUNCTION_INFO};
     struct encoder encoder = {.m = m};
     struct context_cleanup cleanups[2];
 
@@ -506,23 +518,10 @@ bool attributes_encode(struct merging *m)
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     reach_walker_begin(&encoder.walker, m);
-    for (size_t i = 0; i < m->section_count; i++) {
-        struct merged_section *section = &m->sections[i];
-
-        if (!is_info(section->class) || m->index_of[i] == 0)
-            continue;
-        encoder.count = 0;
-        encoder.out.size = 0;
-        if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
-            encode_program(&encoder, section->type);
-        else
-            encode_function(&encoder, section);
-        section->own = arena_alloc(&m->image->arena, encoder.out.size, 1);
-        if (encoder.out.size > 0)
-            memcpy(section->own, encoder.out.data, encoder.out.size);
-        section->data = section->own;
-        section->size = encoder.out.size;
-    }
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
+        for (uint32_t i = m->classes->first[classes[c]]; i < m->classes->first[classes[c] + 1]; i++)
+            if (m->index_of[m->classes->items[i]])
+                encode_section(&encoder, &m->sections[m->classes->items[i]]);
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
     return !m->failed;

@@ -42,7 +42,7 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     if (merged_is_twin(section->class))
         return mercury_write_info(m, section);
     if (section->class == CLASS_TEXT)
-        return m->rows->of_symbol[section->function] | section->info_high << 24;
+        return m->rows->of_symbol[section->function] | (uint32_t)section->info_high << 24;
     if (section->class == CLASS_NOTE)
         return section->flags & SHF_INFO_LINK ? find_index(m, TEXT(".nv.compat")) : 0;
     if (section->target != MERGE_NONE)
@@ -87,6 +87,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                     .shares = mercury_write_shared(m, section),
                                     .link = link_of(m, section),
                                     .info = info,
+                                    .name_offset = section->name_offset,
                                 });
 }
 
@@ -136,21 +137,16 @@ static void reserve_strings(struct merging *m)
 }
 
 /* The names of sections stand in both string tables, in the same order. */
-static void name_sections(struct merging *m)
+void build_name_sections(struct merging *m)
 {
-    size_t first = m->image->section_count - m->order_count;
-    size_t start;
-
     reserve_strings(m);
     image_string(&m->strings, (struct text){0});
-    start = m->strings.bytes.size;
+    m->names_start = m->strings.bytes.size;
     for (size_t i = 0; i < m->order_count; i++) {
         struct merged_section *section = &m->sections[m->order[i]];
 
         section->name_offset = image_string(&m->strings, section->name);
-        m->image->sections[first + i].name_offset = section->name_offset;
     }
-    image_copy_section_names(m->image, ORDERING_SHSTRTAB, first, &m->strings, start);
 }
 
 void build_image(struct merging *m)
@@ -162,7 +158,8 @@ void build_image(struct merging *m)
     add_tables(m);
     for (size_t i = 0; i < m->order_count; i++)
         add_to_image(m, &m->sections[m->order[i]]);
-    name_sections(m);
+    image_copy_section_names(image, ORDERING_SHSTRTAB, image->section_count - m->order_count,
+                             &m->strings, m->names_start);
     symtab_encode(m);
     mercury_write_encode_symbols(m);
     image_take_strings(image, ORDERING_STRTAB, &m->strings);

@@ -80,10 +80,10 @@ static uint32_t find_section(struct merging *m, enum merged_class class,
         .type = type_of(m, class, input->type),
         .flags = input->flags,
         .alignment = 1,
-        .entry_size = input->entry_size,
+        .entry_size = (uint32_t)input->entry_size, /* 0 or 1 in what is joined */
         .function = owner,
         .target = MERGE_NONE,
-        .info_high = class == CLASS_TEXT ? input->info >> 24 : 0,
+        .info_high = class == CLASS_TEXT ? (uint8_t)(input->info >> 24) : 0,
         .bank = input->type - SHT_CUDA_CONSTANT0,
     };
     struct text key = input->name;

@@ -37,6 +37,9 @@
 #include "merge/texture.h"
 #include "merge/unified.h"
 
+/* So many sections are worth a thread: a third of a millisecond. */
+#define WORTH_A_THREAD 2000u
+
 /* nvlink's last words when definitions contradict each other, which has been said. */
 static bool give_up(void)
 {
@@ -159,13 +162,31 @@ static bool order(struct merging *m)
     return true;
 }
 
+enum { ENCODE_NAMES, ENCODE_CONTENTS, ENCODE_COUNT };
+
+/* Names go into the string table only, contents into sections that have names. */
+static void encode_part(void *argument, size_t part, size_t first, size_t last)
+{
+    struct merging *m = argument;
+
+    (void)part;
+    for (size_t i = first; i < last; i++)
+        if (i == ENCODE_NAMES)
+            build_name_sections(m);
+        else if (attributes_encode(m))
+            relocations_write(m);
+}
+
 /* From here on every symbol and section has its number. */
 static bool encode(struct merging *m)
 {
+    size_t least = m->order_count < WORTH_A_THREAD ? ENCODE_COUNT : 1;
+
     graph_write_encode(m);
     mercury_write_encode(m);
     attributes_warn(m);
-    return attributes_encode(m) && relocations_write(m);
+    spread_run(&m->request->spread, ENCODE_COUNT, least, encode_part, m);
+    return !m->failed;
 }
 
 /* Decides on the form of the output. */

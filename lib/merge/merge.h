@@ -19,6 +19,7 @@
 #include "cubin/image.h"
 #include "merge/graph_print.h"
 #include "merge/output_abi.h"
+#include "pool/spread.h"
 
 struct used_names; /* input/used.h */
 
@@ -34,6 +35,7 @@ struct merge_request {
     bool has_index;                /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
+    struct spread spread;    /* threads; the image is the same for any number */
     const char *output_name; /* base name of the output, for the tool note under -g */
     const char *version;     /* minilink's version, for the tool note */
 };

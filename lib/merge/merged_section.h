@@ -44,22 +44,22 @@ enum merged_class {
 
 /* A section that will be written. */
 struct merged_section {
-    enum merged_class class;
     struct text name;
-    uint32_t type;
     uint64_t flags;
     uint64_t alignment;
-    uint64_t entry_size;
     uint64_t size;
     const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
     uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
-    uint32_t function;   /* the symbol it belongs to, or MERGE_NONE */
-    uint32_t target;     /* relocations: the merged section they apply to */
-    uint32_t info_high;  /* .text: bits 24-31 of sh_info, kept from the input */
-    uint32_t bank;       /* constants: the bank's number */
-    uint32_t file;       /* info sections: the cubin and its section that they come from */
+    enum merged_class class;
+    uint32_t type;
+    uint32_t entry_size;
+    uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
+    uint32_t target;   /* relocations: the merged section they apply to */
+    uint32_t bank;     /* constants: the bank's number */
+    uint32_t file;     /* info sections: the cubin and its section that they come from */
     uint32_t input;
     uint32_t name_offset; /* in .strtab */
+    uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
 };
 
 /* Where an input section's contents went. */

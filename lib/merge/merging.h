@@ -105,6 +105,7 @@ struct merging {
     size_t order_count;
     const struct rows *rows;      /* symtab.h */
     struct image_strings strings; /* .strtab */
+    size_t names_start;           /* in it: the names of sections follow */
 };
 
 /* `count` indices in the merge's arena, all MERGE_NONE. */

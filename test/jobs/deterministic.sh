@@ -61,5 +61,33 @@ for ptx in "$ROOT"/fixtures/split/24_lineinfo.ptx "$ROOT"/fixtures/programs/{08_
     [ -d "$ptx" ] && set -- "$ptx"/*.ptx || set -- "$ptx"
     program "$name -lineinfo" -lineinfo "$@"
 done
+# Many cubins are read, and their sections encoded, at the same time; also what is said of damaged ones comes in order.
+many() { # many WHAT STATUS INPUT...
+    what=$1 status=$2
+    shift 2
+    minilink -j1 -arch=sm_90 -o plain.cubin "$@" > plain.messages 2>&1
+    [ $? = "$status" ] || { failed=$((failed + 1)); echo "failed $what: one thread"; }
+    for threads in 2 3 8; do
+        rm -f out.cubin
+        minilink -j$threads -arch=sm_90 -o out.cubin "$@" > messages 2>&1
+        if [ $? = "$status" ] && cmp plain.messages messages && { [ "$status" != 0 ] || cmp plain.cubin out.cubin; }; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "failed $what: $threads threads"
+        fi
+    done
+}
+mkdir cubins
+for i in $(seq 1000 1160); do
+    LC_ALL=C sed "s/AAAA/$i/g" "$ROOT/fixtures/merge/bench.o" > "cubins/$i.o"
+done
+many "many cubins" 0 cubins/*.o
+many "many cubins -r" 0 -r cubins/*.o
+for i in 1005 1080 1150; do # shorter than their section headers say
+    head -c 20000 cubins/$i.o > damaged
+    mv damaged cubins/$i.o
+done
+many "damaged cubins" 1 cubins/*.o
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

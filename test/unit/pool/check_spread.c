@@ -1,0 +1,124 @@
+/* check_spread.c: every item once, messages in the order of the items, failures raised. */
+#include "pool/spread.h"
+
+#include <check.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/diag.h"
+#include "suite.h"
+
+#define ITEMS 1000u
+
+struct loop {
+    atomic_uint seen[ITEMS];
+    atomic_uint parts;
+    size_t failing; /* this item raises; ITEMS = none */
+};
+
+static void visit(void *argument, size_t part, size_t first, size_t last)
+{
+    struct loop *loop = argument;
+
+    atomic_fetch_add(&loop->parts, 1);
+    ck_assert_uint_lt(part, SPREAD_MOST);
+    for (size_t i = first; i < last; i++) {
+        if (i == loop->failing)
+            context_raise(LINK_ENVIRONMENT);
+        atomic_fetch_add(&loop->seen[i], 1);
+        if (i % 100 == 0)
+            diag_error("item %zu", i);
+    }
+}
+
+static void check_loop(uint32_t threads, size_t least, unsigned parts)
+{
+    struct spread spread = {.threads = threads, .jobserver = JOBSERVER_OFF};
+    struct loop loop = {.failing = ITEMS};
+    struct diag_sink sink = {0};
+
+    context_get()->sink = &sink;
+    spread_run(&spread, ITEMS, least, visit, &loop);
+    context_get()->sink = NULL;
+    ck_assert_uint_eq(loop.parts, parts);
+    for (size_t i = 0; i < ITEMS; i++)
+        ck_assert_uint_eq(loop.seen[i], 1);
+    ck_assert_uint_eq(sink.errors, 10);
+    ck_assert_uint_eq(sink.message_count, 10);
+    for (size_t at = 0, i = 0; i < sink.message_count; at = sink.messages[i++].end) {
+        char wanted[64];
+        int size = snprintf(wanted, sizeof wanted, "item %zu\n", i * 100);
+
+        ck_assert_ptr_nonnull(
+            memmem(sink.text.data + at, sink.messages[i].end - at, wanted, (size_t)size));
+    }
+    diag_sink_free(&sink);
+}
+
+START_TEST(each_item_comes_once_and_messages_in_order)
+{
+    check_loop(1, 1, 1);
+    check_loop(0, 1, 1);
+    check_loop(2, 1, 2);
+    check_loop(7, 1, 7);
+    check_loop(1000, 1, SPREAD_MOST);
+}
+END_TEST
+
+START_TEST(few_items_are_one_part)
+{
+    check_loop(8, 300, 3);
+    check_loop(8, ITEMS + 1, 1);
+}
+END_TEST
+
+static enum link_code run_failing(void *argument)
+{
+    static const struct spread spread = {.threads = 4, .jobserver = JOBSERVER_OFF};
+
+    spread_run(&spread, ITEMS, 1, visit, argument);
+    return LINK_OK;
+}
+
+/* What parts before it said is heard; the others have run. */
+START_TEST(what_a_part_raises_is_raised)
+{
+    struct loop loop = {.failing = 300};
+    struct diag_sink sink = {0};
+
+    context_get()->sink = &sink;
+    ck_assert_int_eq(context_run(run_failing, &loop), LINK_ENVIRONMENT);
+    context_get()->sink = NULL;
+    ck_assert_uint_eq(sink.errors, 3);
+    ck_assert_uint_eq(loop.seen[299], 1);
+    ck_assert_uint_eq(loop.seen[300], 0);
+    ck_assert_uint_eq(loop.seen[500], 1);
+    diag_sink_free(&sink);
+}
+END_TEST
+
+START_TEST(threads_are_limited)
+{
+    ck_assert_uint_ge(spread_threads(0), 1);
+    ck_assert_uint_le(spread_threads(0), SPREAD_MOST);
+    ck_assert_uint_eq(spread_threads(1), 1);
+    setenv("LIBNVVM_DISABLE_CONCURRENT_API", "1", 1);
+    ck_assert_uint_eq(spread_threads(0), 1);
+    unsetenv("LIBNVVM_DISABLE_CONCURRENT_API");
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("spread");
+    TCase *tests = tcase_create("spread");
+
+    tcase_add_test(tests, each_item_comes_once_and_messages_in_order);
+    tcase_add_test(tests, few_items_are_one_part);
+    tcase_add_test(tests, what_a_part_raises_is_raised);
+    tcase_add_test(tests, threads_are_limited);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
