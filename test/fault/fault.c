@@ -5,8 +5,8 @@
  * over all threads of the process, and a number that is never reached changes nothing:
  *     FAULT_ALLOCATION=N  the N-th allocation fails
  *     FAULT_THREAD=N      the N-th pthread_create fails
- *     FAULT_WRITE=N       the N-th step of writing a file fails: write, pwrite, ftruncate, fallocate,
- *                         a shared writable mapping, fsync, rename, renameat2
+ *     FAULT_WRITE=N       the N-th step of writing fails: write, pwrite, ftruncate, fallocate, a
+ *                         shared writable mapping, fsync, rename, renameat2
  *     FAULT_FOREVER=1     all later ones fail too
  *     FAULT_COUNT=FILE    "ALLOCATIONS THREADS WRITES" goes there at exit
  *     FAULT_LEAKS=FILE    a line goes there at exit for each block that was not freed: its size and
