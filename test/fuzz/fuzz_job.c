@@ -1,0 +1,65 @@
+/* fuzz_job.c: any bytes as what a child is told to do with libnvJitLink: the words of a job, and
+ * after an empty word the inputs. */
+#include "fuzz.h"
+#include "lto/job.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_inside(struct bytes part, struct bytes whole)
+{
+    return part.size == 0 || (part.data >= whole.data && part.data <= whole.data + whole.size &&
+                              part.size <= (size_t)(whole.data + whole.size - part.data));
+}
+
+/* What was read, written again and read again, is the same. */
+static void check_job(const struct nvjitlink_job *job, struct bytes inputs)
+{
+    struct arena arena = {0};
+    struct buffer words = {0};
+    struct nvjitlink_job again;
+    struct job_input *list = arena_zalloc(&arena, job->input_count, sizeof *list);
+
+    for (size_t i = 0; i < job->input_count; i++) {
+        if (!is_inside(job->inputs[i].data, inputs))
+            abort();
+        list[i] = (struct job_input){
+            .offset =
+                job->inputs[i].data.size ? (size_t)(job->inputs[i].data.data - inputs.data) : 0,
+            .size = job->inputs[i].data.size,
+            .is_fatbin = job->inputs[i].is_fatbin,
+        };
+    }
+    job_write(&words, job->library, job->options, job->option_count,
+              &(struct job_inputs){list, job->input_count});
+    if (!job_read(&again, &arena, "again", buffer_bytes(&words), inputs) ||
+        again.option_count != job->option_count || again.input_count != job->input_count ||
+        strcmp(again.library, job->library) != 0)
+        abort();
+    for (size_t i = 0; i < job->option_count; i++)
+        if (strcmp(again.options[i], job->options[i]) != 0)
+            abort();
+    buffer_free(&words);
+    arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size ? memmem(data, size, "\0", 2) : NULL;
+    struct bytes words = {data, end ? (size_t)(end + 1 - data) : size};
+    struct bytes inputs = {data + words.size, size - words.size};
+    uint8_t *copy = fuzz_copy(words), *rest = fuzz_copy(inputs);
+    struct nvjitlink_job job;
+    struct arena arena = {0};
+    struct diag_sink sink;
+
+    words.data = copy;
+    inputs.data = rest;
+    fuzz_catch(&sink);
+    if (job_read(&job, &arena, "a.job", words, inputs))
+        check_job(&job, inputs);
+    fuzz_caught(&sink);
+    arena_free(&arena);
+    free(copy);
+    free(rest);
+    return 0;
+}
