@@ -37,11 +37,13 @@ under() {
         head -n 60 messages | sed 's/^/    /'
     fi
 }
+watched=(--report=report.html,report.json --time-trace=trace --map=map -time times --stats)
 for tool in helgrind drd; do
     for n in $threads; do
         under "$n threads for chunks" $tool "${link[@]}" -split-compile-extended="$n" --chunks=16
         under "$n threads for functions" $tool "${link[@]}" -Xptxas=--split-compile="$n",--threads-min-section-size=0
     done
+    under "threads that tell what they do" $tool "${link[@]}" -split-compile-extended=4 --chunks=8 "${watched[@]}"
     under plugin $tool "${link[@]}" -split-compile-extended=4 --chunks=8 --assembler=plugin:"$BUILD/sample-plugin.so"
 done
 mkfifo tokens
@@ -49,5 +51,7 @@ exec 8<> tokens
 printf 'abc' >&8
 MAKEFLAGS=" -j4 --jobserver-auth=fifo:$work/tokens" under "a jobserver" drd "${link[@]}" -split-compile-extended=8 --chunks=16
 under "threads" memcheck --leak-check=full --errors-for-leak-kinds=all "${link[@]}" -split-compile-extended=8 --chunks=16
+# Of the demangler, which is a library that is loaded, something stays.
+under "threads that tell what they do" memcheck --leak-check=full "${link[@]}" -split-compile-extended=8 --chunks=16 "${watched[@]}"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
