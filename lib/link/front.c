@@ -2,6 +2,7 @@
  *
  * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
  * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
+#include "base/context.h"
 #include "base/diag.h"
 #include "link/keep.h"
 #include "link/paths.h"
@@ -108,10 +109,14 @@ static bool compile_lto(struct link *link)
         .cache = state_find_library(link) ? link->cache : NULL,
         .library_key = &link->library_key,
     };
+    enum link_code code;
 
-    if (!lto_compile(&link->lto, &link->sources_arena, &wanted))
-        return false;
-    return keep_lto(request->keep, &link->lto) || state_environment_failed(link);
+    code = lto_compile(&link->lto, &link->sources_arena, &wanted);
+    if (code != LINK_OK && context_get()->verbose)
+        diag_error("%s: the LTO-IR could not be compiled (code %d)", assembler_code_text((int)code),
+                   (int)code);
+    return code == LINK_OK &&
+           (keep_lto(request->keep, &link->lto) || state_environment_failed(link));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with

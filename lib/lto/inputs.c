@@ -28,6 +28,11 @@ bool lto_refuse_alone(const struct members *members)
         }
         if (!lto || has_code)
             continue;
+        /* nvcc names libcudadevrt in every link, and most do without it. */
+        if (lto->is_system) {
+            diag_info("Member '%s' is left out: it is LTO-IR without PTX beside it", lto->name);
+            continue;
+        }
         diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
                    "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
                    "toolkit is",

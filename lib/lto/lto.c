@@ -454,7 +454,8 @@ bool lto_identify(struct cache_key *key, const char *library, struct cache *cach
     return kept_identify(key, library, cache);
 }
 
-bool lto_compile(struct lto_result *result, struct arena *arena, const struct lto_request *request)
+enum link_code lto_compile(struct lto_result *result, struct arena *arena,
+                           const struct lto_request *request)
 {
     struct compilation compilation = {
         .request = request,
@@ -481,5 +482,5 @@ bool lto_compile(struct lto_result *result, struct arena *arena, const struct lt
         record_parts(result);
     }
     context_clean(&cleanup);
-    return ok;
+    return ok ? LINK_OK : LINK_NVVM_ERROR;
 }

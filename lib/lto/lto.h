@@ -85,7 +85,9 @@ struct lto_result {
 
 /* Compiles the LTO-IR of all members with that role. The result lives in `arena`. Where other
  * members take part with PTX or machine code, which may refer to any function, all that is visible
- * stays so ("partial LTO"), and an info names those members. False when reported. */
-bool lto_compile(struct lto_result *result, struct arena *arena, const struct lto_request *request);
+ * stays so ("partial LTO"), and an info names those members. LINK_NVVM_ERROR when that fails, which
+ * is reported. */
+enum link_code lto_compile(struct lto_result *result, struct arena *arena,
+                           const struct lto_request *request);
 
 #endif
