@@ -88,6 +88,8 @@ static enum link_code assemble(struct lone *lone)
 
     lone->result.size = sizeof lone->result;
     code = (enum link_code)table->assemble(table->state, &job, &lone->result);
+    if (code == LINK_WARNED && lone->result.cubin && lone->result.cubin_size)
+        return LINK_OK;
     if (code == LINK_OK && (!lone->result.cubin || lone->result.cubin_size == 0))
         return LINK_INTERNAL;
     return code;

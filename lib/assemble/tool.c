@@ -133,6 +133,11 @@ static bool is_minilink(const char *tool)
     return tool && strcmp(slash ? slash + 1 : tool, "minilink") == 0;
 }
 
+const char *tool_minilink(struct arena *arena, const struct distribution *distribution)
+{
+    return is_minilink(distribution->tool) ? distribution->tool : own_path(arena);
+}
+
 void tool_choose(struct distribute_batch *batch, const struct elsewhere *elsewhere)
 {
     const struct work_item *item = elsewhere->items[0];

@@ -10,4 +10,8 @@ void tool_choose(struct distribute_batch *batch, const struct elsewhere *elsewhe
 /* Sets it to something, for a list without jobs. */
 void tool_choose_none(struct distribute_batch *batch);
 
+/* The minilink of the other machines: what --distributor-tool names when that is one, else where it
+ * is here. */
+const char *tool_minilink(struct arena *arena, const struct distribution *distribution);
+
 #endif

@@ -57,6 +57,10 @@ void exec_run(const struct exec_request *request, struct exec_result *result);
  * it has been removed or replaced meanwhile, that is /proc/self/exe. */
 const char *exec_own_program(char *path);
 
+/* Begins this program anew, with fixed addresses and the same words, unless it has them already.
+ * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */
+void exec_fix_addresses(char *const *argv);
+
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
  * standard descriptors. -1 and errno when it cannot be made. */
 int exec_memory_file(const char *name);

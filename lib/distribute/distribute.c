@@ -40,6 +40,8 @@ static XXH128_hash_t hash_job(const struct distribute_batch *batch,
 
 void distribute_name_files(struct distribute_batch *batch, const char *folder)
 {
+    if (batch->tool.shared.size)
+        batch->tool.shared_path = arena_printf(&batch->arena, "%s/shared", folder);
     for (size_t i = 0; i < batch->count; i++) {
         struct distribute_job *job = &batch->jobs[i];
         XXH128_hash_t hash = hash_job(batch, job);
@@ -76,14 +78,22 @@ enum link_code batch_write_text(const char *path, char *text)
     return code;
 }
 
+static struct bytes bytes_of(struct text text)
+{
+    return (struct bytes){(const uint8_t *)text.data, text.size};
+}
+
 enum link_code batch_write_inputs(const struct distribute_batch *batch)
 {
+    const struct distribute_tool *tool = &batch->tool;
+
+    if (tool->shared_path && !files_write(tool->shared_path, bytes_of(tool->shared)))
+        return write_failed(tool->shared_path);
     for (size_t i = 0; i < batch->count; i++) {
         const struct distribute_job *job = &batch->jobs[i];
         enum link_code code;
 
-        if (!files_write(job->input_path,
-                         (struct bytes){(const uint8_t *)job->input.data, job->input.size}))
+        if (!files_write(job->input_path, bytes_of(job->input)))
             return write_failed(job->input_path);
         code = batch_write_text(job->facts_path, jobfile_make_facts(batch, job));
         if (code != LINK_OK)

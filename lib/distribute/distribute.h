@@ -41,10 +41,14 @@ struct distribute_tool {
     const char *const *inputs; /* files that every job reads; ends with NULL; may be NULL */
     const char *input_suffix;  /* ".ptx" */
     const char *output_suffix; /* ".cubin" */
-    bool reports;              /* it is minilink, which takes --chunk-report=FILE (report.h) */
-    unsigned time_limit;       /* of one job, in seconds; 0 = none */
-    uint64_t memory;           /* that a job takes, in bytes: so much, and */
-    uint64_t memory_per_byte;  /* so much for each byte of its input; an estimate */
+    struct text shared;        /* contents of one more file that every job reads; empty = none */
+    const char *shared_path;   /* of that file, set by distribute_name_files */
+    bool is_positional;  /* a job's words are input, shared file, output and report, in place of
+                            input, --chunk-report=, -o and output */
+    bool reports;        /* it is minilink, which takes --chunk-report=FILE (report.h) */
+    unsigned time_limit; /* of one job, in seconds; 0 = none */
+    uint64_t memory;     /* that a job takes, in bytes: so much, and */
+    uint64_t memory_per_byte; /* so much for each byte of its input; an estimate */
 };
 
 enum distribute_end {

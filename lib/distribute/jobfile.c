@@ -62,6 +62,23 @@ static json_t *make_list(struct maker *maker, const char *const *list)
     return array;
 }
 
+/* The job's own words. */
+static void append_words(struct maker *maker, json_t *words, const struct distribute_tool *tool,
+                         const struct distribute_job *job)
+{
+    append_string(maker, words, job->input_path);
+    if (tool->is_positional) {
+        append_string(maker, words, tool->shared_path);
+        append_string(maker, words, job->output_path);
+        append_string(maker, words, job->report_path);
+        return;
+    }
+    if (tool->reports)
+        append(maker, words, checked(maker, json_sprintf("--chunk-report=%s", job->report_path)));
+    append_string(maker, words, "-o");
+    append_string(maker, words, job->output_path);
+}
+
 static json_t *make_job(struct maker *maker, const struct distribute_batch *batch,
                         const struct distribute_job *job)
 {
@@ -69,11 +86,7 @@ static json_t *make_job(struct maker *maker, const struct distribute_batch *batc
     json_t *words = checked(maker, json_array()), *outputs = checked(maker, json_array());
     const char *const inputs[] = {job->input_path, job->facts_path, NULL};
 
-    append_string(maker, words, job->input_path);
-    if (batch->tool.reports)
-        append(maker, words, checked(maker, json_sprintf("--chunk-report=%s", job->report_path)));
-    append_string(maker, words, "-o");
-    append_string(maker, words, job->output_path);
+    append_words(maker, words, &batch->tool, job);
     set(maker, object, "args", words);
     set(maker, object, "inputs", make_list(maker, inputs));
     append_string(maker, outputs, job->output_path);
@@ -86,13 +99,16 @@ static json_t *make_job(struct maker *maker, const struct distribute_batch *batc
 static void make_document(struct maker *maker, const struct distribute_batch *batch)
 {
     json_t *common = checked(maker, json_object()), *jobs = checked(maker, json_array());
+    json_t *inputs = make_list(maker, batch->tool.inputs);
 
+    if (batch->tool.shared_path)
+        append_string(maker, inputs, batch->tool.shared_path);
     maker->root = checked(maker, json_object());
     set(maker, maker->root, "common", common);
     set(maker, maker->root, "jobs", jobs);
     set(maker, common, "linker_output", make_string(maker, batch->distribution->output));
     set(maker, common, "args", make_list(maker, batch->tool.words));
-    set(maker, common, "inputs", make_list(maker, batch->tool.inputs));
+    set(maker, common, "inputs", inputs);
     for (size_t i = 0; i < batch->count; i++)
         append(maker, jobs, make_job(maker, batch, &batch->jobs[i]));
 }
@@ -111,9 +127,11 @@ static void make_facts(struct maker *maker, const struct distribute_batch *batch
                checked(maker, json_stringn(job->kernels[i].data, job->kernels[i].size)));
     set(maker, facts, "cost", checked(maker, json_integer((json_int_t)job->cost)));
     set(maker, facts, "input_bytes", checked(maker, json_integer((json_int_t)job->input.size)));
-    set(maker, facts, "memory_bytes",
-        checked(maker, json_integer((json_int_t)(batch->tool.memory +
-                                                 batch->tool.memory_per_byte * job->input.size))));
+    if (batch->tool.memory)
+        set(maker, facts, "memory_bytes",
+            checked(maker,
+                    json_integer((json_int_t)(batch->tool.memory +
+                                              batch->tool.memory_per_byte * job->input.size))));
     if (batch->tool.time_limit)
         set(maker, facts, "time_limit_seconds",
             checked(maker, json_integer(batch->tool.time_limit)));

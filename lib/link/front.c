@@ -106,6 +106,7 @@ static bool compile_lto(struct link *link)
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
+        .distribution = request->distribution.program ? &request->distribution : NULL,
         .cache = state_find_library(link) ? link->cache : NULL,
         .library_key = &link->library_key,
     };

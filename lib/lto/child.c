@@ -11,10 +11,13 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/exec.h"
+#include "base/output.h"
+#include "distribute/report.h"
 #include "lto/job.h"
 #include "lto/nvjitlink.h"
 
-enum { WORD = 1, JOB, INPUTS, ANSWER, WORDS };
+enum { WORD = 1, JOB, INPUTS, ANSWER, REPORT };
 
 struct child {
     char *const *argv;
@@ -23,7 +26,7 @@ struct child {
 
 bool lto_child_is_wanted(int argc, char *const *argv)
 {
-    return argc == WORDS && strcmp(argv[WORD], LTO_CHILD_WORD) == 0;
+    return (argc == REPORT || argc == REPORT + 1) && strcmp(argv[WORD], LTO_CHILD_WORD) == 0;
 }
 
 static bool failed(const char *what, const char *path)
@@ -54,6 +57,23 @@ static bool map(struct bytes *bytes, const char *path)
     return true;
 }
 
+/* Says what the answer must be, for those who get it by a machine that may die. */
+static bool write_report(char *const *argv, struct bytes job, int status)
+{
+    struct report report = {.code = status == LTO_CHILD_ANSWERED    ? LINK_OK
+                                    : status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
+                                                                    : LINK_ENVIRONMENT};
+    struct buffer text = {0};
+    struct bytes answer;
+
+    if (!map(&answer, argv[ANSWER]))
+        return false;
+    report_hash(job, report.input);
+    report_hash(answer, report.output);
+    report_write(&text, &report);
+    return output_write_file(argv[REPORT], buffer_bytes(&text), false);
+}
+
 static enum link_code run(void *argument)
 {
     struct child *child = argument;
@@ -72,6 +92,8 @@ static enum link_code run(void *argument)
         return LINK_FAILED;
     }
     child->status = nvjitlink_run(&job);
+    if (argv[REPORT] && !write_report(argv, words, child->status))
+        child->status = LTO_CHILD_NO_JOB;
     return LINK_OK;
 }
 
@@ -79,5 +101,8 @@ int lto_child_run(char *const *argv)
 {
     struct child child = {argv, LTO_CHILD_NO_JOB};
 
+    /* In a link of this machine the parent has seen to that. */
+    if (argv[REPORT])
+        exec_fix_addresses(argv);
     return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
 }

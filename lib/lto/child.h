@@ -1,8 +1,9 @@
 /* child.h: the program as a child of itself: one run of libnvJitLink.
  *
- *     minilink --lto-part JOB INPUTS ANSWER
+ *     minilink --lto-part JOB INPUTS ANSWER [REPORT]
  *
- * The three are files: /dev/fd/N in a link of this machine, names on another one. The library is
+ * They are files: /dev/fd/N in a link of this machine, names on another one, where a report
+ * (distribute/report.h) vouches for the answer. The library is
  * large and not ours; here it may crash, print, or end the process. */
 #ifndef MINILINK_LTO_CHILD_H
 #define MINILINK_LTO_CHILD_H

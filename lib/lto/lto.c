@@ -465,6 +465,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
         .run = {.stack_bytes = request->stack_bytes,
                 .jobserver = request->jobserver,
                 .timeout = request->timeout,
+                .distribution = request->distribution,
                 .cache = request->cache},
     };
     struct context_cleanup cleanup;

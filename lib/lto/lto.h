@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cache/cache.h"
+#include "distribute/distribute.h"
 #include "input/member.h"
 #include "lto/toolkit.h"
 #include "options/consensus.h"
@@ -62,8 +63,9 @@ struct lto_request {
     uint64_t memory_limit;    /* --memory-limit; 0 = none */
     uint64_t inflation_limit; /* most bytes of PTX that are looked at for names; 0 = no limit */
     bool relocatable;         /* -r: everything stays visible */
-    struct cache *cache;      /* has parts that were compiled before; or NULL */
-    const struct cache_key *library_key; /* of lto_identify(), when there is a cache */
+    const struct distribution *distribution; /* who else compiles parts, or NULL */
+    struct cache *cache;                     /* has parts that were compiled before; or NULL */
+    const struct cache_key *library_key;     /* of lto_identify(), when there is a cache */
 };
 
 /* One compilation that was made. */

@@ -14,6 +14,7 @@
 #include "lto/child.h"
 #include "lto/kept.h"
 #include "lto/nvjitlink.h"
+#include "lto/send.h"
 #include "pool/dispatch.h"
 
 /* Most bytes that are kept of what the library prints. */
@@ -155,7 +156,10 @@ uint32_t parts_run(struct parts_run *run)
     wanted.count = make_tasks(tasks, run, &cost);
     if (wanted.count) {
         progress_stage("compiling LTO-IR", wanted.count, cost);
-        threads = dispatch_run(&wanted);
+        if (run->distribution)
+            send_parts(run);
+        else
+            threads = dispatch_run(&wanted);
     }
     if (wanted.count < run->count)
         threads = run->threads;

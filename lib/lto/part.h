@@ -14,6 +14,7 @@
 #include "base/exec.h"
 #include "base/text.h"
 #include "cache/cache.h"
+#include "distribute/distribute.h"
 #include "pool/jobserver.h"
 
 struct parts_run;
@@ -42,7 +43,8 @@ struct parts_run {
     uint32_t threads;
     size_t stack_bytes;
     enum jobserver_use jobserver;
-    unsigned timeout;    /* seconds for each part; 0 = no limit */
+    unsigned timeout;                        /* seconds for each part; 0 = no limit */
+    const struct distribution *distribution; /* who else runs the parts, or NULL */
     struct cache *cache; /* asked before a part is run, and given what it makes; or NULL */
 };
 

@@ -168,6 +168,47 @@ bad 2 "fatal   : --assemble-chunk needs one input file, -o and -arch=sm_NN" mini
 bad 3 "fatal   : Could not open input file 'gone.ptx'" minilink --assemble-chunk=whole -arch=sm_90 gone.ptx -o out/x
 bad 1 "error   : elfLink JIT compile failed: 'wrong.ptx' could not be assembled by 'builtin'" minilink --assemble-chunk=whole -arch=sm_90 wrong.ptx -o out/x
 
+# Parts of LTO-IR, by a library that stands in for NVIDIA's; then chunks of what they have made.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in $(seq 8); do printf '.visible .entry kernel_%d(.param .u64 p)\n{\n\tret;\n}\n' "$i"; done
+} > made.ptx
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
+export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/parts.log
+lto=("${split[@]}" -disable-infos -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=3 -vv in.fatbin)
+rm -rf out/* parts.log
+"${lto[@]}" > said.alone 2>&1 && mv out/x alone
+rm -f parts.log
+"${lto[@]}" "${listed[@]}" > said 2>&1
+check "LTO parts: bytes" cmp alone out/x
+check "LTO parts: were run by the distributor" [ "$(grep -c ^start parts.log)" = 3 ]
+ways() { mapfile -t way < <(by "--way=$1" --job="$2"); bad 1 "$3" "${lto[@]}" "${way[@]}"; }
+for way in garbage zero half tail flip; do
+    ways $way 1 "error   : The result of LTO part 1 cannot be used: it is not what its report says was written"
+done
+ways skip 1 "error   : There is no result of LTO part 1"
+ways status 0 "fatal   : The distributor 'tool_distribute' ended with status 7"
+unset FAKE_PTX SAMPLE_LOG
+# What the cache has is no job, and what jobs have made is kept.
+cache=(--cache-dir="$work/cache")
+rm -rf out/*
+"${split[@]}" -w program.ptx -o alone
+"${split[@]}" -Xptxas -v program.ptx > said.alone 2>&1
+for round in "4 jobs" "0 jobs"; do
+    : > list
+    # The output's name is a part of nothing; another option keeps the whole link from being found.
+    "${split[@]}" -Xptxas -v program.ptx "${cache[@]}" "${listed[@]}" > said 2>&1
+    check "a cache, $round: bytes" cmp alone out/x
+    check "a cache, $round: messages" diff said.alone said
+    check "a cache, $round" [ "$(wc -l < list)" = "${round% *}" ]
+done
+mkdir edited
+sed 's/mov.u32 a, 7;/mov.u32 a, 8;/' program.ptx > edited/program.ptx
+: > list
+(cd edited && "${split[@]}" -Xptxas -v -o ../out/x program.ptx "${cache[@]}" --distributor=tool_distribute --distributor-arg=--log="$work/list") > said 2>&1
+check "a cache: an edit is one job" [ "$(wc -l < list)" = 1 ]
+
 # A plan: its jobs are run by somebody else, the link is finished later.
 rm -rf out/*
 "${split[@]}" -w program.ptx && mv out/x alone
@@ -183,8 +224,6 @@ find plan.json plan.json.d -printf '%p %i %T@\n' | grep -v 'plan.json.d ' | sort
 planned --emit-plan=plan.json
 check "a plan of the same again changes nothing" diff before <(find plan.json plan.json.d -printf '%p %i %T@\n' | grep -v 'plan.json.d ' | sort)
 bad 1 "fatal   : Plan 'plan.json' is not that of this link: its jobs have another command" planned --resume-plan=plan.json -maxrregcount=32
-mkdir edited
-sed 's/mov.u32 a, 7;/mov.u32 a, 8;/' program.ptx > edited/program.ptx
 mv program.ptx kept.ptx
 cp edited/program.ptx program.ptx
 bad 1 "fatal   : Plan 'plan.json' is not that of this link: the inputs have changed: chunk . is another" "${split[@]}" -w program.ptx --resume-plan=plan.json
