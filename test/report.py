@@ -1,6 +1,7 @@
 """report.py: what minilink tells of a link holds together; its page works in a browser.
 
     report.py data FILE.json [trace]     --report's data, and --time-trace's: exits 1 and says what is wrong
+    report.py all FILE.json...           the same of many reports
     report.py same FILE.html FILE.json   the page holds that data
     report.py page FILE.html             needs Chromium (browser.py); a line for each thing that was tried
 """
@@ -57,6 +58,8 @@ def check_report(data):
     for number, member in enumerate(members):
         for name, size in member.get("output_bytes", {}).items():
             check(sizes.get((number, name)) == size, "%s of %s: %s" % (name, member["name"], size))
+    if "bytes" in data["output"]:
+        check(sum(sizes.values()) <= data["output"]["bytes"], "members have more bytes than the output")
     for option in data["options"]:
         values = [m.get("value") for m in option["members"]]
         state = option["state"]
@@ -170,6 +173,11 @@ def main(command, path, *more):
         check_report(json.load(open(path)))
         for trace in more:
             check_trace(json.load(open(trace)))
+    elif command == "all":
+        for one in [path] + list(more):
+            before = len(faults)
+            check_report(json.load(open(one)))
+            faults[before:] = [one + ": " + fault for fault in faults[before:]]
     elif command == "same":
         shown, data = page_data(open(path).read()), json.load(open(more[0]))
         check(shown == data, "the page and the data differ")

@@ -57,6 +57,22 @@ ok "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
 ok "with PTX as output" one -emit-ptx -o out.ptx --report=ptx.json --time-trace=ptx.trace
 ok "on threads inside a chunk" one -Xptxas=-split-compile=3 -o inner.cubin --report=inner.json --time-trace=inner.trace --time-trace-granularity=0
 
+# Machine code of all kinds, for targets with Mercury too; the output's name stands in it under -g.
+mkdir many
+for first in "$F"/merge/*-a.o; do
+    base=${first%-a.o} name=$(basename "${first%-a.o}")
+    arch=$(grep -oE 'sm_[0-9]+a?' <<< "$name") || arch=sm_90
+    for mode in -w -r -g; do
+        told=(--report="many/$name$mode.json" --map=many/map)
+        if "$BUILD/minilink" -w --disable-infos -arch="$arch" "$base"-?.o $mode -o many/x > log 2>&1; then
+            mv many/x many/plain
+            "$BUILD/minilink" -w --disable-infos -arch="$arch" "$base"-?.o $mode -o many/x "${told[@]}" > log 2>&1 && cmp many/x many/plain >> log 2>&1 ||
+                { echo "failed: $name $mode"; cat log; touch many/failed; }
+        fi
+    done
+done
+ok "merges are the same when they are told of" [ ! -e many/failed ]
+
 # Chunks that other machines assemble.
 ok "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace
 ok "whose time is told" grep -q '"kind": "jobs"' far.json
@@ -73,6 +89,7 @@ if ! command -v python3 > /dev/null; then
     skipped=$((skipped + 2))
 else
     ok "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
+    ok "those of merges too" python3 "$ROOT/test/report.py" all many/*.json
     ok "the page holds the data" python3 "$ROOT/test/report.py" same r.html r.json
     for name in far first second jobs one lto relocatable dry ptx inner; do
         ok "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
