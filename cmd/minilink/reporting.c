@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/context.h"
 #include "base/diag.h"
+#include "base/standard.h"
 
 static struct diag_tally tally;
 
@@ -15,7 +15,8 @@ static bool wants_color(void)
 {
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    return isatty(STDERR_FILENO) && !(no && *no) && !(terminal && strcmp(terminal, "dumb") == 0);
+    return standard_shows_messages() && !(no && *no) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 static void set_form(enum diag_format format, enum color_use color)

@@ -37,11 +37,12 @@ static const char *message_of(struct arena *arena, const struct diag_sink *sink)
     struct text text = buffer_view(&sink->text);
     const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
     const char *start = end ? memmem(text.data, (size_t)(end - text.data), ": ", 2) : NULL;
-    struct text said = {start + 2, start ? (size_t)(end - start - 2) : 0};
     const struct text name = TEXT("'" NAME "'");
+    struct text said;
 
     if (!start)
         return "it is no cubin";
+    said = (struct text){start + 2, (size_t)(end - start - 2)};
     if (!text_starts(said, name))
         return arena_string(arena, said);
     return arena_printf(arena, "it%.*s", (int)(said.size - name.size), said.data + name.size);

@@ -35,6 +35,11 @@ static bool failed(int error)
     return false;
 }
 
+bool standard_shows_messages(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
 bool standard_print(struct text text)
 {
     int error = 0;

@@ -11,6 +11,9 @@
  * that writing fails, as to a closed one. False when that cannot be. */
 bool standard_open(void);
 
+/* Whether messages, on standard error, go to a terminal. */
+bool standard_shows_messages(void);
+
 /* Prints `text` on standard output, at once. False, and a fatal diagnostic, when not all of it
  * could be written. */
 bool standard_print(struct text text);
