@@ -373,6 +373,42 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
 }
 END_TEST
 
+/* Kernels of two modules, each of which has a function that all its kernels call. */
+static void write_family(struct buffer *out, char family, unsigned kernels)
+{
+    buffer_printf(out, HEADER ".func %c_own() { ret; }\n", family);
+    for (unsigned i = 0; i < kernels; i++)
+        buffer_printf(out,
+                      ".visible .entry %c%u() { call %c_own, (); add.s32 %%r1, %%r1, 1; ret; }\n",
+                      family, i, family);
+}
+
+START_TEST(small_functions_stay_with_their_neighbours)
+{
+    struct buffer texts[2] = {{0}, {0}};
+    struct program_source sources[2];
+    uint32_t replicas = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        write_family(&texts[i], (char)('a' + i), 100);
+        sources[i] = (struct program_source){"family", buffer_view(&texts[i])};
+    }
+    split(sources, 2, 12);
+    ck_assert_uint_eq(chunks.count, 12);
+    check_linking();
+    for (size_t i = 0; i < chunks.count; i++)
+        replicas += chunks.list[i].replica_count;
+    /* One function in each chunk, and both where the modules meet. */
+    ck_assert_uint_le(replicas, 13);
+    /* The last chunks are small, so that all threads end at the same time. */
+    ck_assert_uint_gt(chunks.list[0].weight, 2 * chunks.list[11].weight);
+    for (size_t i = 1; i < chunks.count; i++)
+        ck_assert_uint_le(chunks.list[i].weight, chunks.list[i - 1].weight + 100);
+    for (unsigned i = 0; i < 2; i++)
+        buffer_free(&texts[i]);
+}
+END_TEST
+
 /* ptxas takes a file's number for its place in the table. */
 START_TEST(file_tables_have_no_gap)
 {
@@ -652,6 +688,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, case_splits_as_expected, 0, COUNT(cases));
     tcase_add_test(tests, all_cases_in_one_program_split);
     tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
+    tcase_add_test(tests, small_functions_stay_with_their_neighbours);
     tcase_add_test(tests, file_tables_have_no_gap);
     tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
     tcase_add_test(tests, counted_labels_that_are_symbols_stay);
