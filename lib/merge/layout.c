@@ -300,9 +300,11 @@ uint8_t *layout_writable(struct merging *m, uint32_t index)
     struct merged_section *section = &m->sections[index];
 
     if (!section->own) {
-        section->own = arena_zalloc(&m->image->arena, section->size, 1);
+        section->own = arena_alloc(&m->image->arena, section->size, 1);
         if (section->data && section->size > 0)
             memcpy(section->own, section->data, section->size);
+        else
+            memset(section->own, 0, section->size);
         section->data = section->own;
     }
     return section->own;
