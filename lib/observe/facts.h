@@ -158,6 +158,7 @@ struct observation {
     size_t section_count;
     struct fact_piece *pieces; /* by section and place */
     size_t piece_count;
+    size_t piece_capacity;
     struct fact_name *names; /* by section and place */
     size_t name_count;
     struct fact_function *functions; /* in the order of the output */

@@ -167,60 +167,6 @@ static int by_section(const void *left, const void *right)
     return (a->size > b->size) - (a->size < b->size);
 }
 
-static void add_piece(struct taking *taking, const struct merge_piece *piece)
-{
-    struct observation *observation = taking->observation;
-    const struct cubin *cubin = taking->cubins[piece->file];
-    bool is_known = piece->input < cubin->section_count;
-    uint32_t owner =
-        piece->file == taking->joined && is_known ? taking->joined_owners[piece->input] : FACT_NONE;
-
-    observation->pieces[observation->piece_count++] = (struct fact_piece){
-        .section = piece->section,
-        .member = member_of(taking, piece->file, owner),
-        .offset = piece->offset,
-        .size = piece->size,
-        .name = is_known ? arena_text(&observation->arena, cubin->sections[piece->input].name)
-                         : TEXT(""),
-    };
-}
-
-/* What was made for a function, all of a section, is its member's. */
-static void add_owned(struct taking *taking, uint32_t section)
-{
-    struct observation *observation = taking->observation;
-    const struct merge_section *from = &taking->report->places.sections[section];
-
-    if (from->kernel < observation->function_count)
-        observation->pieces[observation->piece_count++] =
-            (struct fact_piece){.section = section,
-                                .member = observation->functions[from->kernel].member,
-                                .size = from->size,
-                                .name = observation->sections[section].name};
-}
-
-/* Wants the functions. */
-static void take_pieces(struct taking *taking)
-{
-    struct observation *observation = taking->observation;
-    const struct merge_places *places = &taking->report->places;
-    bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
-
-    observation->pieces =
-        arena_alloc(&observation->arena, places->piece_count + places->section_count,
-                    sizeof *observation->pieces);
-    for (size_t i = 0; i < places->piece_count; i++) {
-        add_piece(taking, &places->pieces[i]);
-        has_pieces[places->pieces[i].section] = true;
-    }
-    for (uint32_t i = 1; i < places->section_count; i++)
-        if (!has_pieces[i])
-            add_owned(taking, i);
-    if (observation->piece_count)
-        qsort(observation->pieces, observation->piece_count, sizeof *observation->pieces,
-              by_section);
-}
-
 static int by_value(const void *left, const void *right)
 {
     const struct fact_name *a = left, *b = right;
@@ -258,6 +204,106 @@ static void take_names(struct taking *taking)
     }
     if (observation->name_count)
         qsort(observation->names, observation->name_count, sizeof *observation->names, by_value);
+}
+
+static void add_piece(struct observation *observation, const struct fact_piece *piece)
+{
+    if (observation->piece_count == observation->piece_capacity)
+        observation->pieces =
+            arena_grow(&observation->arena, observation->pieces, observation->piece_count,
+                       &observation->piece_capacity, sizeof *observation->pieces);
+    observation->pieces[observation->piece_count++] = *piece;
+}
+
+/* Data of several members that stands in one section of the chunks' cubin: each variable is its
+ * member's. False when there is none whose member is known. */
+static bool add_variables(struct observation *observation, const struct fact_piece *all)
+{
+    size_t low = 0, high = observation->name_count;
+    bool found = false;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct fact_name *name = &observation->names[middle];
+        bool is_before = name->section != all->section ? name->section < all->section
+                                                       : name->value < all->offset;
+
+        if (is_before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < observation->name_count; low++) {
+        const struct fact_name *name = &observation->names[low];
+
+        if (name->section != all->section || name->value - all->offset >= all->size)
+            break;
+        if (name->member == FACT_NONE || name->size == 0 || name->type == STT_FUNC)
+            continue;
+        found = true;
+        add_piece(observation, &(struct fact_piece){.section = name->section,
+                                                    .member = name->member,
+                                                    .offset = name->value,
+                                                    .size = name->size,
+                                                    .name = all->name});
+    }
+    return found;
+}
+
+/* A cubin's section that went into the output. */
+static void add_input(struct taking *taking, const struct merge_piece *from)
+{
+    struct observation *observation = taking->observation;
+    const struct cubin *cubin = taking->cubins[from->file];
+    bool is_known = from->input < cubin->section_count;
+    uint32_t owner =
+        from->file == taking->joined && is_known ? taking->joined_owners[from->input] : FACT_NONE;
+    const struct fact_piece piece = {
+        .section = from->section,
+        .member = member_of(taking, from->file, owner),
+        .offset = from->offset,
+        .size = from->size,
+        .name = is_known ? arena_text(&observation->arena, cubin->sections[from->input].name)
+                         : TEXT(""),
+    };
+
+    if (piece.member != FACT_NONE || !add_variables(observation, &piece))
+        add_piece(observation, &piece);
+}
+
+/* A section that came from none: what was made for a function is its member's. */
+static void add_made(struct taking *taking, uint32_t section)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_section *from = &taking->report->places.sections[section];
+    struct fact_piece piece = {
+        .section = section, .size = from->size, .name = observation->sections[section].name};
+
+    if (from->kernel >= observation->function_count) {
+        add_variables(observation, &piece);
+        return;
+    }
+    piece.member = observation->functions[from->kernel].member;
+    add_piece(observation, &piece);
+}
+
+/* Wants the functions and the symbols. */
+static void take_pieces(struct taking *taking)
+{
+    struct observation *observation = taking->observation;
+    const struct merge_places *places = &taking->report->places;
+    bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
+
+    for (size_t i = 0; i < places->piece_count; i++) {
+        add_input(taking, &places->pieces[i]);
+        has_pieces[places->pieces[i].section] = true;
+    }
+    for (uint32_t i = 1; i < places->section_count; i++)
+        if (!has_pieces[i])
+            add_made(taking, i);
+    if (observation->piece_count)
+        qsort(observation->pieces, observation->piece_count, sizeof *observation->pieces,
+              by_section);
 }
 
 static void take_functions(struct taking *taking)
@@ -370,8 +416,8 @@ void observe_image(struct observation *observation, const struct merge_report *r
         pair_symbols(&taking);
     take_sections(&taking);
     take_functions(&taking);
-    take_pieces(&taking);
     take_names(&taking);
+    take_pieces(&taking);
     take_calls(&taking);
     take_drops(&taking);
     add_sizes(observation);
