@@ -81,8 +81,21 @@ try() {
 if ! has python3 parallel; then
     skip "$missing is not installed: minilink-dist-parallel"
 else
-    # Not the Slurm, or the shell, that the user may be in.
     try "GNU parallel" minilink-dist-parallel -j2
+    # A link that is ended while its jobs run: they end, too.
+    printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\ntouch "%s/begun"\nsleep 600 & sleep 600\n' "$work" > slow
+    chmod +x slow
+    rm -rf "out put"/*
+    DISTRIBUTORS_MARK=$work "${split[@]}" program.ptx --assembler=ptxas --ptxas=./slow --distributor=minilink-dist-parallel > said 2>&1 &
+    link=$!
+    until [ -e begun ] || ! kill -0 $link 2> /dev/null; do sleep 0.1; done
+    kill $link
+    wait $link
+    check "a link that is ended: status" [ $? = 143 ]
+    check "a link that is ended leaves nothing" [ -z "$(ls -A "out put")" ]
+    end=$((SECONDS + 60))
+    while left=$(grep -lszF "DISTRIBUTORS_MARK=$work" /proc/[0-9]*/environ) && [ $SECONDS -lt $end ]; do sleep 0.1; done
+    check "a link that is ended: its jobs end ($left)" [ -z "$left" ]
 fi
 
 # start_ssh: a daemon of ssh on a port of its own. As root it wants /run/sshd, which need not be there, and is given in a

@@ -1,0 +1,301 @@
+/* check_distribute.c: names of jobs' files, the job file, reports, and small files. */
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/folder.h"
+#include "distribute/distribute.h"
+#include "distribute/files.h"
+#include "distribute/jobfile.h"
+#include "distribute/report.h"
+#include "suite.h"
+
+static const char *words[] = {"tool", "-arch=sm_90", NULL};
+static const struct distribution distribution = {.output = "out dir/x\n"};
+static struct distribute_job jobs[2];
+static struct distribute_batch batch;
+
+static void set_up(void)
+{
+    jobs[0] = (struct distribute_job){.name = "chunk 0", .input = TEXT("first")};
+    jobs[1] = (struct distribute_job){.name = "chunk 1", .input = TEXT("second"), .cost = 7};
+    words[1] = "-arch=sm_90";
+    batch = (struct distribute_batch){
+        .distribution = &distribution,
+        .tool = {.words = words, .input_suffix = ".ptx", .output_suffix = ".cubin"},
+        .jobs = jobs,
+        .count = 2};
+}
+
+static void tear_down(void)
+{
+    distribute_free(&batch);
+}
+
+static char *name_and_copy(size_t job)
+{
+    distribute_name_files(&batch, "d");
+    return strdup(jobs[job].input_path);
+}
+
+START_TEST(names_follow_from_command_and_input_alone)
+{
+    char *first = name_and_copy(0), *second = name_and_copy(1), *again, *other;
+
+    ck_assert_str_ne(first, second);
+    jobs[0].name = "chunk 5";
+    jobs[0].cost = 100;
+    again = name_and_copy(0);
+    ck_assert_str_eq(first, again);
+    words[1] = "-arch=sm_80";
+    other = name_and_copy(0);
+    ck_assert_str_ne(first, other);
+    ck_assert_uint_eq(strlen(first), strlen("d/.ptx") + 32);
+    free(first);
+    free(second);
+    free(again);
+    free(other);
+}
+END_TEST
+
+/* Words of other lengths with the same letters are another command. */
+START_TEST(words_are_not_run_together)
+{
+    char *first, *other;
+
+    words[0] = "ab";
+    words[1] = "c";
+    first = name_and_copy(0);
+    words[0] = "a";
+    words[1] = "bc";
+    other = name_and_copy(0);
+    words[0] = "tool";
+    ck_assert_str_ne(first, other);
+    free(first);
+    free(other);
+}
+END_TEST
+
+static json_t *load(void)
+{
+    char *text;
+    json_t *root;
+
+    distribute_name_files(&batch, "d");
+    text = jobfile_make(&batch);
+    ck_assert_ptr_nonnull(text);
+    root = json_loads(text, 0, NULL);
+    free(text);
+    ck_assert_ptr_nonnull(root);
+    return root;
+}
+
+static const char *string_at(json_t *object, const char *key, size_t index)
+{
+    return json_string_value(json_array_get(json_object_get(object, key), index));
+}
+
+START_TEST(the_job_file_has_what_llvms_validator_takes_and_no_more)
+{
+    json_t *root = load(), *common = json_object_get(root, "common");
+    json_t *job = json_array_get(json_object_get(root, "jobs"), 1);
+
+    ck_assert_uint_eq(json_object_size(root), 2);
+    ck_assert_uint_eq(json_object_size(common), 3);
+    ck_assert_str_eq(json_string_value(json_object_get(common, "linker_output")), "out dir/x\n");
+    ck_assert_str_eq(string_at(common, "args", 1), "-arch=sm_90");
+    ck_assert_uint_eq(json_array_size(json_object_get(common, "inputs")), 0);
+    ck_assert_uint_eq(json_object_size(job), 3);
+    ck_assert_str_eq(string_at(job, "args", 0), jobs[1].input_path);
+    ck_assert_str_eq(string_at(job, "args", 1), "-o");
+    ck_assert_str_eq(string_at(job, "args", 2), jobs[1].output_path);
+    ck_assert_str_eq(string_at(job, "inputs", 0), jobs[1].input_path);
+    ck_assert_str_eq(string_at(job, "inputs", 1), jobs[1].facts_path);
+    ck_assert_str_eq(string_at(job, "outputs", 0), jobs[1].output_path);
+    ck_assert_uint_eq(json_array_size(json_object_get(job, "outputs")), 1);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(a_tool_that_reports_has_two_outputs)
+{
+    json_t *root, *job;
+
+    batch.tool.reports = true;
+    root = load();
+    job = json_array_get(json_object_get(root, "jobs"), 0);
+    ck_assert_str_eq(string_at(job, "outputs", 1), jobs[0].report_path);
+    ck_assert(strncmp(string_at(job, "args", 1), "--chunk-report=d/", 17) == 0);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(parts_have_words_without_options)
+{
+    json_t *root, *job;
+
+    batch.tool.reports = batch.tool.is_positional = true;
+    batch.tool.shared = TEXT("all inputs");
+    root = load();
+    job = json_array_get(json_object_get(root, "jobs"), 0);
+    ck_assert_str_eq(string_at(json_object_get(root, "common"), "inputs", 0), "d/shared");
+    ck_assert_str_eq(string_at(job, "args", 0), jobs[0].input_path);
+    ck_assert_str_eq(string_at(job, "args", 1), "d/shared");
+    ck_assert_str_eq(string_at(job, "args", 2), jobs[0].output_path);
+    ck_assert_str_eq(string_at(job, "args", 3), jobs[0].report_path);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(facts_stand_under_a_key_of_our_own)
+{
+    const struct text kernels[] = {TEXT("one"), TEXT("two")};
+    json_t *root, *facts;
+    char *text;
+
+    jobs[1].kernels = kernels;
+    jobs[1].kernel_count = 2;
+    batch.tool.memory = 1000;
+    batch.tool.memory_per_byte = 10;
+    batch.tool.time_limit = 9;
+    distribute_name_files(&batch, "d");
+    text = jobfile_make_facts(&batch, &jobs[1]);
+    root = json_loads(text, 0, NULL);
+    free(text);
+    facts = json_object_get(root, "minilink");
+    ck_assert_uint_eq(json_object_size(root), 1);
+    ck_assert_str_eq(string_at(facts, "kernels", 1), "two");
+    ck_assert_int_eq(json_integer_value(json_object_get(facts, "cost")), 7);
+    ck_assert_int_eq(json_integer_value(json_object_get(facts, "memory_bytes")), 1060);
+    ck_assert_int_eq(json_integer_value(json_object_get(facts, "time_limit_seconds")), 9);
+    ck_assert_str_eq(json_string_value(json_object_get(facts, "log")), jobs[1].log_path);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(a_name_that_is_no_utf8_is_refused)
+{
+    struct diag_sink sink = {0};
+
+    words[1] = "\xff";
+    distribute_name_files(&batch, "d");
+    context_get()->sink = &sink;
+    ck_assert_ptr_null(jobfile_make(&batch));
+    context_get()->sink = NULL;
+    ck_assert_uint_eq(sink.errors, 1);
+    diag_sink_free(&sink);
+}
+END_TEST
+
+/* Whether what has been planned is the batch's. */
+static const char *compare(char *text)
+{
+    const char *why = NULL;
+    bool is_same = jobfile_is_of(text_of(text), &batch, &why);
+
+    ck_assert(is_same == (why == NULL));
+    return why;
+}
+
+START_TEST(a_plan_is_that_of_its_own_jobs)
+{
+    char *text;
+
+    distribute_name_files(&batch, "here");
+    text = jobfile_make(&batch);
+    distribute_name_files(&batch, "there");
+    ck_assert_ptr_null(compare(text));
+    jobs[1].input = TEXT("edited");
+    distribute_name_files(&batch, "there");
+    ck_assert_ptr_nonnull(strstr(compare(text), "the inputs have changed: chunk 1"));
+    batch.count = 1;
+    ck_assert_ptr_nonnull(strstr(compare(text), "it has 2 jobs, and the link now needs 1"));
+    batch.count = 2;
+    words[1] = "-arch=sm_80";
+    ck_assert_ptr_nonnull(strstr(compare(text), "another command"));
+    text[0] = '}';
+    ck_assert_ptr_nonnull(strstr(compare(text), "line "));
+    free(text);
+}
+END_TEST
+
+START_TEST(a_report_is_read_as_it_was_written)
+{
+    struct report report = {.code = 5, .log = TEXT("line\nother\xff line\n")}, read;
+    struct buffer file = {0};
+
+    report_hash((struct bytes){(const uint8_t *)"in", 2}, report.input);
+    report_hash((struct bytes){NULL, 0}, report.output);
+    report_write(&file, &report);
+    ck_assert(report_read(&read, buffer_bytes(&file)));
+    ck_assert_int_eq(read.code, 5);
+    ck_assert_str_eq(read.input, report.input);
+    ck_assert_str_eq(read.output, report.output);
+    ck_assert(text_equal(read.log, report.log));
+    for (size_t cut = 0; cut < file.size; cut++)
+        ck_assert(!report_read(&read, (struct bytes){(const uint8_t *)file.data, cut}));
+    buffer_char(&file, 'x');
+    ck_assert(!report_read(&read, buffer_bytes(&file)));
+    buffer_free(&file);
+}
+END_TEST
+
+START_TEST(a_file_with_the_same_contents_stays)
+{
+    const struct bytes bytes = {(const uint8_t *)"contents", 8};
+    struct file_contents contents;
+    struct folder folder;
+    struct stat first, second;
+    char path[4096];
+
+    ck_assert(folder_make(&folder, NULL));
+    snprintf(path, sizeof path, "%s/file", folder.path);
+    ck_assert(files_write(path, bytes) && stat(path, &first) == 0);
+    ck_assert(files_write(path, bytes) && stat(path, &second) == 0);
+    ck_assert_uint_eq(first.st_ino, second.st_ino);
+    ck_assert(files_read(&contents, path, 8));
+    ck_assert_str_eq(contents.data, "contents");
+    free(contents.data);
+    ck_assert(!files_read(&contents, path, 7));
+    ck_assert(!files_read(&contents, folder.path, 100));
+    ck_assert(files_write(path, (struct bytes){(const uint8_t *)"other", 5}));
+    ck_assert(files_read(&contents, path, 8));
+    ck_assert_str_eq(contents.data, "other");
+    free(contents.data);
+    /* With all that is in it, folders too. */
+    snprintf(path, sizeof path, "%s/inner", folder.path);
+    ck_assert_int_eq(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/inner/file", folder.path);
+    ck_assert(files_write(path, bytes));
+    snprintf(path, sizeof path, "%s", folder.path);
+    ck_assert_int_eq(stat(path, &first), 0);
+    ck_assert_uint_eq(first.st_mode & 0777, 0700);
+    folder_remove(&folder);
+    ck_assert_int_ne(stat(path, &first), 0);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("distribute");
+    TCase *cases = tcase_create("distribute");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, names_follow_from_command_and_input_alone);
+    tcase_add_test(cases, words_are_not_run_together);
+    tcase_add_test(cases, the_job_file_has_what_llvms_validator_takes_and_no_more);
+    tcase_add_test(cases, a_tool_that_reports_has_two_outputs);
+    tcase_add_test(cases, parts_have_words_without_options);
+    tcase_add_test(cases, facts_stand_under_a_key_of_our_own);
+    tcase_add_test(cases, a_name_that_is_no_utf8_is_refused);
+    tcase_add_test(cases, a_plan_is_that_of_its_own_jobs);
+    tcase_add_test(cases, a_report_is_read_as_it_was_written);
+    tcase_add_test(cases, a_file_with_the_same_contents_stays);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
