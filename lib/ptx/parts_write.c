@@ -10,9 +10,10 @@ static void write_header(struct buffer *text, const struct ptx_module *module)
 {
     char arch[ARCH_NAME_SIZE];
 
-    buffer_printf(text, ".version %u.%u\n.target %s%.*s\n.address_size %u\n\n",
-                  module->version_major, module->version_minor, arch_name(module->target, arch),
-                  TEXT_ARG(module->target_options), module->address_size);
+    buffer_printf(text, ".version %u.%u\n.target %s", module->version_major, module->version_minor,
+                  arch_name(module->target, arch));
+    buffer_text(text, module->target_options);
+    buffer_printf(text, "\n.address_size %u\n\n", module->address_size);
 }
 
 static void write_linkage(struct buffer *text, enum ptx_linkage linkage)
@@ -114,14 +115,22 @@ static void write_pragmas(const struct joining *joining, struct buffer *text)
 
 static void write_tables(const struct joining *joining, struct buffer *text)
 {
-    for (size_t i = 0; i < joining->file_count; i++)
-        buffer_printf(text, "\n\t.file\t%zu %.*s", i + 1, TEXT_ARG(joining->files[i]));
+    for (size_t i = 0; i < joining->file_count; i++) {
+        buffer_printf(text, "\n\t.file\t%zu ", i + 1);
+        buffer_text(text, joining->files[i]); /* which may have a NUL, as a printf may not */
+    }
     if (joining->string_count) {
         buffer_string(text, "\n\t.section .debug_str\n\t{\n");
-        for (size_t i = 0; i < joining->string_count; i++)
-            if (i == 0 || !text_equal(joining->strings[i - 1].name, joining->strings[i].name))
-                buffer_printf(text, "%.*s:%.*s\n", TEXT_ARG(joining->strings[i].name),
-                              TEXT_ARG(joining->strings[i].content));
+        for (size_t i = 0; i < joining->string_count; i++) {
+            const struct joined_string *string = &joining->strings[i];
+
+            if (i > 0 && text_equal(string[-1].name, string->name))
+                continue;
+            buffer_text(text, string->name);
+            buffer_char(text, ':');
+            buffer_text(text, string->content);
+            buffer_char(text, '\n');
+        }
         buffer_string(text, "\t}");
     }
     buffer_char(text, '\n');

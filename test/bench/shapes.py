@@ -51,6 +51,11 @@ def targets(n):
 REGISTERS = "\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .f32 %f<5>;\n\t.reg .pred %p;\n"
 TEXTURE = "\ttex.1d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [t@, {%f1}];\n"
 
+def parts(text):
+    """16 parts of one compilation, with the part's number for #, joined by the tool for that."""
+    return {f"{i}.ptx": HEAD + text.replace("#", str(i)) for i in range(16)}, ["tool_parts"]
+
+
 shapes = {
     # Functions and who calls them.
     "kernels": lambda n: one(each(n, kernel("k@"))),
@@ -125,6 +130,22 @@ shapes = {
     "pragmas": lambda n: one('.pragma "nounroll";\n' * n + kernel("k")),
     "errors": lambda n: one(kernel("k", "\tnonsense;" * n)),
     "undefined": lambda n: modules_of(n, ".extern .func u@();\n" + kernel("k@", call("u@"))),
+    # Parts that are joined: what is in all of them, what differs in all, and what differs because of that.
+    "parts_variables": lambda n: parts(each(n, ".visible .global .align 4 .b8 v@[8] = {1, 2, @};\n") + kernel("k#")),
+    "parts_functions": lambda n: parts(each(n, ".func f@()\n{\n\tbra $L__BB@_1;\n$L__BB@_1:\n\tret;\n}\n")
+                                       + kernel("k#")),
+    "parts_kernels": lambda n: parts(each(n, kernel("k#_@"))),
+    "parts_versions": lambda n: parts(each(n, ".func f@()\n{\n\tadd.u32 %r1, %r2, #;\n}\n")
+                                      + kernel("k#", each(n, call("f@")))),
+    "parts_chain": lambda n: parts(".func f0()\n{\n\tadd.u32 %r1, %r2, #;\n}\n" + "".join(
+        f".func f{i + 1}()\n{{\n{call(f'f{i}')}}}\n" for i in range(n)) + kernel("k#", call(f"f{n}"))),
+    "parts_strings": lambda n: parts(
+        each(n, ".global .b8 $str$@[2] = {#, 2};\n.global .b8 __unnamed_@[2] = {#, @};\n")
+        + kernel("k#", each(n, "\tmov.u64 %rd1, $str$@;\n\tmov.u64 %rd1, __unnamed_@;\n"))),
+    "parts_shared": lambda n: parts(kernel("k#", each(n, "\t// demoted variable\n\t.shared .b8 s@[4];\n"))),
+    "parts_lines": lambda n: parts(kernel("k#", each(n, "\t.loc @ 3 4, function_name $L__info_string@, inlined_at @ 3 4\n"))
+                                   + each(n, '.file @ "f@.cu"\n') + ".section .debug_str\n{\n"
+                                   + each(n, "$L__info_string@:\n.b8 @\n") + "}\n"),
     # Options.
     "options": lambda n: one(kernel("k"), *(["-Xptxas=-O3"] * n)),
     "option_list": lambda n: one(kernel("k"), "-Xptxas=" + ",".join(["-O3"] * n)),

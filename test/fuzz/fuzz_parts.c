@@ -1,0 +1,85 @@
+/* fuzz_parts.c: hostile parts of one compilation. Each part of the input is a PTX text, joined
+ * under lists that name variables with a v, or none. What comes out is PTX; joined alone, in any
+ * order and again, it must answer the same each time. */
+#include "fuzz.h"
+
+#include "base/arena.h"
+#include "input/file.h"
+#include "input/used.h"
+#include "ptx/module.h"
+#include "ptx/parts.h"
+
+#define MOST_PARTS 4
+
+static enum parts_answer join(struct parts_result *result, struct arena *arena,
+                              const struct parts_request *request, struct diag_sink *sink)
+{
+    enum parts_answer answer;
+
+    fuzz_catch(sink);
+    answer = parts_join(result, arena, request);
+    if ((answer == PARTS_FAILED) != (fuzz_caught(sink) > 0) ||
+        (answer == PARTS_DISAGREE) != (result->difference != NULL))
+        abort();
+    return answer;
+}
+
+/* The result is a module, and joins with nothing and with itself. */
+static void check(struct text ptx, struct arena *arena, const struct used_names *used)
+{
+    struct text twice[2] = {ptx, ptx};
+    struct parts_request request = {.texts = twice, .count = 2, .used = used};
+    struct parts_result result;
+    struct ptx_module module;
+    struct diag_sink sink;
+    size_t offset = 0;
+
+    fuzz_catch(&sink);
+    if (!module_parse(&module, arena, "joined", ptx, &offset) || !module_at_end(ptx, offset))
+        abort();
+    if (fuzz_caught(&sink))
+        abort();
+    if (join(&result, arena, &request, &sink) == PARTS_FAILED)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes rest = {data, size};
+    uint8_t choice = fuzz_byte(&rest);
+    struct used_names used = {0};
+    struct inputs none = {0};
+    struct used_request names = {.variables = choice & 2 ? "v" : "none"};
+    struct text texts[MOST_PARTS];
+    struct parts_request request = {.texts = texts, .used = choice & 1 ? &used : NULL};
+    struct parts_result result, turned;
+    struct arena arena = {0};
+    struct diag_sink sink;
+    enum parts_answer answer;
+
+    while (request.count < MOST_PARTS && rest.size) {
+        struct bytes part = fuzz_part(&rest);
+
+        texts[request.count++] = (struct text){(const char *)fuzz_copy(part), part.size};
+    }
+    if (!used_collect(&used, &none, &names))
+        abort();
+    if (request.count) {
+        answer = join(&result, &arena, &request, &sink);
+        if (answer == PARTS_JOINED)
+            check(result.ptx, &arena, request.used);
+        for (size_t i = 0, j = request.count - 1; i < j; i++, j--) {
+            struct text text = texts[i];
+
+            texts[i] = texts[j];
+            texts[j] = text;
+        }
+        if (join(&turned, &arena, &request, &sink) != answer)
+            abort();
+    }
+    for (size_t i = 0; i < request.count; i++)
+        free((char *)(uintptr_t)texts[i].data);
+    used_free(&used);
+    arena_free(&arena);
+    return 0;
+}
