@@ -104,6 +104,15 @@ mkdir told
 program "a link that is told of" 20 23 "${split[@]}" --report=told/r.html,told/r.json --time-trace=told/trace --map=told/map \
     --stats -time /dev/null "${abc[@]}" "$ROOT"/fixtures/merge/20_dead-sm_90-?.o -o out/x
 program "a link with an archive" 30 17 minilink -w -arch=sm_90 -lto --lto-source=ptx "$F"/a.ptxonly.o "$F"/lib.a -o out/x
+# A library that plays libnvJitLink, in children, which have no faults.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
+} > made.ptx
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
+FAKE_PTX=$work/made.ptx program "a link of LTO-IR in parts" 20 11 minilink -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 \
+    --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin -o out/x
 program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sample-plugin.so" "${abc[@]}" -o out/x
 # A cache that cannot be written makes no link fail.
 program "a link with an empty cache" 20 19 "${split[@]}" "${abc[@]}" --cache-dir=kept --cache-policy=prune_interval=0s -o out/x
