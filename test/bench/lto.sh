@@ -85,7 +85,7 @@ bench_objects() {
         measure one "${ours[@]}" --lto-jobs=1 "$folder"/*.o || return
         measure nvlink-split "${theirs[@]}" -split-compile-extended=2 "$folder"/*.o || return
         measure parts "${ours[@]}" "$folder"/*.o || return
-        # With one processor; libnvvm has threads of its own, where the link has one part, that --threads does not stop.
+        # With one processor, whatever threads the library has.
         measure serial taskset -c 0 "${ours[@]}" "$folder"/*.o || return
         measure serial-one taskset -c 0 "${ours[@]}" --lto-jobs=1 "$folder"/*.o || return
     done
@@ -97,7 +97,7 @@ bench_objects() {
     echo "    minilink, one part, 1 processor       $(shown serial-one), lto stage $(shown serial-one-stage)"
     echo "    minilink, parts, 1 processor          $(shown serial), lto stage $(shown serial-stage)"
     echo "    whole link, 2 threads: parts / nvlink -lto $(ratio parts nvlink), / nvlink -lto split $(ratio parts nvlink-split), / one part $(ratio parts one)"
-    echo "    lto stage: parts on 2 threads / one part (which has 2 threads in libnvvm) $(ratio parts-stage one-stage)," \
+    echo "    lto stage: parts on 2 threads / one part $(ratio parts-stage one-stage)," \
         "/ one part on 1 processor $(ratio parts-stage serial-one-stage); parts / one part, both on 1 processor $(ratio serial-stage serial-one-stage)"
 }
 
