@@ -54,7 +54,7 @@ static bool read_within_limits(struct words_total *total, const char *path, stru
                    "other?",
                    MOST_READ, path);
     else if (!read_file(path, text, LONGEST - total->bytes))
-        diag_fatal("Could not open options file '%s'", path);
+        diag_fatal("Could not open options file '%s': %s", path, strerror(errno));
     else if (text->size > LONGEST - total->bytes)
         diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);
     else {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assemble/workitem.h"
+#include "base/arena.h"
 #include "base/context.h"
 
 static const struct {
@@ -179,14 +180,20 @@ static void report(enum diag_severity severity, struct text text)
     diag_at(severity, &nowhere, "%.*s", TEXT_ARG(text));
 }
 
+/* With the members that it has functions of. */
+static const char *name_of(const struct chunks *chunks, const struct chunk *chunk,
+                           struct arena *arena)
+{
+    return chunk_names(chunks, arena)[chunk->index];
+}
+
 static void report_at_line(const struct chunks *chunks, const struct chunk *chunk,
                            const struct replay_message *message, struct text source_line)
 {
-    char name[WORKITEM_NAME_SIZE];
-    struct diag_place place = {.file = workitem_name(chunk->index, name),
-                               .line = message->line,
-                               .column = message->column,
-                               .source_line = source_line};
+    struct diag_place place = {
+        .line = message->line, .column = message->column, .source_line = source_line};
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
     const char *member;
     uint32_t member_line;
 
@@ -194,7 +201,25 @@ static void report_at_line(const struct chunks *chunks, const struct chunk *chun
         place.file = member;
         place.line = member_line;
     }
+    context_defer(&cleanup, arena_cleanup, &arena);
+    if (!place.file)
+        place.file = name_of(chunks, chunk, &arena);
     diag_at(message->severity, &place, "%.*s", TEXT_ARG(message->text));
+    context_clean(&cleanup);
+}
+
+/* A line in no known form is about the chunk. */
+static void report_line(const struct chunks *chunks, const struct chunk *chunk,
+                        enum diag_severity severity, struct text line)
+{
+    struct diag_place place = {0};
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    place.file = name_of(chunks, chunk, &arena);
+    diag_at(severity, &place, "%.*s", TEXT_ARG(line));
+    context_clean(&cleanup);
 }
 
 /* What ptxas says at the end of all errors. */
@@ -207,7 +232,7 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
                 bool failed)
 {
     char name[WORKITEM_NAME_SIZE];
-    const struct diag_place whole = {.file = workitem_name(chunk->index, name)};
+    const char *own = workitem_name(chunk->index, name);
     const uint64_t errors = diag_error_count();
     bool has_message = false; /* an indented line may follow */
     bool was_known = false;
@@ -221,12 +246,12 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
             report(DIAG_NOTE, drop_blanks(line));
             continue;
         }
-        if (!replay_parse(drop_name(line, whole.file), &message)) {
+        if (!replay_parse(drop_name(line, own), &message)) {
             /* Lines in no known form that follow each other are one message. */
             if (has_message && !was_known)
                 report(DIAG_NOTE, line);
             else
-                diag_at(failed ? DIAG_ERROR : DIAG_INFO, &whole, "%.*s", TEXT_ARG(line));
+                report_line(chunks, chunk, failed ? DIAG_ERROR : DIAG_INFO, line);
             was_known = false;
         } else if (is_echo(message.text) && diag_error_count() > errors) {
             continue;

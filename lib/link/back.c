@@ -35,7 +35,7 @@ static bool read_lto_cubin(const struct link *link, struct merged *merged)
 /* Reads the chunks' cubins and joins them. */
 static bool read_chunks(const struct link *link, struct merged *merged)
 {
-    const char **names = state_chunk_names(link, &merged->arena);
+    const char **names = chunk_names(&link->cut.chunks, &merged->arena);
     const struct cubin **views;
     bool ok = true;
 
@@ -87,7 +87,7 @@ static bool take_finished(const struct link *link, struct merged *merged)
     struct chunk_cubin *cubin = link->assembled.cubins.list;
 
     merged->finished = cubin;
-    if (!finished_take(cubin->data, cubin->size, state_chunk_names(link, &merged->arena)[0],
+    if (!finished_take(cubin->data, cubin->size, chunk_names(&link->cut.chunks, &merged->arena)[0],
                        &link->cut.chunks, &merged->report))
         return false;
     observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);

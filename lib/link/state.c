@@ -2,8 +2,8 @@
 #include "link/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/name_list.h"
 #include "link/whole.h"
 
 bool state_has_user_cubins(const struct link *link)
@@ -48,69 +48,18 @@ bool state_has_ptx(const struct link *link)
     return link->members.ptx_count + link->members.lto_count > 0;
 }
 
-/* So many members are named. */
-#define MOST_MEMBERS 3u
-
-/* A list of members as it grows: those that follow each other once. */
-struct member_list {
-    const char *members[MOST_MEMBERS];
-    const char *last;
-    size_t count;
-};
-
-static void add_member(struct member_list *list, const char *member)
-{
-    if (list->last && strcmp(list->last, member) == 0)
-        return;
-    list->last = member;
-    if (list->count < MOST_MEMBERS)
-        list->members[list->count] = member;
-    list->count++;
-}
-
-static const char *name_with(const char *name, const struct member_list *list, struct arena *arena)
-{
-    const char *const *members = list->members;
-
-    switch (list->count) {
-    case 0:
-        return arena_printf(arena, "%s()", name);
-    case 1:
-        return arena_printf(arena, "%s(%s)", name, members[0]);
-    case 2:
-        return arena_printf(arena, "%s(%s+%s)", name, members[0], members[1]);
-    default:
-        return arena_printf(arena, "%s(%s+%s+%s%s)", name, members[0], members[1], members[2],
-                            list->count > MOST_MEMBERS ? "+..." : "");
-    }
-}
-
 const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
                             struct arena *arena)
 {
-    struct member_list list = {0};
+    struct name_list list = {0};
 
     for (size_t i = 0; i < link->members.count; i++) {
         const struct member *member = &link->members.list[i];
 
         if (member->role == MEMBER_LTO || (of_ptx && member->role == MEMBER_PTX))
-            add_member(&list, member->name);
+            name_list_add(&list, member->name);
     }
-    return name_with(name, &list, arena);
-}
-
-const char **state_chunk_names(const struct link *link, struct arena *arena)
-{
-    const struct chunks *chunks = &link->cut.chunks;
-    const char **names = arena_alloc(arena, chunks->count, sizeof *names);
-    struct member_list *lists = arena_zalloc(arena, chunks->count, sizeof *lists);
-
-    for (size_t i = 0; i < chunks->symbol_count; i++)
-        if (chunks->sources[i].chunk < chunks->count)
-            add_member(&lists[chunks->sources[i].chunk], chunks->sources[i].member);
-    for (size_t i = 0; i < chunks->count; i++)
-        names[i] = name_with(arena_printf(arena, "chunk %zu", i), &lists[i], arena);
-    return names;
+    return name_list_text(name, &list, arena);
 }
 
 bool state_environment_failed(const struct link *link)

@@ -131,9 +131,6 @@ bool state_lists_last_first(const struct link *link);
 const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
                             struct arena *arena);
 
-/* The same for each chunk: "chunk 3(a.o(2))", with the members that its functions come from. */
-const char **state_chunk_names(const struct link *link, struct arena *arena);
-
 /* Frees all that has been made. */
 void state_free(struct link *link);
 

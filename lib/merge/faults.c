@@ -220,7 +220,7 @@ static void explain_near(struct explainer *explainer, uint32_t symbol)
         if (m->symbols[at].binding == STB_LOCAL)
             note(explainer, "%s is defined in '%s', but local to it%s", said, file, "");
         else if (is_c == is_other_c)
-            note(explainer, "%s is defined in '%s', which is another function%s", said, file, "");
+            note(explainer, "%s is defined in '%s', with other parameters%s", said, file, "");
         else if (is_c)
             note(explainer, "%s is defined in '%s', as C++ does: is an extern \"C\" missing?%s",
                  said, file, "");
@@ -279,6 +279,15 @@ void faults_again(const struct merging *m, struct text name, const char *here, c
                first);
     if (explains)
         note_name(m, name);
+    if (explains && strcmp(here, first) == 0)
+        diag_note("'%s' is linked twice", here);
+}
+
+void faults_kernel(struct text name, const char *here, bool is_kernel, const char *first)
+{
+    diag_error("Function '%.*s' not declared __global__ in all source files", TEXT_ARG(name));
+    diag_note("it is %s in '%s', and %s in '%s'", is_kernel ? "__global__" : "__device__", here,
+              is_kernel ? "__device__" : "__global__", first);
 }
 
 /* Measured: "#ilb24" returns 32 bits and takes 64 bits and 24 bytes. */

@@ -11,6 +11,9 @@ void faults_undefined(const struct merging *m, const uint32_t *symbols, size_t c
 /* Reports that cubin `here` defines again what `first` does. */
 void faults_again(const struct merging *m, struct text name, const char *here, const char *first);
 
+/* Reports that a function is a kernel for one of two cubins only. */
+void faults_kernel(struct text name, const char *here, bool is_kernel, const char *first);
+
 /* Reports that cubin `here` has a function under another prototype than cubin `other`; `first` is
  * the one that nvlink names. */
 void faults_prototype(const struct merging *m, struct text name, const char *here,

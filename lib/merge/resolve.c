@@ -179,8 +179,7 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         diag_error("Managed attribute doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
     else if (!is_data && (other & STO_CUDA_ENTRY))
-        diag_error("Function '%.*s' not declared __global__ in all source files",
-                   TEXT_ARG(input->name));
+        faults_kernel(input->name, here, (input->other & STO_CUDA_ENTRY) != 0, first);
     else
         other = 0;
     m->failed = m->failed || other != 0;

@@ -298,7 +298,7 @@ static void say_remark(const struct remark *remark, const char *const *spoken)
         diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', but static", name, remark->text);
         break;
     case REMARK_PARAMETERS:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', which is another function", name,
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', with other parameters", name,
                 remark->text);
         break;
     case REMARK_C:
@@ -368,7 +368,7 @@ void faults_report_again(const struct program *program, const struct ptx_item *f
     bool explains = diag_room() > 0;
     struct explainer explainer = {.program = program};
     struct context_cleanup cleanup;
-    struct diag_place place;
+    struct diag_place here, there;
     const char *name;
 
     diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
@@ -378,9 +378,33 @@ void faults_report_again(const struct program *program, const struct ptx_item *f
         return;
     context_defer(&cleanup, free_explainer, &explainer);
     name = spoken_names(&second->name, 1, &explainer.arena)[0];
-    place = source_place(program->modules[second_module], second, NULL, &explainer.arena);
-    diag_at(DIAG_NOTE, &place, "%s is defined here", name);
-    place = source_place(program->modules[first_module], first, NULL, &explainer.arena);
-    diag_at(DIAG_NOTE, &place, "and first here, in '%s'", program->modules[first_module]->file);
+    here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
+    there = source_place(program->modules[first_module], first, NULL, &explainer.arena);
+    if (here.line == there.line && strcmp(here.file, there.file) == 0) {
+        diag_at(DIAG_NOTE, &here, "%s is defined here, and '%s' linked twice", name,
+                program->modules[first_module]->file);
+    } else {
+        diag_at(DIAG_NOTE, &here, "%s is defined here", name);
+        diag_at(DIAG_NOTE, &there, "and first here, in '%s'", program->modules[first_module]->file);
+    }
     context_clean(&cleanup);
+}
+
+static void note_kind(const struct program *program, const struct ptx_item *item, uint32_t module)
+{
+    const struct diag_place place = {.file = program->modules[module]->file, .line = item->line};
+
+    diag_at(DIAG_NOTE, &place, "'%.*s' is %s here (%s)", TEXT_ARG(item->name),
+            item->function.is_entry ? "__global__" : "__device__",
+            item->function.is_entry ? ".entry" : ".func");
+}
+
+void faults_report_kernel(const struct program *program, const struct ptx_item *first,
+                          uint32_t first_module, const struct ptx_item *second,
+                          uint32_t second_module)
+{
+    diag_error("Function '%.*s' not declared __global__ in all source files",
+               TEXT_ARG(second->name));
+    note_kind(program, second, second_module);
+    note_kind(program, first, first_module);
 }

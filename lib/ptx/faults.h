@@ -21,6 +21,11 @@ struct program_fault {
  * diag_room(). References must be known (live.c). */
 void faults_report(const struct program *program, const struct program_fault *faults, size_t count);
 
+/* Reports that a function is a kernel (.entry) for one of two modules only. */
+void faults_report_kernel(const struct program *program, const struct ptx_item *first,
+                          uint32_t first_module, const struct ptx_item *second,
+                          uint32_t second_module);
+
 /* Reports that `second` of module `second_module` defines again what `first` does. */
 void faults_report_again(const struct program *program, const struct ptx_item *first,
                          uint32_t first_module, const struct ptx_item *second,

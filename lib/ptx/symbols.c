@@ -253,8 +253,8 @@ static void check_kinds(struct resolver *resolver, const struct candidate *candi
     } else if (item->kind == PTX_VARIABLE) {
         check_variables(resolver, candidate, item, module);
     } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
-        diag_error("Function '%.*s' not declared __global__ in all source files",
-                   TEXT_ARG(item->name));
+        faults_report_kernel(resolver->program, candidate->first_item, candidate->first_module,
+                             item, module);
         resolver->failed = true;
     }
 }

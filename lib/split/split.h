@@ -103,6 +103,10 @@ bool split_program(struct chunks *chunks, const struct program *program,
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
                   const char **member, uint32_t *member_line);
 
+/* What messages call each chunk: "chunk 3(a.o(2))", with the members that its functions come from;
+ * in `arena`. */
+const char **chunk_names(const struct chunks *chunks, struct arena *arena);
+
 /* Frees the chunks' texts, once they are assembled; everything else stays. */
 void chunks_free_texts(struct chunks *chunks);
 

@@ -1,0 +1,27 @@
+/* name_list.h: names that messages give to what was made of several files:
+ * "lto.ptx(a.o(2)+b.o(2))".
+ */
+#ifndef MINILINK_BASE_NAME_LIST_H
+#define MINILINK_BASE_NAME_LIST_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+/* So many are named. */
+#define NAME_LIST_MOST 3
+
+/* Start with {0}. */
+struct name_list {
+    const char *names[NAME_LIST_MOST]; /* borrowed */
+    const char *last;
+    size_t count;
+};
+
+/* Adds a name, unless it is the one that was added last. */
+void name_list_add(struct name_list *list, const char *name);
+
+/* "head(name+name)", in `arena`; with more than three names "head(name+name+name+...)". */
+const char *name_list_text(const char *head, const struct name_list *list, struct arena *arena);
+
+#endif
