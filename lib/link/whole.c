@@ -158,6 +158,7 @@ static bool make_key(struct key *key, struct link *link)
     key_variable(key, "LIBNVVM_DISABLE_CONCURRENT_API");
     key_number(key, (uint64_t)state_split_policy(link));
     key_string(key, link->agreement.debug ? request->output : NULL); /* a note has its name */
+    key_number(key, diag_folds()); /* where much that is alike is told in one message */
     add_other_assembler(key, request);
     add_members(key, &link->members);
     add_used(key, &link->used);

@@ -32,16 +32,17 @@ kernels() {
     done
 }
 kernels 40 > kernels.ptx
-# A chunk that the assembler warns of.
+# A chunk that the assembler warns of, and one like it that it does not.
 cat > warned.ptx << 'END'
 .version 8.0
 .target sm_90
 .address_size 64
-.visible .entry warned() .maxntid 64 .minnctapersm 1 .maxnreg 32
+.visible .entry warned() .minnctapersm 1
 {
 ret;
 }
 END
+sed 's/.minnctapersm 1/.maxntid 64 &/' warned.ptx > plain.ptx
 
 # counts KIND FILE: "FOUND MISSED KEPT" of whole links or chunks, as --cache-stats has printed them.
 counts() { sed -n "s/^  $1 *\([0-9]*\) found, \([0-9]*\) not found, \([0-9]*\) kept$/\1 \2 \3/p" "$2"; }
@@ -83,6 +84,7 @@ same "a split link" "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "forty kernels" "${many[@]}" kernels.ptx
 same "one chunk" kernels.ptx
 same "a warning" "${many[@]}" warned.ptx kernels.ptx
+check "... which is said" grep -q '^minilink warning : .*minnctapersm' said.whole
 same "an assembler that talks" "${many[@]}" -Xptxas=-v "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "a merge of cubins" "$F"/a.sass.o "$F"/b.sass.o
 same "code of both kinds" "$F"/b.sass.o "$F"/a.ptxonly.o
@@ -137,6 +139,19 @@ check "the form is that of the link" grep -q '^minilink: info: Function properti
 "${link[@]}" -o c.out --diagnostics-format=json 2> said
 check "JSON" grep -q '"severity": *"info"' said
 check "the same bytes" cmp -s a.out c.out
+
+# Where warnings that are alike are told in one, as JSON does not, another is told.
+{
+    printf '.version 9.0\n.target sm_90\n.func r() { call r; ret; }\n'
+    for n in $(seq 40); do printf '.visible .entry k%d() { call r; ret; }\n' "$n"; done
+} > recursive.ptx
+for format in nvlink json gnu; do
+    minilink -arch=sm_90 recursive.ptx --diagnostics-format=$format -o a.out 2> none.said
+    for round in 1 2; do
+        minilink -arch=sm_90 recursive.ptx --diagnostics-format=$format --cache-dir=c -o a.out 2> said
+        check "$format, round $round" cmp -s none.said said
+    done
+done
 
 # found OPTION...: how many whole links and chunks this link takes from the cache.
 found() {
@@ -210,11 +225,12 @@ warned_once() {
     local what=$1 words=$2
     shift 2
     rm -f a.out
-    minilink -arch=sm_90 "${many[@]}" warned.ptx -Werror "$@" -o a.out > stats 2> said
-    if [ $? != 0 ] || ! cmp -s a.out right.out; then fail "$what: the link" said; return; fi
+    minilink -arch=sm_90 "${many[@]}" plain.ptx -Werror "$@" -o a.out > stats 2> said
+    if [ $? != 0 ] || ! cmp -s a.out plain.out; then fail "$what: the link" said; return; fi
     if [ "$(grep -c '^minilink warning ' said)" != 1 ] || ! grep -q "$words" said; then fail "$what: the warning" said; return; fi
     ok
 }
+minilink -arch=sm_90 "${many[@]}" plain.ptx --split-policy=stable -o plain.out
 touch file
 ln -s loop loop
 rm -rf c
@@ -233,7 +249,7 @@ else
 fi
 if command -v ptxas > /dev/null; then
     echo -O3 > file
-    minilink -arch=sm_90 --assembler=ptxas --cache-dir=c warned.ptx -Xptxas=-optf=file -o a.out 2> said
+    minilink -arch=sm_90 --assembler=ptxas --cache-dir=c plain.ptx -Xptxas=-optf=file -o a.out 2> said
     check "options from a file turn the cache off" [ $? = 0 ]
     check "... and that is told" grep -q "not used: the assembler's option '-optf=file' names a file of options" said
 fi
@@ -248,13 +264,13 @@ if unshare -rm true 2> /dev/null; then
         warned_once "a full disk" "Could not write to cache folder .disk.: No space left on device" --cache-dir=disk
         check "nothing half written stays" [ -z "$(find disk -name "*.*")" ]
         rm disk/full && mount -o remount,size=1m disk
-        minilink -arch=sm_90 "${many[@]}" warned.ptx --cache-dir=disk -o a.out
+        minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk -o a.out
         mount -o remount,ro disk || exit 77
         rm -f a.out
-        minilink -arch=sm_90 "${many[@]}" warned.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
+        minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
         check "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
         check "... without a warning" [ ! -s said ]
-        cmp a.out right.out || failed=$((failed + 1))
+        cmp a.out plain.out || failed=$((failed + 1))
         warned_once "a disk that cannot be written" "Read-only file system" --cache-dir=disk -maxrregcount=200
         echo "$passed $failed" > inner' > inner.said 2>&1
     status=$?
