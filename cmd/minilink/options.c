@@ -111,6 +111,15 @@ static bool ends_with(const char *path, const char *end)
     return size > end_size && strcmp(path + size - end_size, end) == 0;
 }
 
+/* nvlink's warning where an option is given twice. */
+static void set_report(const char **report, const char *path)
+{
+    if (*report && strcmp(*report, path) != 0)
+        diag_warning("incompatible redefinition for option 'report', the last value of this option "
+                     "was used");
+    *report = path;
+}
+
 /* The file's name says what is wanted in it; and a trace that has none stands beside the output. */
 static bool name_files(struct options *options)
 {
@@ -120,9 +129,9 @@ static bool name_files(struct options *options)
         const char *path = options->reports.list[i];
 
         if (ends_with(path, ".html") || ends_with(path, ".htm"))
-            observe->report_page = path;
+            set_report(&observe->report_page, path);
         else if (ends_with(path, ".json"))
-            observe->report_data = path;
+            set_report(&observe->report_data, path);
         else
             return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "
                          "in .json",

@@ -151,6 +151,9 @@
     draw();
   }
 
+  /* A row that is chosen by a click, or by the return key. */
+  const pickable = (isPicked, act) => ({ class: "pickable" + (isPicked ? " picked" : ""), tabindex: "0", onclick: act, onkeydown: (event) => { if (event.key === "Enter") act(); } });
+
   /* ---- head ---- */
 
   function head() {
@@ -342,7 +345,7 @@
       { key: "difference", title: "Off by", value: difference, right: true, show: (c) => (difference(c) === undefined ? "\u2013" : (difference(c) > 0 ? "+" : "") + difference(c).toFixed(0) + " %") },
       { key: "worker", title: "Row", value: (c) => rowOf.get(c.number) || undefined },
       { key: "state", title: "Result", value: (c) => stateName(stateOf.get(c.number)) || "assembled" },
-    ], rows, { sort: "number", row: (c) => ({ class: "pickable" + (state.chunk === c.number ? " picked" : ""), onclick: () => pickChunk(c.number) }) });
+    ], rows, { sort: "number", row: (c) => pickable(state.chunk === c.number, () => pickChunk(c.number)) });
     if (data.single_chunk_reason) $("chunks").prepend(el("p", { class: "hint" }, "One chunk: " + data.single_chunk_reason + "."));
   }
 
@@ -369,7 +372,7 @@
     table("functions", "kernels", columns, rows, {
       sort: hasTimes ? "-ms" : "-code",
       none: data.functions.length ? "None with that." : "No output was made.",
-      row: (f) => ({ class: "pickable" + (state.kernel === f.name ? " picked" : ""), onclick: () => pick(data.functions.indexOf(f)) }),
+      row: (f) => pickable(state.kernel === f.name, () => pick(data.functions.indexOf(f))),
     });
     $("chunk-filter").hidden = state.chunk === null;
     $("chunk-filter").textContent = state.chunk === null ? "" : chunkName(state.chunk) + " \u2715";
