@@ -23,8 +23,8 @@ stage() { awk -F ' , ' -v stage="$1" '$1 == "link" && $2 == stage {print $(NF - 
 # note NAME MILLISECONDS: keeps the least and the most.
 declare -A least most
 note() {
-    if [ -z "${least[$1]:-}" ] || [ "$(compute "$2 < ${least[$1]}" 0)" = 1 ]; then least[$1]=$2; fi
-    if [ -z "${most[$1]:-}" ] || [ "$(compute "$2 > ${most[$1]}" 0)" = 1 ]; then most[$1]=$2; fi
+    if [ -z "${least[$1]:-}" ] || [ "$(compute "($2 < ${least[$1]})" 0)" = 1 ]; then least[$1]=$2; fi
+    if [ -z "${most[$1]:-}" ] || [ "$(compute "($2 > ${most[$1]})" 0)" = 1 ]; then most[$1]=$2; fi
 }
 shown() { printf '%8.0f (%.0f) ms' "${least[$1]}" "${most[$1]}"; }
 ratio() { compute "${least[$1]} / ${least[$2]}"; }

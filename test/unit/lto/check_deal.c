@@ -70,8 +70,8 @@ START_TEST(parts_grow_with_the_program_and_stay_worth_it)
         uint64_t again = 2200 + bytes / 150;
 
         ck_assert_uint_ge(count, last);
-        /* What is paid again is a twentieth or so. */
-        ck_assert_uint_le((count - 1) * again, bytes / 11 + 1);
+        /* What is paid again is a twentieth at most. */
+        ck_assert_uint_le((count - 1) * again, bytes / 20 + 1);
         ck_assert_uint_eq(count & (count - 1), 0);
         last = count;
     }
