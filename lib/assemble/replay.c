@@ -1,11 +1,14 @@
-/* replay.c: log lines to messages, with lines of the chunk mapped back by chunk_origin(). */
+/* replay.c: log lines to messages, with lines of the chunk mapped back by chunk_origin(), and names
+ * that only chunks have by chunk_own_name(). */
 #include "assemble/replay.h"
 
 #include <string.h>
 
 #include "assemble/workitem.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/context.h"
+#include "ptx/lexer.h"
 
 static const struct {
     struct text name;
@@ -173,11 +176,38 @@ static struct text take_source_line(const char **log)
     return source;
 }
 
-static void report(enum diag_severity severity, struct text text)
+/* Reports a text with the names that symbols have of their own. */
+static void report_at(enum diag_severity severity, const struct diag_place *place,
+                      const struct chunks *chunks, struct text text)
+{
+    struct buffer own = {0};
+    struct context_cleanup cleanup;
+
+    if (chunks->changed.count == 0) {
+        diag_at(severity, place, "%.*s", TEXT_ARG(text));
+        return;
+    }
+    context_defer(&cleanup, buffer_cleanup, &own);
+    for (size_t at = 0; at < text.size;) {
+        size_t end = at;
+
+        while (end < text.size && lexer_continues[(unsigned char)text.data[end]])
+            end++;
+        if (end == at)
+            buffer_char(&own, text.data[end++]);
+        else
+            buffer_text(&own, chunk_own_name(chunks, (struct text){text.data + at, end - at}));
+        at = end;
+    }
+    diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
+    context_clean(&cleanup);
+}
+
+static void report(const struct chunks *chunks, enum diag_severity severity, struct text text)
 {
     const struct diag_place nowhere = {0};
 
-    diag_at(severity, &nowhere, "%.*s", TEXT_ARG(text));
+    report_at(severity, &nowhere, chunks, text);
 }
 
 /* With the members that it has functions of. */
@@ -204,7 +234,7 @@ static void report_at_line(const struct chunks *chunks, const struct chunk *chun
     context_defer(&cleanup, arena_cleanup, &arena);
     if (!place.file)
         place.file = name_of(chunks, chunk, &arena);
-    diag_at(message->severity, &place, "%.*s", TEXT_ARG(message->text));
+    report_at(message->severity, &place, chunks, message->text);
     context_clean(&cleanup);
 }
 
@@ -218,7 +248,7 @@ static void report_line(const struct chunks *chunks, const struct chunk *chunk,
 
     context_defer(&cleanup, arena_cleanup, &arena);
     place.file = name_of(chunks, chunk, &arena);
-    diag_at(severity, &place, "%.*s", TEXT_ARG(line));
+    report_at(severity, &place, chunks, line);
     context_clean(&cleanup);
 }
 
@@ -243,13 +273,13 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
         if (is_blank(line))
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
-            report(DIAG_NOTE, drop_blanks(line));
+            report(chunks, DIAG_NOTE, drop_blanks(line));
             continue;
         }
         if (!replay_parse(drop_name(line, own), &message)) {
             /* Lines in no known form that follow each other are one message. */
             if (has_message && !was_known)
-                report(DIAG_NOTE, line);
+                report(chunks, DIAG_NOTE, line);
             else
                 report_line(chunks, chunk, failed ? DIAG_ERROR : DIAG_INFO, line);
             was_known = false;
@@ -261,7 +291,7 @@ void replay_log(const struct chunks *chunks, const struct chunk *chunk, const ch
                 report_at_line(chunks, chunk, &message,
                                message.column > 0 ? take_source_line(&log) : (struct text){0});
             else
-                report(message.severity, message.text);
+                report(chunks, message.severity, message.text);
         }
         has_message = true;
     }

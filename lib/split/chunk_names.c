@@ -1,4 +1,5 @@
-/* chunk_names.c: a chunk is known by whose functions it has. */
+/* chunk_names.c: a chunk is known by whose functions it has, and its symbols by what the user calls
+ * them. */
 #include "base/name_list.h"
 #include "split/split.h"
 
@@ -13,4 +14,11 @@ const char **chunk_names(const struct chunks *chunks, struct arena *arena)
     for (size_t i = 0; i < chunks->count; i++)
         names[i] = name_list_text(arena_printf(arena, "chunk %zu", i), &lists[i], arena);
     return names;
+}
+
+struct text chunk_own_name(const struct chunks *chunks, struct text name)
+{
+    uint32_t at = table_find(&chunks->changed, name);
+
+    return at == TABLE_NONE ? name : chunks->symbols[at].own_name;
 }

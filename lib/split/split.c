@@ -69,6 +69,8 @@ static void list_symbols(struct chunks *chunks, const struct plan *plan)
         name = arena_text(&chunks->arena, plan_name(plan, i));
         chunks->sources[chunks->symbol_count] = (struct chunk_source){
             program->modules[symbol->module]->file, plan->placements[i].chunk, symbol->is_entry};
+        if (!text_equal(symbol->own_name, name))
+            table_add(&chunks->changed, name, (uint32_t)chunks->symbol_count);
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
             .name = name,
             .own_name = text_equal(symbol->own_name, name)
@@ -143,6 +145,7 @@ void chunks_free_texts(struct chunks *chunks)
 void chunks_free(struct chunks *chunks)
 {
     chunks_free_texts(chunks);
+    table_free(&chunks->changed);
     arena_free(&chunks->arena);
     *chunks = (struct chunks){0};
 }

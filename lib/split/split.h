@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "ptx/program.h"
 
@@ -60,6 +61,7 @@ struct chunks {
     struct chunk_symbol *symbols;
     struct chunk_source *sources; /* beside `symbols` */
     size_t symbol_count;
+    struct table changed;          /* chunks' names of those that have another of their own */
     struct chunk_origins *origins; /* beside `list`: where lines came from, for chunk_origin */
     const char *single_reason;     /* why there is only one chunk, or NULL */
 };
@@ -106,6 +108,9 @@ bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32
 /* What messages call each chunk: "chunk 3(a.o(2))", with the members that its functions come from;
  * in `arena`. */
 const char **chunk_names(const struct chunks *chunks, struct arena *arena);
+
+/* What the user calls the symbol of this name; the name itself for any other word. */
+struct text chunk_own_name(const struct chunks *chunks, struct text name);
 
 /* Frees the chunks' texts, once they are assembled; everything else stays. */
 void chunks_free_texts(struct chunks *chunks);
