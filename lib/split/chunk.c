@@ -406,19 +406,6 @@ static void write_whole(struct chunk_context *context, struct chunk_origins *ori
     context->chunk->text = writer_finish(&context->writer, origins);
 }
 
-/* True when the program is one text that can go to the assembler as it stands. */
-static bool is_unchanged(const struct plan *plan)
-{
-    const struct program *program = plan->program;
-
-    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0)
-        return false;
-    for (size_t i = 0; i < program->symbol_count; i++)
-        if (!program->symbols[i].is_live || program->symbols[i].edit_count)
-            return false;
-    return true;
-}
-
 static void write_unchanged(struct chunk_context *context, struct chunk_origins *origins,
                             const uint32_t *members, size_t count)
 {
@@ -483,7 +470,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
     struct chunk_context context = {0};
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *members = partition_members(plan, bounds);
-    bool unchanged = is_unchanged(plan);
+    bool unchanged = plan_is_unchanged(plan);
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, stop, &context);

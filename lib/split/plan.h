@@ -111,6 +111,9 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 /* home.c: finds homes for variables and aliases, and what must be promoted. */
 void home_find(struct plan *plan);
 
+/* split.c: true when the program is one text that can go to the assembler as it stands. */
+bool plan_is_unchanged(const struct plan *plan);
+
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);
 

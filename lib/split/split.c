@@ -48,6 +48,18 @@ static void start_plan(struct plan *plan)
     }
 }
 
+bool plan_is_unchanged(const struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0)
+        return false;
+    for (size_t i = 0; i < program->symbol_count; i++)
+        if (!program->symbols[i].is_live || program->symbols[i].edit_count)
+            return false;
+    return true;
+}
+
 static enum chunk_binding binding_of(uint8_t linkage)
 {
     return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
