@@ -6,8 +6,25 @@
 
 #include "base/diag.h"
 
-/* The library tells only by NULL that memory has run out; trees that it is to be added to take that
- * NULL without harm. */
+/* The library says the same, or nothing, of memory that has run out and of wrong bytes: so it is
+ * noted here. What it allocates is freed by free() whoever has allocated it. */
+static _Thread_local bool has_no_memory;
+
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+
+    has_no_memory |= !memory;
+    return memory;
+}
+
+static void note_memory(void)
+{
+    json_set_alloc_funcs(allocate, free);
+    has_no_memory = false;
+}
+
+/* What cannot be made is NULL, which trees that it is to be added to take without harm. */
 struct maker {
     json_t *root;
     const char *not_utf8; /* the first string that JSON cannot hold */
@@ -16,16 +33,12 @@ struct maker {
 
 static json_t *make_string(struct maker *maker, const char *string)
 {
-    json_t *made = json_string(string), *unchecked;
+    json_t *made = json_string(string);
 
-    if (made)
-        return made;
-    unchecked = json_string_nocheck(string);
-    if (unchecked && !maker->not_utf8)
+    if (!made && !has_no_memory && !maker->not_utf8)
         maker->not_utf8 = string;
-    json_decref(unchecked);
-    maker->has_failed = true;
-    return NULL;
+    maker->has_failed |= !made;
+    return made;
 }
 
 static json_t *checked(struct maker *maker, json_t *made)
@@ -148,7 +161,7 @@ static char *finish(const struct maker *maker)
 {
     char *text;
 
-    if (maker->not_utf8) {
+    if (maker->not_utf8 && !has_no_memory) {
         diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
         return NULL;
     }
@@ -165,6 +178,7 @@ char *jobfile_make(const struct distribute_batch *batch)
     char *text;
 
     context_defer(&cleanup, free_maker, &maker);
+    note_memory();
     make_document(&maker, batch);
     text = finish(&maker);
     context_clean(&cleanup);
@@ -178,6 +192,7 @@ char *jobfile_make_facts(const struct distribute_batch *batch, const struct dist
     char *text;
 
     context_defer(&cleanup, free_maker, &maker);
+    note_memory();
     make_facts(&maker, batch, job);
     text = finish(&maker);
     context_clean(&cleanup);
@@ -238,10 +253,11 @@ bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char 
     json_error_t error;
 
     context_defer(&cleanup, free_maker, &maker);
+    note_memory();
     maker.root = json_loadb(text.data, text.size, 0, &error);
     if (maker.root)
         *why = compare(maker.root, batch);
-    else if (json_error_code(&error) == json_error_out_of_memory)
+    else if (has_no_memory)
         context_raise(LINK_NO_MEMORY);
     else
         *why = arena_printf(&batch->arena, "line %d: %s", error.line, error.text);

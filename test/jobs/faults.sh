@@ -118,6 +118,10 @@ program "a link by a plug-in" 20 13 "${split[@]}" --assembler=plugin:"$BUILD/sam
 program "a link with an empty cache" 20 19 "${split[@]}" "${abc[@]}" --cache-dir=kept --cache-policy=prune_interval=0s -o out/x
 program "a link with a full cache" 20 11 "${split[@]}" "${abc[@]}" --cache-dir=full -o out/x
 program "chunks from a cache" 20 13 "${split[@]}" "${abc[@]}" --cache-dir=full --explain-split -o out/x
+# What a plan leaves in its folder is no output, and the next one removes it.
+program "a plan" 40 19 "${split[@]}" "${abc[@]}" --emit-plan=told/plan -o out/x
+"${split[@]}" "${abc[@]}" --emit-plan=told/plan -o out/x && tool_distribute told/plan
+program "a link with a plan's results" 40 19 "${split[@]}" "${abc[@]}" --resume-plan=told/plan -o out/x
 if command -v ptxas > /dev/null; then
     program "a link by ptxas" 20 29 "${split[@]}" --assembler=ptxas "${abc[@]}" -o out/x
 else
