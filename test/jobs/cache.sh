@@ -263,9 +263,9 @@ if unshare -rm true 2> /dev/null; then
         dd if=/dev/zero of=disk/full bs=4k count=100 status=none 2> /dev/null
         warned_once "a full disk" "Could not write to cache folder .disk.: No space left on device" --cache-dir=disk
         check "nothing half written stays" [ -z "$(find disk -name "*.*")" ]
-        rm disk/full && mount -o remount,size=1m disk
+        umount disk && mount -t tmpfs -o size=1m,mode=700 none disk || exit 77
         minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk -o a.out
-        mount -o remount,ro disk || exit 77
+        mount -o remount,bind,ro disk || exit 77
         rm -f a.out
         minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
         check "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
