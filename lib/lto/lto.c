@@ -355,6 +355,10 @@ static bool join(struct compilation *compilation, bool *ok)
 
     compilation->result->ptx = joined.ptx;
     *ok = answer == PARTS_JOINED;
+    if (joined.several)
+        diag_verbose("The parts have several versions of %zu functions, each made for the calls of "
+                     "some",
+                     joined.several);
     if (answer != PARTS_DISAGREE)
         return true;
     diag_caution("The parts of the LTO-IR differ in the %s, which should not be: it is compiled "

@@ -54,6 +54,8 @@ enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
     joining.part_count = request->count;
     answer = run_steps(&joining, &result->ptx);
     result->difference = joining.difference;
+    for (size_t i = 0; answer == PARTS_JOINED && i < joining.symbol_count; i++)
+        result->several += parts_stays_split(&joining, &joining.symbols[i]);
     context_clean(&cleanup);
     return answer;
 }

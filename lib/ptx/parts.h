@@ -29,6 +29,7 @@ enum parts_answer {
 
 struct parts_result {
     struct text ptx;        /* one module */
+    size_t several;         /* functions that stand in it in several versions */
     const char *difference; /* PARTS_DISAGREE: about what, as in "size of 'x'" */
 };
 

@@ -174,6 +174,9 @@ uint32_t parts_meant(const struct joining *joining, const struct symbol_version 
 /* parts_order.c: which versions come into the text, in which order. */
 void parts_arrange(struct joining *joining);
 
+/* parts_versions.c: whether more than one version of the symbol comes into the text. */
+bool parts_stays_split(const struct joining *joining, const struct joined_symbol *symbol);
+
 /* parts_order.c: whether the symbol is a variable that host code does not name. */
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
 

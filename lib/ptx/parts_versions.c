@@ -196,6 +196,16 @@ static bool names_split(const struct joining *joining, const struct symbol_versi
     return is_split;
 }
 
+bool parts_stays_split(const struct joining *joining, const struct joined_symbol *symbol)
+{
+    size_t count = 0;
+
+    for (uint32_t i = symbol->first_version; symbol->is_split && i != NO_INDEX;
+         i = joining->versions[i].next)
+        count += joining->versions[i].is_reached;
+    return count > 1;
+}
+
 /* Versions with the same text differ in what they call, which stands in front of them: its hashes
  * go into theirs. */
 static void hash_calls(struct joining *joining, struct symbol_version *version)

@@ -38,7 +38,8 @@ if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
 fi
 passed=0 failed=0
 sources=$ROOT/test/diff/parts
-common="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt"
+arch=90
+common="-lto -L$toolkit/lib64 -lcudadevrt"
 
 check() { # check WHAT COMMAND...
     what=$1
@@ -54,10 +55,10 @@ check() { # check WHAT COMMAND...
 compile() { # compile SOURCE OBJECT OPTION...
     source=$1 object=$2
     shift 2
-    [ -e "$object" ] || nice nvcc -w -dc -gencode arch=compute_90,code=lto_90 "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
+    [ -e "$object" ] || nice nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
 }
 # shellcheck disable=SC2086
-minilink() { "$BUILD/minilink" $common --cuda-path="$toolkit" "$@"; }
+minilink() { "$BUILD/minilink" -arch=sm_$arch $common --cuda-path="$toolkit" "$@"; }
 metrics() { "$BUILD/minidump" --info --sections "$1" > "$1.txt"; }
 
 # The row of a program: how many kernels, how many functions and variables differ in two, three and eight parts, and why.
@@ -77,7 +78,8 @@ program() {
     shift
     mkdir -p "$name.d" && cd "$name.d" || exit 1
     rm -rf -- *
-    check "$name: nvlink" nvlink $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
+    # shellcheck disable=SC2086
+    check "$name: nvlink" nvlink -arch=sm_$arch $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
     check "$name: one part" minilink --assembler=ptxas --lto-jobs=1 "$@" -o 1.cubin
     [ "$similar" = equal ] && check "$name: one part is nvlink's" cmp theirs.cubin 1.cubin
     check "$name: one part, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=1 --keep=keep.1 "$@" -o split.1.cubin
@@ -147,6 +149,11 @@ if [ $# = 0 ]; then
     program fixtures "$ROOT/fixtures/fatbin/a.lto.o" "$ROOT/fixtures/fatbin/b.lto.o"
     compile algorithms.cu algorithms.o
     program algorithms ../algorithms.o
+    # Another NVVM, whose line information names inlined functions.
+    arch=100
+    for unit in state texts texts2 state2; do compile "$sources/$unit.cu" $unit.$arch.o -lineinfo; done
+    program sm_100 ../state.100.o ../texts.100.o ../texts2.100.o ../state2.100.o
+    arch=90
     if [ -n "${LARGE:-}" ]; then
         compile sorts.cu sorts.o
         compile vectors.cu vectors.o
@@ -157,10 +164,10 @@ fi
 [ $# -gt 0 ] || set -- $(seq "${SEED:-1}" $((${SEED:-1} + ${COUNT:-2} - 1)))
 for seed in "$@"; do
     for kind in any named; do
-        mkdir -p random.$seed.$kind
-        python3 "$ROOT/test/diff/random_cuda.py" "$seed" random.$seed.$kind $kind || exit 1
+        mkdir -p "random.$seed.$kind"
+        python3 "$ROOT/test/diff/random_cuda.py" "$seed" "random.$seed.$kind" $kind || exit 1
         objects=
-        for unit in random.$seed.$kind/u?.cu; do
+        for unit in "random.$seed.$kind"/u?.cu; do
             compile "$unit" "${unit%.cu}.o"
             objects="$objects ../${unit%.cu}.o"
         done

@@ -145,6 +145,24 @@ START_TEST(names_for_lto_need_the_lists_of_host_objects_only)
 }
 END_TEST
 
+START_TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
+{
+    add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
+    add_object("b.o", (struct list)LIST(".nvHRDE", "v1"));
+    add_file("k.sm90.cubin", fixture_read(FIXTURES "k.sm90.cubin"));
+    collect(&(struct used_request){.is_lto = true});
+    ck_assert(has("k2") && has_variable("v2"));
+    ck_assert(used_names_kernel(&used, TEXT("k1")) && !used_names_kernel(&used, TEXT("k2")));
+    ck_assert(used_names_variable(&used, TEXT("v1")) && !used_names_variable(&used, TEXT("v2")));
+    used_free(&used);
+    collect(&(struct used_request){.kernels = "k", .is_lto = true});
+    ck_assert(!used_names_variable(&used, TEXT("v1")));
+    used_free(&used);
+    collect(&(struct used_request){.variables = "2", .is_lto = true});
+    ck_assert(!used_names_variable(&used, TEXT("v1")) && used_names_variable(&used, TEXT("v2")));
+}
+END_TEST
+
 START_TEST(one_object_without_lists_keeps_everything)
 {
     add_object("a.o", (struct list)LIST(".nvHRKE", "k1"));
@@ -261,6 +279,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, lists_of_variables_keep_no_kernels_but_are_lists);
     tcase_add_test(cases, variables_have_lists_of_their_own);
     tcase_add_test(cases, names_for_lto_need_the_lists_of_host_objects_only);
+    tcase_add_test(cases, what_lto_is_told_of_names_does_not_depend_on_other_files);
     tcase_add_test(cases, one_object_without_lists_keeps_everything);
     tcase_add_test(cases, device_code_in_another_form_keeps_everything);
     tcase_add_test(cases, the_lists_of_libcudadevrt_alone_drop_nothing);

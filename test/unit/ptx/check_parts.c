@@ -299,6 +299,7 @@ START_TEST(callers_of_two_versions_are_two)
     ck_assert_str_ne(word_behind(strstr(text, behind_one), "call.uni", "f"),
                      word_behind(strstr(text, behind_two), "call.uni", "f"));
     ck_assert_uint_eq(times(".func"), 4);
+    ck_assert_uint_eq(result.several, 2);
 }
 END_TEST
 
@@ -336,6 +337,7 @@ START_TEST(an_address_means_one_function_in_all_parts)
     ck_assert(in_order(
         text, (const char *const[]){".entry k1", "%rd1, f;", ".entry k2", "%rd1, f;", NULL}));
     ck_assert_uint_eq(times("two;"), 0);
+    ck_assert_uint_eq(result.several, 0);
 }
 END_TEST
 
