@@ -7,8 +7,9 @@ Prints a line for each function and variable that differs, with the reason:
 
   unfolded   it names a variable that no host code names and one compilation took for constant or
              dropped, as it saw that no kernel writes it or none reads it; parts leave it alone
-  dropped    it writes a .shared variable that no kernel of its part reads
+  dropped    it writes a .shared variable that no kernel of its part reads, or reads one that none writes
   version    the library made of a function, or of one that it calls, one for the calls of its part alone
+  calls      it has the same text, and calls a function that differs
   order      it has the same instructions, in another order or with their operands in another
 
 Exit status 1 when something differs for no such reason, or kernels or what host code sees do.
@@ -100,7 +101,13 @@ def compare_texts(one_path, many_path):
                     reasons[name] = reason
                     changed = True
                     break
-    for name in sorted(differing):
+    # What reads the same but calls another function under the same name.
+    changed = bool(differing)
+    while changed:
+        callers = {n for n in set(one) & set(many) - set(reasons) if words(many[n]) & set(reasons) - {n}}
+        reasons.update(dict.fromkeys(callers, "calls"))
+        changed = bool(callers)
+    for name in sorted(set(reasons) | differing):
         if name in reasons:
             lines.append("%s: %s" % (name, reasons[name]))
         else:
