@@ -183,10 +183,14 @@ static enum link_code answer(void *argument)
     return LINK_OK;
 }
 
+/* The loader ends the process where it has no memory: the child's, not ours. */
 static int run_child(void *argument)
 {
+    struct work *work = argument;
+
+    work->function = find();
     limit_memory();
-    return (int)context_run(answer, argument);
+    return work->function ? (int)context_run(answer, work) : LINK_OK;
 }
 
 /* Takes over what the child has said. */
@@ -221,10 +225,9 @@ static bool has_mangled(const struct text *names, size_t count)
 void demangle_all(struct text *names, size_t count, struct arena *arena)
 {
     struct work work = {.names = names, .count = count};
+    bool is_wanted = has_mangled(names, count);
 
-    if (has_mangled(names, count))
-        work.function = find();
-    for (unsigned i = 0; i < MOST_CHILDREN && work.function && work.next < count; i++) {
+    for (unsigned i = 0; i < MOST_CHILDREN && is_wanted && work.next < count; i++) {
         const struct exec_request request = {.call = run_child,
                                              .argument = &work,
                                              .output_limit = MOST_OUTPUT,
