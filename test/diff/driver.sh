@@ -127,7 +127,14 @@ compare() {
     rm -f o.cubin p.cubin
     same "what is said: $file $*" "$("$BUILD/tool_assemble" sm_90 o.cubin "$file.ptx" "$@" | said)" \
         "$(ptxas -arch sm_90 -o p.cubin "$@" "$file.ptx" 2>&1 | said)"
-    same "functions: $file $*" "$(functions o.cubin)" "$(functions p.cubin)"
+    same "functions: $file $*" "$(functions o.cubin)" "$({ functions p.cubin; exported "$file" " $* "; } | sort -u)"
+}
+
+# exported FILE OPTIONS: what -ewp keeps here beside what ptxas does, which drops what no kernel reaches: the description
+# has it keep what later links may call, and an option that changed nothing would be none (minilink-internals(7), Modes).
+exported() {
+    case $2 in *" -c "* | *" -g "* | *" -astoolspatch "*) return ;; esac
+    case $1$2 in program*" -ewp "* | functions*" -ewp "*) printf '%s\n' alias behind visible ;; esac
 }
 
 while read -r file options; do
