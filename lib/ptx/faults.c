@@ -381,7 +381,7 @@ void faults_report_again(const struct program *program, const struct ptx_item *f
     here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
     there = source_place(program->modules[first_module], first, NULL, &explainer.arena);
     if (here.line == there.line && strcmp(here.file, there.file) == 0) {
-        diag_at(DIAG_NOTE, &here, "%s is defined here, and '%s' linked twice", name,
+        diag_at(DIAG_NOTE, &here, "%s is defined here, and '%s' is linked twice", name,
                 program->modules[first_module]->file);
     } else {
         diag_at(DIAG_NOTE, &here, "%s is defined here", name);
