@@ -89,8 +89,9 @@ static void bash_arguments(FILE *out, const struct option_row *row)
 
     if (argument == ARGUMENT_NONE)
         return;
-    fprintf(out, "    %s%s%s) kind=%s", row->name, row->short_name ? " | " : "",
-            row->short_name ? row->short_name : "", kinds[argument]);
+    fprintf(out, "    %s%s%s) %skind=%s", row->name, row->short_name ? " | " : "",
+            row->short_name ? row->short_name : "", is_optional(row) ? "[[ $joined ]] && " : "",
+            kinds[argument]);
     if (argument == ARGUMENT_WORDS) {
         fputs(" words='", out);
         print_words(out, row);
@@ -103,16 +104,16 @@ static void write_bash(FILE *out)
 {
     fputs("# Completes minilink's command lines in bash; made by minilink --completions=bash.\n"
           "_minilink()\n{\n"
-          "    local word=$2 option=$3 kind=input words=\n"
+          "    local word=$2 option=$3 kind=input words= joined=\n"
           "    # Bash takes = for a word of its own.\n"
-          "    if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then word=\n"
-          "    elif [[ $3 == = ]]; then option=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+          "    if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then word= joined=1\n"
+          "    elif [[ $3 == = ]]; then option=${COMP_WORDS[COMP_CWORD - 2]} joined=1; fi\n"
           "    COMPREPLY=()\n"
           "    [[ $option == -* ]] && option=${option#-} || option=\n"
           "    case ${option#-} in\n",
           out);
     for (size_t i = 0; i < option_table_size; i++)
-        if (option_table[i].help && !is_optional(&option_table[i]))
+        if (option_table[i].help)
             bash_arguments(out, &option_table[i]);
     fputs("    esac\n"
           "    if [[ $kind == input && $word == -* ]]; then\n"

@@ -140,7 +140,8 @@ static enum link_code enter_phase(const struct assemble_options *options)
 
     if (!context)
         return LINK_NO_MEMORY;
-    context->phase = phase;
+    if (context->phase != phase) /* others read the link thread's */
+        context->phase = phase;
     return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;
 }
 

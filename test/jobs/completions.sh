@@ -30,10 +30,11 @@ offered() {
         printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 check "bash: every option" "$(offered - | sed 's/=$//' | sort)" "$(cat options)"
-check "bash: options that begin so" "$(offered --assembler- | paste -sd ' ')" "--assembler-launcher= --assembler-timeout="
+check "bash: options that begin so" "$(offered --dependency- | paste -sd ' ')" "--dependency-file= --dependency-target="
 check "bash: words behind =" "$(offered -Ofast-compile = m | paste -sd ' ')" "min mid max"
 check "bash: words behind a blank" "$(offered --split-policy s)" stable
-check "bash: nothing typed yet" "$(offered --jobserver = | paste -sd ' ')" "auto on off"
+check "bash: nothing typed yet" "$(offered --color = | paste -sd ' ')" "auto always never"
+check "bash: a word that may be missing, behind =" "$(offered --jobserver = | paste -sd ' ')" "on auto off"
 check "bash: a target" "$(offered -arch = sm_9 | paste -sd ' ')" "sm_90 sm_90a"
 check "bash: a file" "$(offered -o a)" a.o
 check "bash: a folder" "$(offered --keep = f)" folder
@@ -53,7 +54,7 @@ else
 fi
 if command -v fish > /dev/null; then
     complete() { HOME=$work fish --no-config -c "source ./fish; complete -C 'minilink $1'" 2>&1 | cut -f 1 | paste -sd ' '; }
-    check "fish: options that begin so" "$(complete --assembler-)" "--assembler-launcher --assembler-timeout"
+    check "fish: options that begin so" "$(complete --dependency-)" "--dependency-file --dependency-target"
     check "fish: nvlink's" "$(complete -kernels)" "-kernels-used"
     check "fish: words behind =" "$(complete --split-policy=s)" "--split-policy=stable"
     check "fish: words behind a blank" "$(complete '-Ofast-compile m')" "max mid min"

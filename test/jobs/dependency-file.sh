@@ -40,7 +40,7 @@ check "a link that fails leaves it as it was" "$? $(cmp before sm_90-sm_90.d && 
 cp scale.ptx sm_90.ptx
 "$minilink" -arch=sm_90 sm_90.ptx scaled.ptx -o out.cubin --dependency-file=%a.ptx > said 2>&1
 check "an input is not replaced" "$? $(cat said) $(cmp scale.ptx sm_90.ptx && echo same)" \
-    "1 minilink fatal   : Output file 'sm_90.ptx' (--dependency-file) is input file 'sm_90.ptx' same"
+    "2 minilink fatal   : Output file 'sm_90.ptx' (--dependency-file) is input file 'sm_90.ptx' same"
 "$minilink" -arch=sm_90 scale.ptx scaled.ptx -o new.cubin --dependency-file=/dev/full > said 2>&1
 check "a full disk" "$? $(ls new.cubin 2> /dev/null)" "3 "
 

@@ -145,7 +145,7 @@ normal() { grep -v 'info    : assembler ' "$1" | sed 's,something of .*,somethin
 check "ptxas, with logs: messages" diff <(normal said.alone) <(normal said)
 "${real[@]}" program.ptx "${well[@]}" > said 2>&1
 check "ptxas, without logs: bytes" cmp alone out/x
-check "ptxas, without logs: a warning has its place" grep -q "warning : chunk 1:4: something about a line" said
+check "ptxas, without logs: a warning has its place" grep -q "warning : chunk 1(program.ptx):4: something about a line" said
 "${real[@]}" program.ptx "${well[@]}" --distributor-tool="$BUILD/minilink" > said 2>&1
 check "ptxas, run by minilink: bytes" cmp alone out/x
 check "ptxas, run by minilink: messages" diff <(normal said.alone) <(normal said)
