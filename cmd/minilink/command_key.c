@@ -60,19 +60,33 @@ const char *const command_key_counted[] = {
 /* The link finds out by itself what these lead to; or they say how it runs, how messages look, and
  * where what it writes goes. */
 const char *const command_key_ignored[] = {
-    "output-file",        "library",
-    "library-path",       "options-file",
-    "nvvmpath",           "ptxas",
-    "cuda-path",          "nvjitlink",
-    "assembler-launcher", "assembler-timeout",
-    "lto-timeout",        "distributor-timeout",
-    "progress",           "worker-stack",
-    "jobserver",          "register-link-binaries",
-    "dependency-file",    "dependency-target",
-    "diagnostics-format", "color",
-    "error-limit",        "cache-dir",
-    "no-cache",           "cache-policy",
-    "cache-stats",        NULL,
+    "output-file",
+    "library",
+    "library-path",
+    "options-file",
+    "nvvmpath",
+    "ptxas",
+    "cuda-path",
+    "nvjitlink",
+    "assembler-launcher",
+    "assembler-timeout",
+    "lto-timeout",
+    "distributor-timeout",
+    "progress",
+    "worker-stack",
+    "concurrency",
+    "jobserver",
+    "register-link-binaries",
+    "dependency-file",
+    "dependency-target",
+    "diagnostics-format",
+    "color",
+    "error-limit",
+    "cache-dir",
+    "no-cache",
+    "cache-policy",
+    "cache-stats",
+    NULL,
 };
 
 static bool has(const char *const *names, struct text name)
@@ -85,10 +99,11 @@ static bool has(const char *const *names, struct text name)
 /* Adds the word when it counts. False when that is not known. */
 static bool add_word(struct key *key, const char *word)
 {
-    struct text name = {word + 2, strcspn(word + 2, "=")};
+    struct text name;
 
     if (strncmp(word, "--", 2) != 0)
         return true;
+    name = (struct text){word + 2, strcspn(word + 2, "=")};
     if (has(command_key_counted, name))
         key_string(key, word);
     else if (!has(command_key_ignored, name))

@@ -149,7 +149,7 @@ static bool link_program(struct link *link)
 
     if (link->lto.ptx.size)
         sources[count++] = (struct program_source){
-            .name = state_made_name(link, "lto.ptx", false, &link->sources_arena),
+            .name = state_made_name(link, "lto.ptx", false, &link->members.arena),
             .text = link->lto.ptx};
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;

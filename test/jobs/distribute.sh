@@ -3,6 +3,8 @@
 # distributors would: the same bytes and the same messages as in a link alone; whatever a distributor does wrong ends with a
 # message that says so, without an output, and with nothing left behind. Plans, too.
 set -u
+# What crashes on purpose dies of the signal under a sanitizer, too.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 PATH="$BUILD:$PATH"

@@ -5,6 +5,8 @@
 # REPEATS (8) is how many moments are tried at which a link is signalled.
 # shellcheck disable=SC2086 # a command as one word is meant to be split
 set -u
+# What crashes on purpose dies of the signal under a sanitizer, too.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 PATH="$BUILD:$PATH"

@@ -143,6 +143,7 @@ static int run_request(struct cubins *cubins, const struct assemble_request *req
     code = assemble_chunks(cubins, &chunks, request);
     context_get()->sink = NULL;
     *said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
     return code;
 }
 
@@ -440,12 +441,15 @@ END_TEST
 static char *replayed(const char *log, bool failed)
 {
     struct diag_sink sink = {0};
+    char *said;
 
     make_chunks(2);
     context_get()->sink = &sink;
     replay_log(&chunks, &list[1], log, failed);
     context_get()->sink = NULL;
-    return buffer_take(&sink.text, NULL);
+    said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
+    return said;
 }
 
 static const struct {

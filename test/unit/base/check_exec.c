@@ -568,6 +568,7 @@ static bool open_with(struct assembler *assembler, const struct assembler_reques
     is_open = assembler_open(assembler, request);
     context_get()->sink = NULL;
     *said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
     return is_open;
 }
 

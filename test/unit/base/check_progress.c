@@ -154,6 +154,7 @@ START_TEST(counts_are_shown_messages_stand_alone_and_nothing_stays)
     screen = finish(&terminal);
     ck_assert_str_eq(screen, "minilink warning : something is odd\na table\n");
     free(screen);
+    buffer_free(&terminal.raw);
 }
 END_TEST
 
@@ -175,6 +176,7 @@ START_TEST(a_line_never_wraps)
     screen = finish(&terminal);
     ck_assert_str_eq(screen, "");
     free(screen);
+    buffer_free(&terminal.raw);
 }
 END_TEST
 
@@ -198,6 +200,7 @@ START_TEST(what_is_no_terminal_gets_nothing)
     ck_assert_str_eq(screen, "end\n");
     ck_assert_str_eq(terminal.raw.data, "end\r\n");
     free(screen);
+    buffer_free(&terminal.raw);
 }
 END_TEST
 
@@ -228,6 +231,7 @@ START_TEST(auto_leaves_make_and_dumb_terminals_alone)
     screen = finish(&terminal);
     ck_assert_uint_eq(terminal.raw.size, 0);
     free(screen);
+    buffer_free(&terminal.raw);
 }
 END_TEST
 
@@ -254,6 +258,7 @@ START_TEST(auto_draws_what_takes_longer_and_a_signal_wipes_it)
     screen = finish(&terminal);
     ck_assert_str_eq(screen, "");
     free(screen);
+    buffer_free(&terminal.raw);
 }
 END_TEST
 

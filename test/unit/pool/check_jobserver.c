@@ -341,6 +341,7 @@ END_TEST
 static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threads)
 {
     struct diag_sink sink = {0};
+    char *said;
 
     if (makeflags)
         setenv("MAKEFLAGS", makeflags, 1);
@@ -350,7 +351,9 @@ static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threa
     context_get()->sink = &sink;
     ck_assert_ptr_null(jobserver_join(use, threads));
     context_get()->sink = NULL;
-    return buffer_take(&sink.text, NULL);
+    said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
+    return said;
 }
 
 static const struct {
