@@ -43,15 +43,17 @@ static void collect(void *argument)
 
 /* Gives up every chunk behind `index`. The one that lowers the mark from `before` flags the chunks
  * up to `before`: those behind it are flagged already, so that all failures together cost one pass.
+ * The last one first: who is stopped finds all behind it flagged, and starts none of them.
  * Relaxed stores would do, but helgrind and drd take those for a race. */
 static void mark_failed(struct assemble_options *options, size_t index)
 {
-    size_t before = atomic_load(&options->first_failed);
+    size_t before = atomic_load(&options->first_failed), last;
 
     while (index < before) {
         if (!atomic_compare_exchange_weak(&options->first_failed, &before, index))
             continue;
-        for (size_t i = index + 1; i < options->count && i <= before && !options->keep_going; i++)
+        last = before < options->count ? before : options->count - 1;
+        for (size_t i = last; i > index && !options->keep_going; i--)
             __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
         return;
     }
