@@ -41,7 +41,7 @@ static void free_output(void *result)
 
 static bool add_host_script(struct buffer *out)
 {
-    char *const argv[] = {"/usr/bin/env", "ld", "--verbose", "-pie", NULL};
+    const char *const argv[] = {"/usr/bin/env", "ld", "--verbose", "-pie", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = LONGEST_SCRIPT};
     struct exec_result result = {0};
     struct context_cleanup cleanup;

@@ -130,7 +130,7 @@ const char *ptxas_describe_end(const struct exec_result *result, char *text, siz
 
 static char *ask_version(const struct ptxas *ptxas)
 {
-    char *const argv[] = {ptxas->path, (char[]){"--version"}, NULL};
+    const char *const argv[] = {ptxas->path, "--version", NULL};
     const struct exec_request request = {.argv = argv, .output_limit = 4096};
     struct exec_result result;
     struct buffer version = {0};

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/exec.h"
 
 /* Most bytes of messages that are kept of one chunk. */
@@ -73,31 +74,20 @@ const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
     return words;
 }
 
-/* The words are not changed by posix_spawn; its type only cannot say so. */
-static char *word(const char *string)
-{
-    union {
-        const char *in;
-        char *out;
-    } both = {.in = string};
-
-    return both.out;
-}
-
-static char **make_command(struct run *run)
+static const char *const *make_command(struct run *run)
 {
     const char **options = ptxas_options(&run->arena, run->job);
     size_t launcher = count_words((const char *const *)run->ptxas->launcher), n = 0;
-    char **argv = arena_alloc(&run->arena, launcher + count_words(options) + 5, sizeof *argv);
+    const char **argv = arena_alloc(&run->arena, launcher + count_words(options) + 5, sizeof *argv);
 
     for (size_t i = 0; i < launcher; i++)
         argv[n++] = run->ptxas->launcher[i];
     argv[n++] = run->ptxas->path;
     for (size_t i = 0; options[i]; i++)
-        argv[n++] = word(options[i]);
-    argv[n++] = word(run->input_path);
-    argv[n++] = word("-o");
-    argv[n++] = word(run->output_path);
+        argv[n++] = options[i];
+    argv[n++] = run->input_path;
+    argv[n++] = "-o";
+    argv[n++] = run->output_path;
     argv[n] = NULL;
     return argv;
 }
@@ -126,37 +116,6 @@ static int fail(const struct run *run, const char *what)
     return MINILINK_ENVIRONMENT;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
-static bool read_all(int fd, char *data, size_t size)
-{
-    size_t at = 0;
-
-    while (at < size) {
-        ssize_t got = pread(fd, data + at, size - at, (off_t)at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += (size_t)got;
-    }
-    return true;
-}
-
 /* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
 static int take_cubin(const struct run *run)
 {
@@ -174,7 +133,7 @@ static int take_cubin(const struct run *run)
     if (!result->cubin)
         return MINILINK_NO_MEMORY;
     result->cubin_size = (size_t)status.st_size;
-    if (!read_all(run->output, result->cubin, result->cubin_size))
+    if (!descriptor_read(run->output, result->cubin, result->cubin_size, 0))
         return fail(run, "Could not read the output of ptxas");
     memcpy(&header, result->cubin, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -207,7 +166,7 @@ static bool is_environment(const struct exec_result *ended)
 static int call(struct run *run)
 {
     const int pass[] = {run->input, run->output};
-    char *const *argv = make_command(run);
+    const char *const *argv = make_command(run);
     const struct exec_request request = {.argv = argv,
                                          .pass = pass,
                                          .pass_count = run->input_file ? 0 : 2,
@@ -311,7 +270,7 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
 
     context_defer(&cleanup, let_go, &run);
     if (!(run.ptxas->folder.path ? make_files(&run) : make_memory(&run)) ||
-        !write_all(run.input, job->ptx, job->ptx_size) || !close_input(&run))
+        !descriptor_write(run.input, job->ptx, job->ptx_size) || !close_input(&run))
         code = fail(&run, "Could not hand the chunk to ptxas");
     else
         code = call(&run);

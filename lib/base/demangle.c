@@ -16,6 +16,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/exec.h"
 #include "base/memory.h"
 
@@ -147,21 +148,6 @@ static void limit_time(void)
     setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-static bool tell(const void *data, size_t size)
-{
-    const char *at = data;
-
-    while (size > 0) {
-        ssize_t written = write(STDOUT_FILENO, at, size);
-
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* The child: for each name the size of what is printed of it, and that. */
 static enum link_code answer(void *argument)
 {
@@ -176,7 +162,8 @@ static enum link_code answer(void *argument)
         if (is_mangled(work->names[i]))
             demangle(work, work->names[i], &out);
         size = (uint32_t)out.size;
-        if (!tell(&size, sizeof size) || !tell(out.data, size))
+        if (!descriptor_write(STDOUT_FILENO, &size, sizeof size) ||
+            !descriptor_write(STDOUT_FILENO, out.data, size))
             break;
     }
     buffer_free(&out);

@@ -1,7 +1,6 @@
 /* diag.c: the only writer to stderr. */
 #include "base/diag.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/diag_form.h"
 #include "base/diag_record.h"
 #include "base/diag_tally.h"
@@ -40,28 +40,13 @@ static enum diag_severity promote(struct context *context, enum diag_severity se
     return severity;
 }
 
-static bool write_all(const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(STDERR_FILENO, data, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false; /* nobody is left to be told */
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* What is in one piece here stands in one piece there. */
 static bool print(const char *data, size_t size)
 {
     bool ok;
 
     progress_pause();
-    ok = write_all(data, size);
+    ok = descriptor_write(STDERR_FILENO, data, size);
     progress_resume();
     return ok;
 }

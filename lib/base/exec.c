@@ -217,6 +217,17 @@ static int spawn_call(pid_t *pid, const struct exec_request *request, int output
     return 0;
 }
 
+/* The words are not changed by posix_spawn; its type only cannot say so. */
+static char *const *argv_of(const struct exec_request *request)
+{
+    union {
+        const char *const *in;
+        char *const *out;
+    } both = {.in = request->argv};
+
+    return both.out;
+}
+
 /* Returns 0, or an errno value. */
 static int spawn(pid_t *pid, const struct exec_request *request, int output)
 {
@@ -232,8 +243,8 @@ static int spawn(pid_t *pid, const struct exec_request *request, int output)
         if (!error)
             error = set_actions(&actions, request, output);
         if (!error)
-            error =
-                posix_spawn(pid, request->argv[0], &actions, &attributes, request->argv, environ);
+            error = posix_spawn(pid, request->argv[0], &actions, &attributes, argv_of(request),
+                                environ);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

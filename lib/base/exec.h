@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct exec_request {
-    char *const *argv; /* argv[0] is the path; ends with NULL */
+    const char *const *argv; /* argv[0] is the path; ends with NULL */
     /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
      * is what it returns: for code of others that may crash, print or never return. Only a process
      * with one thread may ask for that. */

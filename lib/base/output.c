@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/destination.h"
 #include "base/diag.h"
 #include "base/memory.h"
@@ -190,17 +191,9 @@ void output_abort(struct output *output)
 
 bool output_append(struct output *output, struct bytes bytes)
 {
-    while (bytes.size > 0) {
-        ssize_t written = write(output->fd, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return write_failed(output, errno);
-        bytes.data += written;
-        bytes.size -= (size_t)written;
-        output->size += (size_t)written;
-    }
+    if (!descriptor_write(output->fd, bytes.data, bytes.size))
+        return write_failed(output, errno);
+    output->size += bytes.size;
     return true;
 }
 

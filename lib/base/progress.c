@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 
 #define INTERVAL   100000000u /* nanoseconds from one drawing to the next */
 #define SOON       500000000u /* a link that takes no longer shows nothing under `auto` */
@@ -73,22 +74,10 @@ static int put_left(char *text, size_t room, uint64_t seconds)
     return snprintf(text, room, ", %u min left", (unsigned)((seconds + 30) / 60));
 }
 
-static void write_all(const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(STDERR_FILENO, text, size);
-
-        if (written <= 0)
-            return; /* it is a decoration */
-        text += written;
-        size -= (size_t)written;
-    }
-}
-
 static void take_away(void)
 {
     if (atomic_exchange(&is_shown, false))
-        write_all(wipe, sizeof wipe - 1);
+        descriptor_write(STDERR_FILENO, wipe, sizeof wipe - 1);
 }
 
 static void draw(void)
@@ -110,7 +99,7 @@ static void draw(void)
         size = (int)most;
     memcpy(line + size, wipe + 1, sizeof wipe - 2); /* what an older one had behind that */
     atomic_store(&is_shown, true);
-    write_all(line, (size_t)size + sizeof wipe - 2);
+    descriptor_write(STDERR_FILENO, line, (size_t)size + sizeof wipe - 2);
 }
 
 static void *run(void *unused)
@@ -212,5 +201,5 @@ void progress_wipe(void)
 {
     atomic_store(&is_gone, true);
     if (atomic_exchange(&is_shown, false))
-        write_all(wipe, sizeof wipe - 1);
+        descriptor_write(STDERR_FILENO, wipe, sizeof wipe - 1);
 }

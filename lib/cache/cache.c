@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "cache/folder.h"
@@ -61,18 +62,8 @@ struct cache *cache_open(const struct cache_request *request)
 static uint8_t *read_bytes(int fd, size_t size)
 {
     uint8_t *data = malloc(size);
-    size_t at = 0;
 
-    while (data && at < size) {
-        ssize_t got = pread(fd, data + at, size - at, (off_t)at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        at += (size_t)got;
-    }
-    if (at == size)
+    if (data && descriptor_read(fd, data, size, 0))
         return data;
     free(data);
     return NULL;

@@ -4,6 +4,8 @@
  * and reading it finds that out. */
 #include "cache/temporary.h"
 
+#include "base/descriptor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -78,17 +80,7 @@ bool temporary_open(struct temporary *temporary, int folder, const char shelf_na
 
 bool temporary_append(struct temporary *temporary, struct bytes bytes)
 {
-    while (bytes.size > 0) {
-        ssize_t written = write(temporary->fd, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes.data += written;
-        bytes.size -= (size_t)written;
-    }
-    return true;
+    return descriptor_write(temporary->fd, bytes.data, bytes.size);
 }
 
 bool temporary_commit(struct temporary *temporary, const char entry[ENTRY_NAME_SIZE])

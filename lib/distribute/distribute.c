@@ -136,20 +136,19 @@ static void let_go(void *argument)
     free(run->program);
 }
 
-/* The words are not changed by posix_spawn; its type only cannot say so. */
-static char **make_command(struct run *run, const char *jobs)
+static const char *const *make_command(struct run *run, const char *jobs)
 {
     const char *const *arguments = run->batch->distribution->arguments;
     size_t count = 0;
-    char **argv;
+    const char **argv;
 
     while (arguments && arguments[count])
         count++;
     argv = arena_alloc(&run->batch->arena, count + 3, sizeof *argv);
     argv[0] = run->program;
     for (size_t i = 0; i < count; i++)
-        argv[i + 1] = arena_string(&run->batch->arena, text_of(arguments[i]));
-    argv[count + 1] = arena_string(&run->batch->arena, text_of(jobs));
+        argv[i + 1] = arguments[i];
+    argv[count + 1] = jobs;
     argv[count + 2] = NULL;
     return argv;
 }

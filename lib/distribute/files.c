@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 
 static bool read_all(int fd, struct file_contents *contents)
 {
@@ -86,21 +87,6 @@ static bool is_there(const char *path, struct bytes bytes)
     return same;
 }
 
-static bool write_all(int fd, struct bytes bytes)
-{
-    while (bytes.size > 0) {
-        ssize_t written = write(fd, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes.data += written;
-        bytes.size -= (size_t)written;
-    }
-    return true;
-}
-
 bool files_write(const char *path, struct bytes bytes)
 {
     int fd, error = 0;
@@ -111,7 +97,7 @@ bool files_write(const char *path, struct bytes bytes)
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    if (!write_all(fd, bytes))
+    if (!descriptor_write(fd, bytes.data, bytes.size))
         error = errno ? errno : ENOSPC;
     if (close(fd) && !error)
         error = errno;

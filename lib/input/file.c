@@ -16,6 +16,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "input/fatbin.h"
@@ -161,19 +162,13 @@ static bool open_failed(const char *path, int error)
 static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, size_t size)
 {
     uint8_t *data = arena_alloc(&inputs->arena, size, 1);
-    size_t at = 0;
 
-    while (at < size) {
-        ssize_t got = pread(fd, data + at, size - at, (off_t)at);
-
-        if (got < 0 && errno != EINTR)
+    if (!descriptor_read(fd, data, size, 0)) {
+        if (errno)
             return open_failed(file->path, errno);
-        if (got == 0) {
-            diag_fatal("Could not open input file '%s': it became shorter while it was read",
-                       file->path);
-            return false;
-        }
-        at += got > 0 ? (size_t)got : 0;
+        diag_fatal("Could not open input file '%s': it became shorter while it was read",
+                   file->path);
+        return false;
     }
     file->data = (struct bytes){data, size};
     return true;

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/diag.h"
 #include "base/memory.h"
 
@@ -179,20 +180,12 @@ static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
 
 static bool read_member(struct thin *thin, const struct thin_member *member, uint8_t *to)
 {
-    size_t at = 0;
-
     thin->fd = open(member->path, O_RDONLY | O_CLOEXEC);
     if (thin->fd < 0)
         return member_failed(thin, member->path, strerror(errno));
-    while (at < member->size) {
-        ssize_t got = read(thin->fd, to + at, member->size - at);
-
-        if (got < 0 && errno != EINTR)
-            return member_failed(thin, member->path, strerror(errno));
-        if (got == 0)
-            return member_failed(thin, member->path, "it became shorter while it was read");
-        at += got > 0 ? (size_t)got : 0;
-    }
+    if (!descriptor_read(thin->fd, to, member->size, 0))
+        return member_failed(thin, member->path,
+                             errno ? strerror(errno) : "it became shorter while it was read");
     close(thin->fd);
     thin->fd = -1;
     return true;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/exec.h"
 
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
@@ -71,21 +72,6 @@ struct cache_key kept_key(const struct cache_key *common, const char *const *opt
     return key_end(&key);
 }
 
-static bool write_answer(int fd, struct bytes answer)
-{
-    while (answer.size > 0) {
-        ssize_t written = write(fd, answer.data, answer.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        answer.data += written;
-        answer.size -= (size_t)written;
-    }
-    return true;
-}
-
 /* What was printed, as exec_run() gives it: NULL is nothing. */
 static bool take_output(struct exec_result *result, struct bytes output)
 {
@@ -108,7 +94,7 @@ static bool take(struct part *part, const struct cache_value *value)
 
     part->result = (struct exec_result){.end = EXEC_EXITED};
     if (answer >= 0 && peak->size == sizeof part->result.peak &&
-        write_answer(answer, value->parts[PART_ANSWER]) &&
+        descriptor_write(answer, value->parts[PART_ANSWER].data, value->parts[PART_ANSWER].size) &&
         take_output(&part->result, value->parts[PART_OUTPUT])) {
         memcpy(&part->result.peak, peak->data, peak->size);
         part->answer = answer;

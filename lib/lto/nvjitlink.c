@@ -6,6 +6,8 @@
  * that nvlink gets from libnvvm; the PTX's size counts its final NUL. */
 #include "lto/nvjitlink.h"
 
+#include "base/descriptor.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -58,30 +60,14 @@ struct answer {
     bool is_out_of_memory;
 };
 
-static bool write_all(int fd, const void *data, uint64_t size)
-{
-    const char *from = data;
-
-    while (size > 0) {
-        ssize_t written = write(fd, from, (size_t)size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        from += written;
-        size -= (uint64_t)written;
-    }
-    return true;
-}
-
 /* The process's exit status. */
 static int write_answer(int fd, struct answer *answer)
 {
     const struct head *head = &answer->head;
-    bool ok =
-        write_all(fd, head, sizeof *head) && write_all(fd, answer->errors, head->error_size) &&
-        write_all(fd, answer->infos, head->info_size) && write_all(fd, answer->ptx, head->ptx_size);
+    bool ok = descriptor_write(fd, head, sizeof *head) &&
+              descriptor_write(fd, answer->errors, head->error_size) &&
+              descriptor_write(fd, answer->infos, head->info_size) &&
+              descriptor_write(fd, answer->ptx, head->ptx_size);
 
     free(answer->errors);
     free(answer->infos);
@@ -223,31 +209,13 @@ int nvjitlink_run(const struct nvjitlink_job *job)
     return write_answer(job->answer, &answer);
 }
 
-static bool read_all(int fd, void *data, size_t size, uint64_t at)
-{
-    char *to = data;
-
-    while (size > 0) {
-        ssize_t got = pread(fd, to, size, (off_t)at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        size -= (size_t)got;
-        at += (uint64_t)got;
-    }
-    return true;
-}
-
 static bool read_text(int fd, struct arena *arena, uint64_t *at, uint64_t size, struct text *text)
 {
     char *data = arena_alloc(arena, (size_t)size + 1, 1);
 
     data[size] = '\0';
     *text = (struct text){data, (size_t)size};
-    if (!read_all(fd, data, (size_t)size, *at))
+    if (!descriptor_read(fd, data, (size_t)size, *at))
         return false;
     *at += size;
     return true;
@@ -257,7 +225,7 @@ bool nvjitlink_succeeded(int fd)
 {
     struct head head;
 
-    return read_all(fd, &head, sizeof head, 0) && head.magic == ANSWER_MAGIC &&
+    return descriptor_read(fd, &head, sizeof head, 0) && head.magic == ANSWER_MAGIC &&
            head.step == NVJITLINK_DONE;
 }
 
@@ -268,7 +236,7 @@ bool nvjitlink_read(int fd, struct arena *arena, struct nvjitlink_answer *result
     struct stat status;
 
     if (fstat(fd, &status) || status.st_size < (off_t)sizeof head ||
-        !read_all(fd, &head, sizeof head, 0) || head.magic != ANSWER_MAGIC ||
+        !descriptor_read(fd, &head, sizeof head, 0) || head.magic != ANSWER_MAGIC ||
         head.step > NVJITLINK_DONE)
         return false;
     rest = (uint64_t)status.st_size - sizeof head;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "lto/child.h"
@@ -23,32 +24,6 @@
 /* "/dev/fd/" and a number. */
 #define FD_PATH_SIZE 32
 
-static bool write_all(int fd, struct text text)
-{
-    while (text.size > 0) {
-        ssize_t written = write(fd, text.data, text.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text.data += written;
-        text.size -= (size_t)written;
-    }
-    return true;
-}
-
-/* The words are not changed by posix_spawn; its type only cannot say so. */
-static char *word(const char *string)
-{
-    union {
-        const char *in;
-        char *out;
-    } both = {.in = string};
-
-    return both.out;
-}
-
 /* minilink --lto-part JOB INPUTS ANSWER. Libnvvm 13.0 walks tables in the order of addresses: with
  * other addresses, private strings come out in another order (measured). */
 static void run_child(struct part *part, int job)
@@ -57,7 +32,7 @@ static void run_child(struct part *part, int job)
     const int pass[] = {job, run->inputs, part->answer};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX];
     const char *program = run->program ? run->program : exec_own_program(own);
-    char *const argv[] = {word(program), word(LTO_CHILD_WORD), paths[0], paths[1], paths[2], NULL};
+    const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,
@@ -101,7 +76,7 @@ static void run_part(void *argument)
     part->started = clock_now();
     part->answer = exec_memory_file("minilink-lto");
     job = part->answer < 0 ? -1 : exec_memory_file("minilink-lto-job");
-    if (job >= 0 && write_all(job, part->job))
+    if (job >= 0 && descriptor_write(job, part->job.data, part->job.size))
         run_child(part, job);
     else
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};

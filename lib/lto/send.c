@@ -12,6 +12,7 @@
 #include "assemble/said.h"
 #include "assemble/tool.h"
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/diag.h"
 #include "lto/child.h"
 #include "lto/kept.h"
@@ -97,25 +98,10 @@ static const char *believe(void *argument, struct arena *arena, const struct dis
     return NULL;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 static void take_answer(struct part *part, const struct distribute_job *job)
 {
     part->answer = exec_memory_file("minilink-lto");
-    if (part->answer < 0 || !write_all(part->answer, job->data, job->size)) {
+    if (part->answer < 0 || !descriptor_write(part->answer, job->data, job->size)) {
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
         return;
     }

@@ -78,9 +78,8 @@ static char *try_program(struct buffer *tried, const char *program)
 /* nvcc says what it takes for its toolkit in a line "#$ TOP=...", wherever it was run from. */
 static char *ask_nvcc(struct buffer *tried, const char *nvcc)
 {
-    char *const argv[] = {(char *)(uintptr_t)nvcc, (char[]){"-dryrun"},   (char[]){"-c"},
-                          (char[]){"-x"},          (char[]){"cu"},        (char[]){"/dev/null"},
-                          (char[]){"-o"},          (char[]){"/dev/null"}, NULL};
+    const char *const argv[] = {nvcc,        "-dryrun", "-c",        "-x", "cu",
+                                "/dev/null", "-o",      "/dev/null", NULL};
     const struct exec_request request = {
         .argv = argv, .output_limit = 65536, .timeout = NVCC_SECONDS};
     struct exec_result result;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/descriptor.h"
 #include "base/destination.h"
 #include "base/diag.h"
 #include "observe/facts.h"
@@ -61,21 +62,6 @@ bool observe_prepare(struct observation *observation)
     return ok && open_times(observation);
 }
 
-static bool write_all(int fd, struct text text)
-{
-    while (text.size > 0) {
-        ssize_t written = write(fd, text.data, text.size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text.data += written;
-        text.size -= (size_t)written;
-    }
-    return true;
-}
-
 /* What others print to the same file does not count as rows. */
 static bool has_rows(int fd)
 {
@@ -90,7 +76,8 @@ static bool write_times(struct observation *observation, struct buffer *text)
         return true;
     text->size = 0;
     times_print(observation, has_rows(observation->times_fd), text);
-    return write_all(observation->times_fd, buffer_view(text)) || times_failed(observation);
+    return descriptor_write(observation->times_fd, text->data, text->size) ||
+           times_failed(observation);
 }
 
 static bool write_stats(struct observation *observation, struct buffer *text)

@@ -281,7 +281,7 @@ END_TEST
 static void run_shell(bool is_fixed, const char *text, struct exec_result *ended)
 {
     char command[128];
-    char *const argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, command, NULL};
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
     const struct exec_request request = {
         .argv = argv, .output_limit = 100, .fixed_addresses = is_fixed};
 

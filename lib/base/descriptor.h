@@ -1,0 +1,20 @@
+/* descriptor.h: open files, read and written whole.
+ *
+ * read() and write() may do a part of what they are asked, and be interrupted: these go on until
+ * all is done. Both are async-signal-safe. */
+#ifndef MINILINK_BASE_DESCRIPTOR_H
+#define MINILINK_BASE_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes all `size` bytes where the descriptor stands. False, with errno set, when not all could be
+ * written; how much was is not known then. */
+bool descriptor_write(int fd, const void *data, size_t size);
+
+/* Reads `size` bytes from byte `offset` of the file on. False when it has not so many, with errno
+ * 0, or when it cannot be read, with errno set. */
+bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
+
+#endif
