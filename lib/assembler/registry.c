@@ -77,6 +77,28 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
     return false;
 }
 
+struct trial {
+    struct assembler *assembler;
+    const struct assembler_request *request;
+    bool is_open;
+};
+
+static enum link_code open_trial(void *argument)
+{
+    struct trial *trial = argument;
+
+    trial->is_open = assembler_open(trial->assembler, trial->request);
+    return LINK_OK;
+}
+
+bool assembler_try(struct assembler *assembler, const struct assembler_request *request)
+{
+    struct trial trial = {assembler, request, false};
+
+    diag_silence(open_trial, &trial);
+    return trial.is_open;
+}
+
 void assembler_close(struct assembler *assembler)
 {
     plugin_close(assembler->library);

@@ -29,6 +29,9 @@ struct assembler {
  * not there, is no plug-in, or has another ABI. */
 bool assembler_open(struct assembler *assembler, const struct assembler_request *request);
 
+/* The same without a word: for who only wants to know which it is, before it is used. */
+bool assembler_try(struct assembler *assembler, const struct assembler_request *request);
+
 void assembler_close(struct assembler *assembler);
 
 /* The names that assembler_open knows, for --help and --version; ends with NULL. */

@@ -291,6 +291,16 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
     return code;
 }
 
+void diag_silence(enum link_code (*function)(void *argument), void *argument)
+{
+    struct diag_sink said = {0};
+    enum link_code code = diag_collect(function, argument, context_get(), &said);
+
+    diag_sink_free(&said);
+    if (code != LINK_OK)
+        context_raise(code);
+}
+
 /* Prints what is to be shown of it, in as few calls as there are pieces. */
 static void print_sink(struct context *context, const struct diag_sink *sink)
 {

@@ -112,6 +112,10 @@ struct diag_place diag_place_of(const char *file, struct text text, size_t offse
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct context *parent, struct diag_sink *sink);
 
+/* The same, and drops the messages: for what is tried, and told of by the caller if at all. What
+ * was raised is raised again. */
+void diag_silence(enum link_code (*function)(void *argument), void *argument);
+
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
 void diag_replay(struct diag_sink *sink);
 

@@ -37,14 +37,9 @@ static enum link_code run_reading(void *argument)
  * cannot be read of it is left out: where something calls it, the functions are missing then. */
 static void read_system(struct reading *reading)
 {
-    struct diag_sink said = {0};
-    enum link_code code = diag_collect(run_reading, reading, context_get(), &said);
-
-    if (code == LINK_OK && !reading->ok)
+    diag_silence(run_reading, reading);
+    if (!reading->ok)
         diag_info("Member '%s' is left out: it cannot be read", reading->member->name);
-    diag_sink_free(&said);
-    if (code != LINK_OK)
-        context_raise(code);
 }
 
 static void read_part(void *argument, size_t part, size_t first, size_t last)

@@ -116,23 +116,36 @@ static bool add_inputs(struct reproduction *reproduction, const struct inputs *i
     return true;
 }
 
-/* Adds a file that is no input of the link itself: an index, a plug-in. What cannot be read the
- * link will complain about. */
+/* A file that is no input of the link itself: an index, a plug-in. */
+struct other_file {
+    struct input_operand operand;
+    struct inputs inputs;
+};
+
+static enum link_code open_other(void *argument)
+{
+    struct other_file *other = argument;
+
+    inputs_open(&other->inputs, &other->operand, 1, NULL);
+    return LINK_OK;
+}
+
+static void close_inputs(void *inputs)
+{
+    inputs_close(inputs);
+}
+
+/* Adds it. What cannot be read the link will complain about. */
 static bool add_file(struct reproduction *reproduction, const char *path, const char *place)
 {
-    struct input_operand operand = {.name = path};
-    struct diag_sink said = {0};
-    struct context *context = context_get();
-    struct diag_sink *before = context->sink;
-    struct inputs inputs = {0};
+    struct other_file other = {.operand = {.name = path}};
+    struct context_cleanup cleanup;
     bool ok;
 
-    context->sink = &said;
-    ok = inputs_open(&inputs, &operand, 1, NULL);
-    context->sink = before;
-    diag_sink_free(&said);
-    ok = !ok || add(reproduction, place, inputs.files[0].data);
-    inputs_close(&inputs);
+    context_defer(&cleanup, close_inputs, &other.inputs);
+    diag_silence(open_other, &other);
+    ok = other.inputs.count == 0 || add(reproduction, place, other.inputs.files[0].data);
+    context_clean(&cleanup);
     return ok;
 }
 
@@ -149,35 +162,15 @@ static bool add_words(struct reproduction *reproduction, const struct link_reque
     return true;
 }
 
-struct opening {
-    struct assembler *assembler;
-    const struct assembler_request *request;
-    bool ok;
-};
-
-static enum link_code open_assembler(void *argument)
-{
-    struct opening *opening = argument;
-
-    opening->ok = assembler_open(opening->assembler, opening->request);
-    return LINK_OK;
-}
-
 /* Which programs this link is of; nothing that tells of the user. */
 static void describe(struct reproduction *reproduction, const struct assembler_request *request)
 {
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};
     struct buffer *version = &reproduction->version;
-    struct opening opening = {&reproduction->assembler, request, false};
-    struct diag_sink said = {0};
     struct utsname system;
-    enum link_code code = diag_collect(open_assembler, &opening, context_get(), &said);
 
-    diag_sink_free(&said);
-    if (code != LINK_OK)
-        context_raise(code);
     buffer_string(version, "minilink " MINILINK_VERSION "\n");
-    if (opening.ok)
+    if (assembler_try(&reproduction->assembler, request))
         buffer_printf(version, "assembler: %s, %s\n", reproduction->assembler.table.name,
                       reproduction->assembler.table.version);
     else

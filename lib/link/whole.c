@@ -80,33 +80,6 @@ static void add_used(struct key *key, const struct used_names *used)
     add_used_set(key, &used->variables);
 }
 
-struct opening {
-    struct assembler *assembler;
-    const struct assembler_request *request;
-    bool ok;
-};
-
-static enum link_code open_assembler(void *argument)
-{
-    struct opening *opening = argument;
-
-    opening->ok = assembler_open(opening->assembler, opening->request);
-    return LINK_OK;
-}
-
-/* Opens the assembler, which is wanted later too. What is wrong with it is said then. */
-static bool open_quietly(struct link *link)
-{
-    struct opening opening = {&link->assembled.assembler, &link->request->assembler, false};
-    struct diag_sink said = {0};
-    enum link_code code = diag_collect(open_assembler, &opening, context_get(), &said);
-
-    diag_sink_free(&said);
-    if (code != LINK_OK)
-        context_raise(code);
-    return opening.ok;
-}
-
 static bool add_assembler(struct key *key, struct link *link)
 {
     struct whole *whole = &link->whole;
@@ -114,7 +87,8 @@ static bool add_assembler(struct key *key, struct link *link)
     key_string(key, link->request->assembler.name);
     if (!state_has_ptx(link))
         return true;
-    if (!open_quietly(link))
+    /* It is wanted later, too. What is wrong with it is said then. */
+    if (!assembler_try(&link->assembled.assembler, &link->request->assembler))
         return false;
     whole->has_identity = identity_of_assembler(&whole->identity, &link->assembled.assembler,
                                                 link->request->assembler_options, link->cache);
