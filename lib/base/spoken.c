@@ -64,16 +64,16 @@ static bool take_plain(struct text rest, struct buffer *base)
     return true;
 }
 
-struct text spoken_base(struct text name, struct arena *arena, bool *is_c)
+struct text spoken_base(struct text name, struct arena *arena)
 {
-    struct text part = demangle_part(name), rest = {part.data + 2, part.size - 2}, result = {0};
+    struct text part = demangle_part(name), result = {0}, rest;
     struct buffer base = {0};
     struct context_cleanup cleanup;
     bool is_known;
 
-    *is_c = !text_starts(part, TEXT("_Z"));
-    if (*is_c)
+    if (!text_starts(part, TEXT("_Z")))
         return name;
+    rest = (struct text){part.data + 2, part.size - 2};
     context_defer(&cleanup, buffer_cleanup, &base);
     if (rest.size > 0 && rest.data[0] == 'N')
         is_known = take_nested((struct text){rest.data + 1, rest.size - 1}, &base);

@@ -15,8 +15,7 @@
 const char **spoken_names(const struct text *names, size_t count, struct arena *arena);
 
 /* The name without types, "ns::helper" of _ZN2ns6helperEi, and "helper" of helper, which is a name
- * of C; in `arena`. Empty for templates, operators and all else that is not that simple. *is_c
- * tells names of C from those of C++. */
-struct text spoken_base(struct text name, struct arena *arena, bool *is_c);
+ * of C; in `arena`. Empty for templates, operators and all else that is not that simple. */
+struct text spoken_base(struct text name, struct arena *arena);
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/near_names.h"
 #include "base/spoken.h"
 #include "merge/merging_inputs.h"
 
@@ -26,8 +26,7 @@ struct explainer {
     struct arena arena;
     struct reference *references; /* sorted, each once */
     size_t reference_count, reference_capacity;
-    struct table bases;  /* names without types, to symbols */
-    uint32_t *next_same; /* by symbol: the next definition with the same base, or MERGE_NONE */
+    struct near_names near; /* definitions, by symbol */
     const char *const *spoken;
     uint32_t *name_of; /* by symbol: its number in `spoken`, from 1; 0 = not said yet */
     struct text *names;
@@ -38,7 +37,7 @@ static void free_explainer(void *argument)
 {
     struct explainer *explainer = argument;
 
-    table_free(&explainer->bases);
+    near_names_free(&explainer->near);
     free(explainer->references);
     free(explainer->names);
     arena_free(&explainer->arena);
@@ -111,41 +110,10 @@ static void find_bases(struct explainer *explainer)
 {
     const struct merging *m = explainer->m;
 
-    explainer->next_same =
-        arena_alloc(&explainer->arena, m->symbol_count, sizeof *explainer->next_same);
-    for (uint32_t i = (uint32_t)m->symbol_count; i-- > 0;) {
-        bool is_c;
-        struct text base = {0};
-        uint32_t at;
-
-        explainer->next_same[i] = MERGE_NONE;
+    near_names_begin(&explainer->near, &explainer->arena, m->symbol_count);
+    for (uint32_t i = (uint32_t)m->symbol_count; i-- > 0;)
         if (is_definition(&m->symbols[i]))
-            base = spoken_base(m->symbols[i].name, &explainer->arena, &is_c);
-        if (base.size == 0)
-            continue;
-        at = table_find(&explainer->bases, base);
-        explainer->next_same[i] = at == TABLE_NONE ? MERGE_NONE : at;
-        table_set(&explainer->bases, base, i);
-    }
-}
-
-/* The first definition with the symbol's base that is of its kind; `at` = MERGE_NONE begins. */
-static uint32_t next_near(struct explainer *explainer, uint32_t symbol, uint32_t at)
-{
-    const struct merging *m = explainer->m;
-    bool is_c;
-
-    if (at == MERGE_NONE) {
-        struct text base = spoken_base(m->symbols[symbol].name, &explainer->arena, &is_c);
-        uint32_t first = base.size > 0 ? table_find(&explainer->bases, base) : TABLE_NONE;
-
-        at = first == TABLE_NONE ? MERGE_NONE : first;
-    } else {
-        at = explainer->next_same[at];
-    }
-    while (at != MERGE_NONE && (at == symbol || m->symbols[at].type != m->symbols[symbol].type))
-        at = explainer->next_same[at];
-    return at;
+            near_names_add(&explainer->near, i, m->symbols[i].name);
 }
 
 static size_t first_reference(const struct explainer *explainer, uint32_t symbol)
@@ -205,27 +173,24 @@ static void explain_references(struct explainer *explainer, uint32_t symbol)
         diag_note("so do %zu more", count - MOST_NOTES);
 }
 
+/* Definitions of its kind that are almost the symbol. */
 static void explain_near(struct explainer *explainer, uint32_t symbol)
 {
     const struct merging *m = explainer->m;
     struct text name = m->symbols[symbol].name;
     size_t count = 0;
 
-    for (uint32_t at = next_near(explainer, symbol, MERGE_NONE);
-         at != MERGE_NONE && count < MOST_NOTES; at = next_near(explainer, symbol, at), count++) {
-        struct text part = demangle_part(m->symbols[at].name);
-        bool is_c = !text_starts(name, TEXT("_Z")), is_other_c = !text_starts(part, TEXT("_Z"));
-        const char *said = say_name(explainer, at), *file = m->cubins[m->symbols[at].file]->name;
+    for (uint32_t at = near_names_first(&explainer->near, name);
+         at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
+        const struct merged_symbol *other = &m->symbols[at];
 
-        if (m->symbols[at].binding == STB_LOCAL)
-            note(explainer, "%s is defined in '%s', but local to it%s", said, file, "");
-        else if (is_c == is_other_c)
-            note(explainer, "%s is defined in '%s', with other parameters%s", said, file, "");
-        else if (is_c)
-            note(explainer, "%s is defined in '%s', as C++ does: is an extern \"C\" missing?%s",
-                 said, file, "");
-        else
-            note(explainer, "%s is defined in '%s', as C does (extern \"C\")%s", said, file, "");
+        if (at == symbol || other->type != m->symbols[symbol].type)
+            continue;
+        count++;
+        note(explainer, "%s is defined in '%s', %s", say_name(explainer, at),
+             m->cubins[other->file]->name,
+             other->binding == STB_LOCAL ? "but local to it"
+                                         : near_names_difference(name, other->name));
     }
 }
 

@@ -11,8 +11,8 @@
 #include "base/demangle.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/near_names.h"
 #include "base/spoken.h"
-#include "base/table.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 #include "ptx/types.h"
@@ -33,11 +33,7 @@ struct reference {
 enum remark_kind {
     REMARK_REFERS,
     REMARK_MORE,
-    REMARK_INTERNAL,
-    REMARK_STATIC,
-    REMARK_PARAMETERS,
-    REMARK_C,
-    REMARK_CPP,
+    REMARK_NEAR,
     REMARK_PROTOTYPE,
 };
 
@@ -45,7 +41,7 @@ struct remark {
     enum remark_kind kind;
     struct diag_place place;
     size_t name, other; /* of the names to be said */
-    const char *text;
+    const char *file, *text;
     size_t count;
     const struct remark *next;
 };
@@ -55,8 +51,7 @@ struct explainer {
     const struct program *program;
     struct reference *references; /* sorted */
     size_t reference_count, reference_capacity;
-    struct table bases;  /* names without types, to symbols */
-    uint32_t *next_same; /* by symbol: the next definition with the same base, or NO_SYMBOL */
+    struct near_names near; /* definitions, by symbol */
     struct text *names;
     size_t name_count, name_capacity;
     const struct remark ***ends; /* by fault: where its next remark goes */
@@ -66,7 +61,7 @@ static void free_explainer(void *argument)
 {
     struct explainer *explainer = argument;
 
-    table_free(&explainer->bases);
+    near_names_free(&explainer->near);
     free(explainer->references);
     free(explainer->names);
     arena_free(&explainer->arena);
@@ -109,22 +104,10 @@ static void find_bases(struct explainer *explainer)
 {
     const struct program *program = explainer->program;
 
-    explainer->next_same =
-        arena_alloc(&explainer->arena, program->symbol_count, sizeof *explainer->next_same);
-    for (uint32_t i = (uint32_t)program->symbol_count; i-- > 0;) {
-        bool is_c;
-        struct text base = {0};
-        uint32_t at;
-
-        explainer->next_same[i] = NO_SYMBOL;
+    near_names_begin(&explainer->near, &explainer->arena, program->symbol_count);
+    for (uint32_t i = (uint32_t)program->symbol_count; i-- > 0;)
         if (program->symbols[i].is_defined)
-            base = spoken_base(program->symbols[i].own_name, &explainer->arena, &is_c);
-        if (base.size == 0)
-            continue;
-        at = table_find(&explainer->bases, base);
-        explainer->next_same[i] = at == TABLE_NONE ? NO_SYMBOL : at;
-        table_set(&explainer->bases, base, i);
-    }
+            near_names_add(&explainer->near, i, program->symbols[i].own_name);
 }
 
 static size_t add_name(struct explainer *explainer, struct text name)
@@ -187,32 +170,26 @@ static bool is_static_of(struct text name, struct text other)
                       (struct text){other.data + 3, other.size - 3});
 }
 
-static enum remark_kind kind_of_near(struct text name, struct text other)
+static const char *difference(struct text name, struct text other)
 {
     struct text part = demangle_part(other);
-    bool is_c = !text_starts(name, TEXT("_Z")), is_other_c = !text_starts(part, TEXT("_Z"));
 
-    if (text_equal(name, part))
-        return other.size == part.size ? REMARK_INTERNAL : REMARK_STATIC;
-    if (is_static_of(name, part))
-        return REMARK_STATIC;
-    return is_c == is_other_c ? REMARK_PARAMETERS : is_other_c ? REMARK_C : REMARK_CPP;
+    if (text_equal(name, part) && other.size == part.size)
+        return "but not .visible";
+    if (text_equal(name, part) || is_static_of(name, part))
+        return "but static";
+    return near_names_difference(name, other);
 }
 
 /* Definitions that are almost what is missing. */
 static void add_near(struct explainer *explainer, size_t fault, const struct program_fault *what)
 {
     const struct program *program = explainer->program;
-    struct text name = what->entry->name, base;
-    uint32_t at = TABLE_NONE;
+    struct text name = what->entry->name;
     size_t count = 0;
-    bool is_c;
 
-    base = spoken_base(name, &explainer->arena, &is_c);
-    if (base.size > 0)
-        at = table_find(&explainer->bases, base);
-    for (; at != TABLE_NONE && at != NO_SYMBOL && count < MOST_NOTES;
-         at = explainer->next_same[at]) {
+    for (uint32_t at = near_names_first(&explainer->near, name);
+         at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
         const struct program_symbol *symbol = &program->symbols[at];
 
         if (at == what->entry->symbol ||
@@ -220,11 +197,12 @@ static void add_near(struct explainer *explainer, size_t fault, const struct pro
             continue;
         count++;
         add_remark(explainer, fault,
-                   (struct remark){.kind = kind_of_near(name, symbol->own_name),
+                   (struct remark){.kind = REMARK_NEAR,
                                    .place = source_place(program->modules[symbol->module],
                                                          symbol->item, NULL, &explainer->arena),
                                    .name = add_name(explainer, symbol->own_name),
-                                   .text = program->modules[symbol->module]->file});
+                                   .file = program->modules[symbol->module]->file,
+                                   .text = difference(name, symbol->own_name)});
     }
 }
 
@@ -290,24 +268,8 @@ static void say_remark(const struct remark *remark, const char *const *spoken)
     case REMARK_MORE:
         diag_note("so do %zu more", remark->count);
         break;
-    case REMARK_INTERNAL:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', but not .visible", name,
-                remark->text);
-        break;
-    case REMARK_STATIC:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', but static", name, remark->text);
-        break;
-    case REMARK_PARAMETERS:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', with other parameters", name,
-                remark->text);
-        break;
-    case REMARK_C:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', as C does (extern \"C\")", name,
-                remark->text);
-        break;
-    case REMARK_CPP:
-        diag_at(DIAG_NOTE, &remark->place,
-                "%s is defined in '%s', as C++ does: is an extern \"C\" missing?", name,
+    case REMARK_NEAR:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', %s", name, remark->file,
                 remark->text);
         break;
     case REMARK_PROTOTYPE:
