@@ -15,7 +15,6 @@ static const struct range hidden[] = {
     {0x80, 0x9f}, /* control characters, U+009B among them, which begins sequences as ESC [ does */
     {0x2028, 0x202e}, /* line and paragraph ends, and what turns the direction of writing */
     {0x2066, 0x2069}, /* the same, isolated */
-    {0xd800, 0xdfff}, /* surrogates, which are no characters */
 };
 
 /* The smallest code point that needs as many bytes. */
@@ -26,33 +25,42 @@ static bool is_hidden(uint32_t point)
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         if (point >= hidden[i].first && point <= hidden[i].last)
             return true;
-    return point > 0x10ffff;
+    return false;
 }
 
-/* The bytes of the character beyond ASCII that `text` begins with, or 0 when it is not shown. */
-static size_t sequence_size(struct text text)
+/* Surrogates, and what is beyond the last plane. */
+static bool is_no_character(uint32_t point)
+{
+    return (point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff;
+}
+
+/* The bytes of the character beyond ASCII that `text` begins with, or 0 when it is not UTF-8. */
+static size_t sequence_size(struct text text, uint32_t *point)
 {
     uint8_t first = (uint8_t)text.data[0];
     size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
-    uint32_t point;
 
     if (size == 0 || size > text.size || first >= 0xf8)
         return 0;
-    point = first & (0x7fu >> size);
+    *point = first & (0x7fu >> size);
     for (size_t i = 1; i < size; i++) {
         if (((uint8_t)text.data[i] & 0xc0) != 0x80)
             return 0;
-        point = point << 6 | ((uint8_t)text.data[i] & 0x3f);
+        *point = *point << 6 | ((uint8_t)text.data[i] & 0x3f);
     }
-    return point < smallest[size] || is_hidden(point) ? 0 : size;
+    return *point < smallest[size] || is_no_character(*point) ? 0 : size;
 }
 
 size_t escape_character(struct text text)
 {
     uint8_t first = (uint8_t)text.data[0];
+    uint32_t point = 0;
 
-    if (first >= 0x80)
-        return sequence_size(text);
+    if (first >= 0x80) {
+        size_t size = sequence_size(text, &point);
+
+        return is_hidden(point) ? 0 : size;
+    }
     return (first >= ' ' && first != 0x7f) || first == '\t';
 }
 
@@ -74,6 +82,18 @@ static size_t plain_size(struct text text)
 bool escape_is_plain(struct text text)
 {
     return plain_size(text) == text.size;
+}
+
+bool escape_is_utf8(struct text text)
+{
+    uint32_t point;
+
+    for (size_t at = 0, size; at < text.size; at += size) {
+        size = (uint8_t)text.data[at] < 0x80 ? 1 : sequence_size(drop(text, at), &point);
+        if (size == 0)
+            return false;
+    }
+    return true;
 }
 
 static void put_byte(uint8_t byte, struct buffer *out)

@@ -21,6 +21,9 @@ size_t escape_character(struct text text);
 /* True when all of `text` is shown as it is. */
 bool escape_is_plain(struct text text);
 
+/* True when all of `text` is UTF-8, shown or not. */
+bool escape_is_utf8(struct text text);
+
 /* Appends what is shown of `text`, in one allocation at most. */
 void escape_text(struct text text, struct buffer *out);
 

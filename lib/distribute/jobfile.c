@@ -2,27 +2,11 @@
 #include "distribute/jobfile.h"
 
 #include <jansson.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
-
-/* The library says the same, or nothing, of memory that has run out and of wrong bytes: so it is
- * noted here. What it allocates is freed by free() whoever has allocated it. */
-static _Thread_local bool has_no_memory;
-
-static void *allocate(size_t size)
-{
-    void *memory = malloc(size);
-
-    has_no_memory |= !memory;
-    return memory;
-}
-
-static void note_memory(void)
-{
-    json_set_alloc_funcs(allocate, free);
-    has_no_memory = false;
-}
+#include "base/escape.h"
+#include "base/table.h"
 
 /* What cannot be made is NULL, which trees that it is to be added to take without harm. */
 struct maker {
@@ -31,21 +15,19 @@ struct maker {
     bool has_failed;
 };
 
-static json_t *make_string(struct maker *maker, const char *string)
-{
-    json_t *made = json_string(string);
-
-    if (!made && !has_no_memory && !maker->not_utf8)
-        maker->not_utf8 = string;
-    maker->has_failed |= !made;
-    return made;
-}
-
 static json_t *checked(struct maker *maker, json_t *made)
 {
     if (!made)
         maker->has_failed = true;
     return made;
+}
+
+static json_t *make_string(struct maker *maker, const char *string)
+{
+    /* The library says the same, nothing, of bytes that JSON cannot hold and of no memory. */
+    if (!maker->not_utf8 && !escape_is_utf8(text_of(string)))
+        maker->not_utf8 = string;
+    return checked(maker, json_string(string));
 }
 
 static void set(struct maker *maker, json_t *object, const char *key, json_t *value)
@@ -161,7 +143,7 @@ static char *finish(const struct maker *maker)
 {
     char *text;
 
-    if (maker->not_utf8 && !has_no_memory) {
+    if (maker->not_utf8) {
         diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
         return NULL;
     }
@@ -178,7 +160,6 @@ char *jobfile_make(const struct distribute_batch *batch)
     char *text;
 
     context_defer(&cleanup, free_maker, &maker);
-    note_memory();
     make_document(&maker, batch);
     text = finish(&maker);
     context_clean(&cleanup);
@@ -192,75 +173,65 @@ char *jobfile_make_facts(const struct distribute_batch *batch, const struct dist
     char *text;
 
     context_defer(&cleanup, free_maker, &maker);
-    note_memory();
     make_facts(&maker, batch, job);
     text = finish(&maker);
     context_clean(&cleanup);
     return text;
 }
 
-static const char *last_part(const char *path)
+/* The files that `text` names as outputs of jobs, by the digits that they begin with. */
+static void find_outputs(struct text text, const char *suffix, struct table *stems)
 {
-    const char *slash = strrchr(path, '/');
+    static const char digits[] = "0123456789abcdef";
+    struct text end = text_of(suffix);
 
-    return slash ? slash + 1 : path;
-}
+    for (size_t at = 0, start = 0; at < text.size; at++) {
+        struct text behind = {text.data + at, text.size - at};
 
-static bool has_words(const json_t *array, const char *const *words)
-{
-    size_t i = 0;
-
-    for (; words && words[i]; i++) {
-        const char *there = json_string_value(json_array_get(array, i));
-
-        if (!there || strcmp(there, words[i]) != 0)
-            return false;
+        if (text.data[at] && strchr(digits, text.data[at]))
+            continue;
+        if (at - start == JOBFILE_STEM && text_starts(behind, end) && behind.size > end.size &&
+            behind.data[end.size] == '"')
+            table_add(stems, (struct text){text.data + start, JOBFILE_STEM}, 1);
+        start = at + 1;
     }
-    return json_is_array(array) && json_array_size(array) == i;
 }
 
 /* What is different, or NULL. */
-static const char *compare(const json_t *root, struct distribute_batch *batch)
+static const char *compare(const struct table *there, struct distribute_batch *batch)
 {
-    const json_t *common = json_object_get(root, "common");
-    const json_t *jobs = json_object_get(root, "jobs");
+    const struct distribute_job *other = NULL;
+    size_t found = 0;
 
-    if (!json_is_array(json_object_get(common, "args")) || !json_is_array(jobs))
-        return "it has no 'common' with 'args', or no 'jobs'";
-    if (!has_words(json_object_get(common, "args"), batch->tool.words))
-        return "its jobs have another command: the options, the target or the assembler have "
-               "changed";
-    if (json_array_size(jobs) != batch->count)
-        return arena_printf(&batch->arena, "it has %zu jobs, and the link now needs %zu",
-                            json_array_size(jobs), batch->count);
     for (size_t i = 0; i < batch->count; i++) {
-        const json_t *outputs = json_object_get(json_array_get(jobs, i), "outputs");
-        const char *output = json_string_value(json_array_get(outputs, 0));
+        const char *name = strrchr(batch->jobs[i].output_path, '/') + 1;
 
-        if (!output)
-            return arena_printf(&batch->arena, "its job %zu has no 'outputs'", i);
-        if (strcmp(last_part(output), last_part(batch->jobs[i].output_path)) != 0)
-            return arena_printf(&batch->arena, "the inputs have changed: %s is another",
-                                batch->jobs[i].name);
+        if (table_find(there, (struct text){name, JOBFILE_STEM}) != TABLE_NONE)
+            found++;
+        else if (!other)
+            other = &batch->jobs[i];
     }
-    return NULL;
+    if (there->count == 0 && other)
+        return "it names no output of a job";
+    if (found == 0 && other)
+        return "its jobs have another command or other inputs: the options, the target, the "
+               "assembler or the inputs have changed";
+    if (there->count != batch->count)
+        return arena_printf(&batch->arena, "it has %zu jobs, and the link now needs %zu",
+                            there->count, batch->count);
+    return other
+               ? arena_printf(&batch->arena, "the inputs have changed: %s is another", other->name)
+               : NULL;
 }
 
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why)
 {
-    struct maker maker = {0};
+    struct table stems = {0};
     struct context_cleanup cleanup;
-    json_error_t error;
 
-    context_defer(&cleanup, free_maker, &maker);
-    note_memory();
-    maker.root = json_loadb(text.data, text.size, 0, &error);
-    if (maker.root)
-        *why = compare(maker.root, batch);
-    else if (has_no_memory)
-        context_raise(LINK_NO_MEMORY);
-    else
-        *why = arena_printf(&batch->arena, "line %d: %s", error.line, error.text);
+    context_defer(&cleanup, table_cleanup, &stems);
+    find_outputs(text, batch->tool.output_suffix, &stems);
+    *why = compare(&stems, batch);
     context_clean(&cleanup);
     return !*why;
 }

@@ -17,9 +17,12 @@ char *jobfile_make(const struct distribute_batch *batch);
 /* The text of the file with the job's facts, malloc'ed. NULL likewise. */
 char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job);
 
-/* Whether `text` is a job file for the jobs of `batch`, in their order, however it is laid out and
- * wherever their files were. When it is not, *why says what is different or wrong, in the batch's
- * arena. */
+/* Digits that a job's files begin with: a hash of all that the job does. */
+#define JOBFILE_STEM 32
+
+/* Whether `text` is a job file for the jobs of `batch`, however it is laid out and wherever their
+ * files were: since a file's name says what its job does, the names are all that is looked at. When
+ * it is not, *why says what is different, in the batch's arena. */
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
 
 #endif

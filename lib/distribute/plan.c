@@ -19,9 +19,6 @@
 /* Largest plan that is read; one of 10,000 jobs has 6 MB. */
 #define PLAN_LIMIT ((size_t)1 << 30)
 
-/* Digits that a job's files begin with. */
-#define STEM 32
-
 static const char *folder_of(struct distribute_batch *batch, const char *plan)
 {
     /* What begins with a dash would be an option to whoever is told of it. */
@@ -31,8 +28,9 @@ static const char *folder_of(struct distribute_batch *batch, const char *plan)
 /* The digits that a job's files begin with, or the empty text for a name that is not theirs. */
 static struct text stem_of(const char *name)
 {
-    return strspn(name, "0123456789abcdef") == STEM && name[STEM] == '.' ? (struct text){name, STEM}
-                                                                         : (struct text){0};
+    return strspn(name, "0123456789abcdef") == JOBFILE_STEM && name[JOBFILE_STEM] == '.'
+               ? (struct text){name, JOBFILE_STEM}
+               : (struct text){0};
 }
 
 /* A folder that is looked through. */

@@ -54,6 +54,19 @@ START_TEST(what_is_no_utf8_is_spelled_out)
 }
 END_TEST
 
+START_TEST(utf8_is_known_whether_it_is_shown_or_not)
+{
+    ck_assert(
+        escape_is_utf8(TEXT("a\033\n\xc2\x9b \xe2\x80\xae \xf0\x9f\x99\x82\xf4\x8f\xbf\xbf")));
+    ck_assert(escape_is_utf8((struct text){0}));
+    ck_assert(!escape_is_utf8(TEXT("\x80")));
+    ck_assert(!escape_is_utf8(TEXT("a\xc3")));
+    ck_assert(!escape_is_utf8(TEXT("\xc0\xaf")));
+    ck_assert(!escape_is_utf8(TEXT("\xed\xa0\x80")));
+    ck_assert(!escape_is_utf8(TEXT("\xf4\x90\x80\x80")));
+}
+END_TEST
+
 START_TEST(no_byte_of_any_pair_can_control_a_terminal)
 {
     for (unsigned pair = 0; pair < 0x10000; pair++) {
@@ -109,6 +122,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, control_characters_are_spelled_out);
     tcase_add_test(tests, utf8_stays_but_for_its_control_characters);
     tcase_add_test(tests, what_is_no_utf8_is_spelled_out);
+    tcase_add_test(tests, utf8_is_known_whether_it_is_shown_or_not);
     tcase_add_test(tests, no_byte_of_any_pair_can_control_a_terminal);
     tcase_add_test(tests, ends_of_lines_can_be_kept);
     tcase_add_test(tests, a_message_is_one_line_whatever_is_in_it);
