@@ -23,17 +23,19 @@ enum minilink_mode {
                                       may be ET_EXEC: then it is what the link writes */
 };
 
-/* Results: 0, or one of the elfLink codes. */
+/* Results: 0, one of the elfLink codes, or one of minilink's own, from 64 on. */
 enum minilink_code {
     MINILINK_OK = 0,
     MINILINK_INTERNAL = 1,
-    MINILINK_WARNED = 1, /* with a cubin: it is good, and `log` has warnings */
-    MINILINK_FAILED = 5, /* the PTX is wrong; `log` says why */
+    MINILINK_WARNED = 1,     /* with a cubin: it is good, and `log` has warnings */
+    MINILINK_FAILED = 5,     /* the PTX is wrong; `log` says why */
+    MINILINK_NVVM_ERROR = 7, /* LTO-IR cannot be compiled: a link's result only */
     MINILINK_NOT_RELOCATABLE = 8,
     MINILINK_NO_MEMORY = 64,
     MINILINK_CANCELLED = 65,
     MINILINK_ENVIRONMENT = 66, /* not the PTX is at fault: no process, no file; `log` says why */
     MINILINK_USAGE = 67,       /* nor is it here: the options are wrong; `log` says why */
+    MINILINK_WRONG_INPUT = 68, /* a link's input is not what it was said to be */
 };
 
 enum minilink_jobserver {
