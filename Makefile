@@ -67,7 +67,7 @@ deps: $(BUILD)/.dependencies-build
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim \
-          $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+          $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
        $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
 
@@ -101,6 +101,22 @@ $(BUILD)/page.o: $(BUILD)/page.c
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+# For others to link with: only the names of minilink.h are to be seen, and none of them is the program's to replace.
+EXPORTS = lib/library/exports.map
+$(BUILD)/libminilink.so.0: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libminilink.so.0 -Wl,--version-script=$(EXPORTS) \
+	    -Wl,-Bsymbolic -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(LIB_OBJECTS) $(BUILD)/page.o $(LDLIBS)
+
+$(BUILD)/libminilink.so: $(BUILD)/libminilink.so.0
+	$(Q)ln -sf libminilink.so.0 $@
+
+# The archive that is installed: one object, in which all other names are local.
+$(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
+	$(Q)mkdir -p $(@D)
+	$(call say,AR,$@)$(LD) -r -o $(@D)/minilink.o $(LIB_OBJECTS) $(BUILD)/page.o && \
+	    sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS) > $(@D)/names && \
+	    objcopy --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
 
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^

@@ -47,7 +47,7 @@
 struct run {
     struct link_request request;
     struct diag_sink sink;
-    enum exit_status status;
+    enum link_code status;
 };
 
 static uint64_t seed;
@@ -99,17 +99,17 @@ static enum link_code run_link(void *argument)
 }
 
 /* One link; its status, with messages in run->sink. */
-static enum exit_status link_once(struct run *run)
+static enum link_code link_once(struct run *run)
 {
     struct context *context = context_get();
 
     context->sink = &run->sink;
     context->suppress_warnings = context->suppress_infos = true;
-    run->status = EXIT_STATUS_ENVIRONMENT;
+    run->status = LINK_ENVIRONMENT;
     if (context_run(run_link, run) == LINK_NO_MEMORY) {
         context->sink = NULL;
         run->sink.errors++; /* main() says so */
-        return EXIT_STATUS_ENVIRONMENT;
+        return LINK_ENVIRONMENT;
     }
     context->sink = NULL;
     return run->status;
@@ -144,15 +144,15 @@ static void vary(struct link_request *request)
 }
 
 /* What is wrong with a link that has ended, or NULL. */
-static const char *judge(const struct run *run, enum exit_status status, uint64_t expected)
+static const char *judge(const struct run *run, enum link_code status, uint64_t expected)
 {
     bool exists = access(OUTPUT, F_OK) == 0;
 
-    if (status == EXIT_STATUS_OK)
+    if (status == LINK_OK)
         return !exists ? "no output" : hash_file(OUTPUT) != expected ? "other bytes" : NULL;
     if (exists)
         return "an output in spite of failure";
-    if (status == EXIT_STATUS_USAGE)
+    if (status == LINK_USAGE)
         return "a wrong status";
     return run->sink.errors ? NULL : "failure without a message";
 }
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
     /* On threads, since ThreadSanitizer makes its own with the first. */
     first.request.options.has_split_compile_extended = true;
     first.request.options.split_compile_extended = 2;
-    if (link_once(&first) != EXIT_STATUS_OK)
+    if (link_once(&first) != LINK_OK)
         return 2;
     diag_sink_free(&first.sink);
     expected = hash_file(OUTPUT);
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < links && failures < MOST_FAILURES; i++) {
         struct run run = {.request = request_of(operands, count)};
         bool uses_plugin = draw(8) == 0;
-        enum exit_status status;
+        enum link_code status;
         const char *wrong;
         uint64_t allocation, thread, step;
 
@@ -250,11 +250,11 @@ int main(int argc, char **argv)
         status = link_once(&run);
         if (arm)
             arm(0, 0, 0);
-        failed_links += status != EXIT_STATUS_OK;
+        failed_links += status != LINK_OK;
         wrong = judge(&run, status, expected);
         if (!wrong)
             wrong = compare(before, look());
-        if (!wrong && !uses_plugin && !allocation && !step && status != EXIT_STATUS_OK)
+        if (!wrong && !uses_plugin && !allocation && !step && status != LINK_OK)
             wrong = "failure without a fault";
         if (i == WARM)
             memory = look().memory;

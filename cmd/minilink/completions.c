@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arch.h"
-#include "option_table.h"
+#include "command/option_table.h"
 
 enum argument { ARGUMENT_NONE, ARGUMENT_ANY, ARGUMENT_FILE, ARGUMENT_FOLDER, ARGUMENT_WORDS };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+#include "command/options.h"
 
 /* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
  * by bash, or put on the path of functions or completions of zsh or fish, respectively. */

@@ -1,10 +1,10 @@
 /* help.c: the help, printed from the option table under its groups' headings; an option without a
  * text is left out. No line is longer than a terminal's 80 columns. */
-#include <stdio.h>
+#include "help.h"
+
 #include <string.h>
 
-#include "option_table.h"
-#include "options.h"
+#include "command/option_table.h"
 
 enum { TEXT_COLUMN = 32, LAST_COLUMN = 79 };
 
@@ -22,11 +22,6 @@ static const char *const headings[GROUP_COUNT] = {
     [GROUP_REPORTS] = "What a link did",
     [GROUP_BUILDING] = "For build systems",
 };
-
-const char *option_dashes(enum option_group group)
-{
-    return group >= GROUP_ASSEMBLER ? "--" : "-";
-}
 
 /* The text from TEXT_COLUMN on, where the line at hand has `column` characters. */
 static void print_text(FILE *out, const char *text, size_t column)
@@ -87,7 +82,7 @@ static void print_group(FILE *out, enum option_group group)
     }
 }
 
-void options_help(FILE *out)
+void help_write(FILE *out)
 {
     fputs("Usage: minilink [options] <inputs> -o <cubin>\n"
           "\n"

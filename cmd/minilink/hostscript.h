@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTING };
+#include "command/options.h"
 
 /* Writes the script to the file, or for NULL to standard output. False, reported, when it cannot be
  * written, or the host has no ld that tells its script. */

@@ -13,11 +13,13 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/standard.h"
+#include "command/options.h"
+#include "command/reporting.h"
+#include "completions.h"
+#include "help.h"
 #include "hostscript.h"
 #include "lto/child.h"
-#include "options.h"
 #include "pool/jobserver.h"
-#include "reporting.h"
 
 /* Children, files, and jobserver tokens. Everything called here is async-signal-safe. */
 static void clean_up(void)
@@ -61,65 +63,73 @@ static enum exit_status end_printing(void)
     return standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
-static enum exit_status assemble_chunk(const struct lone_request *request)
+static enum exit_status act(struct options *options, enum options_action action)
 {
-    enum link_code code = lone_run(request);
-
-    return code == LINK_OK            ? EXIT_STATUS_OK
-           : code == LINK_ENVIRONMENT ? EXIT_STATUS_ENVIRONMENT
-                                      : EXIT_STATUS_ERROR;
+    switch (action) {
+    case OPTIONS_LINK:
+        return link_exit_status(link_run(&options->link));
+    case OPTIONS_CHUNK:
+        return link_exit_status(lone_run(&options->lone));
+    case OPTIONS_HELP:
+        help_write(stdout);
+        return end_printing();
+    case OPTIONS_VERSION:
+        print_version();
+        return end_printing();
+    case OPTIONS_TARGETS:
+        print_targets();
+        return end_printing();
+    case OPTIONS_COMPLETIONS:
+        completions_write(stdout, options->completions);
+        return end_printing();
+    case OPTIONS_HOST_SCRIPT:
+        return host_script_write(options->host_script, options->link.output)
+                   ? end_printing()
+                   : EXIT_STATUS_ENVIRONMENT;
+    case OPTIONS_WRONG:
+        break;
+    }
+    return EXIT_STATUS_USAGE;
 }
+
+/* What the program was called with, and what it will exit with. */
+struct command {
+    struct options options;
+    enum exit_status status;
+};
 
 static enum link_code run(void *argument)
 {
-    struct options *options = argument;
-    enum exit_status status = EXIT_STATUS_USAGE;
-    enum options_action action = options_read(options);
+    struct command *command = argument;
+    enum options_action action = options_read(&command->options);
 
-    reporting_set(options);
-    if (action == OPTIONS_LINK)
-        status = link_run(&options->link);
-    else if (action == OPTIONS_CHUNK)
-        status = assemble_chunk(&options->lone);
-    else if (action == OPTIONS_HELP)
-        options_help(stdout);
-    else if (action == OPTIONS_VERSION)
-        print_version();
-    else if (action == OPTIONS_TARGETS)
-        print_targets();
-    else if (action == OPTIONS_COMPLETIONS)
-        completions_write(stdout, options->completions);
-    if (action == OPTIONS_HELP || action == OPTIONS_VERSION || action == OPTIONS_TARGETS ||
-        action == OPTIONS_COMPLETIONS)
-        status = end_printing();
-    if (action == OPTIONS_HOST_SCRIPT)
-        status = host_script_write(options->host_script, options->link.output)
-                     ? end_printing()
-                     : EXIT_STATUS_ENVIRONMENT;
-    options->status = status;
+    reporting_set(&command->options);
+    reporting_tell_ignored(&command->options);
+    command->status = act(&command->options, action);
     return LINK_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.argc = argc, .argv = argv};
+    struct command command = {.options = {.argc = argc, .argv = argv}};
     enum link_code code;
 
     if (!standard_open())
         return EXIT_STATUS_ENVIRONMENT;
     if (lto_child_is_wanted(argc, argv))
         _exit(lto_child_run(argv));
+    exec_set_own_program();
     memory_keep_freed();
     set_signals();
     reporting_begin(argc, argv);
-    code = context_run(run, &options);
+    code = context_run(run, &command);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
-        options.status = EXIT_STATUS_ENVIRONMENT;
+        command.status = EXIT_STATUS_ENVIRONMENT;
     }
-    reporting_end();
-    options_free(&options);
+    reporting_end(&command.options);
+    options_free(&command.options);
     context_shutdown();
     ending_expected();
-    return (int)options.status;
+    return (int)command.status;
 }

@@ -16,6 +16,7 @@
 #include "base/events.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "pool/dispatch.h"
 #include "pool/fit.h"
 #include "pool/pool.h"
@@ -329,6 +330,15 @@ static void finish(struct assembly *assembly, bool keep)
         cubins_free(cubins);
 }
 
+/* Gives every chunk up, for whoever no longer wants any. */
+static void give_up(void *argument)
+{
+    struct assemble_options *options = argument;
+
+    for (size_t i = options->count; i-- > 0;)
+        __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
+}
+
 static enum link_code assemble(void *argument)
 {
     struct assembly *assembly = argument;
@@ -339,12 +349,15 @@ static enum link_code assemble(void *argument)
     cubins->count = assembly->chunks->count;
     progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
     prepare(assembly);
+    stop_watch(assembly->request->stop, give_up, &assembly->options);
     make_tasks(assembly);
     if (assembly->request->distribution)
         code = run_elsewhere(assembly);
     else
         cubins->threads = run(assembly);
     /* One thread again, and every token is back. */
+    if (stop_is_set(assembly->request->stop))
+        return LINK_CANCELLED;
     reported = report(assembly);
     return code == LINK_OK ? reported : code;
 }
@@ -356,6 +369,7 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
     /* Memory that runs out in the link thread must not leave what the workers made behind. */
     enum link_code code = context_run(assemble, &assembly);
 
+    stop_unwatch(request->stop);
     finish(&assembly, code == LINK_OK);
     return (int)code;
 }

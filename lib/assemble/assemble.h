@@ -18,6 +18,8 @@
 #include "pool/jobserver.h"
 #include "split/split.h"
 
+struct stop; /* base/stop.h */
+
 struct assemble_request {
     const struct minilink_assembler *assembler;
     struct arch arch;
@@ -33,6 +35,7 @@ struct assemble_request {
     bool keep_going;            /* assemble all chunks, even when one has failed */
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
+    struct stop *stop;          /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
     struct cache_key identity;  /* of the assembler and where it runs, when there is a cache */
     const struct distribution *distribution; /* who else assembles the chunks, or NULL */
@@ -66,7 +69,7 @@ struct cubins {
  * cubins. Messages of the assembler are printed in chunk order, with PTX lines mapped back to the
  * member they came from. The first failing chunk (in chunk order) fails the link with its message;
  * chunks that have not started by then are not started. With keep_going all are assembled, and each
- * that fails is reported. Returns an enum link_code. */
+ * that fails is reported. Returns an enum link_code; LINK_CANCELLED when it was stopped. */
 int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 

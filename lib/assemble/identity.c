@@ -97,7 +97,7 @@ bool identity_of_assembler(struct cache_key *identity, const struct assembler *a
     key_begin(&key, "assembler");
     context_defer(&cleanup, key_free, &key);
     key_string(&key, assembler->table.name);
-    if (assembler->library)
+    if (assembler->library || assembler->is_own)
         ok = add_plugin(&key, &assembler->table, cache);
     else if (assembler->ptxas.path)
         ok = add_ptxas(&key, &assembler->ptxas, cache);

@@ -8,9 +8,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/context.h"
+#include "base/exec.h"
 
 /* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
  * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
@@ -75,11 +75,8 @@ static void use_ptxas(struct distribute_batch *batch, const struct elsewhere *el
 static const char *own_path(struct arena *arena)
 {
     char path[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof path);
 
-    return size > 0 && (size_t)size < sizeof path
-               ? arena_string(arena, (struct text){path, (size_t)size})
-               : "minilink";
+    return arena_string(arena, text_of(exec_own_program(path)));
 }
 
 /* The options of assemble/lone.h. */

@@ -61,6 +61,11 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
 {
     struct text name = text_of(request->name ? request->name : names[0]);
 
+    if (request->own) {
+        assembler->table = *request->own;
+        assembler->is_own = true;
+        return true;
+    }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         bool has_argument = known[i].name.data[known[i].name.size - 1] == ':';
 

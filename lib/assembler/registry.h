@@ -8,7 +8,9 @@
 #include "minilink/assembler.h"
 
 struct assembler_request {
-    const char *name;       /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */
+    const char *name; /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */
+    const struct minilink_assembler
+        *own;               /* a caller's, instead of the one that is named; or NULL */
     const char *ptxas_path; /* --ptxas, or NULL */
     const char *cuda_path;  /* --cuda-path, or NULL */
     const char *nvvm_path;  /* -nvvmpath, <toolkit>/nvvm, or NULL */
@@ -22,6 +24,7 @@ struct assembler_request {
 struct assembler {
     struct minilink_assembler table;
     void *library; /* from dlopen, or NULL */
+    bool is_own;   /* the caller's */
     struct ptxas ptxas;
 };
 

@@ -119,6 +119,37 @@ void context_inherit(const struct context *from)
     context->events = from->events;
 }
 
+/* Its place in the list is others' to change. */
+static void replace(struct context *context, const struct context *with)
+{
+    struct context *previous, *next;
+
+    pthread_mutex_lock(&list_mutex);
+    previous = context->previous;
+    next = context->next;
+    *context = *with;
+    context->previous = previous;
+    context->next = next;
+    pthread_mutex_unlock(&list_mutex);
+}
+
+bool context_enter(struct context *outside)
+{
+    static const struct context none;
+    struct context *context = context_open();
+
+    if (!context)
+        return false;
+    *outside = *context;
+    replace(context, &none);
+    return true;
+}
+
+void context_leave(const struct context *outside)
+{
+    replace(context_get(), outside);
+}
+
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
 {
     struct context *context = context_get(); /* not changed behind setjmp, as the next two */

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 struct diag_sink;
 struct diag_record; /* base/diag_record.h */
 struct event_log;   /* base/events.h */
@@ -56,6 +58,13 @@ enum link_phase {
 /* The form of messages: nvlink's; gcc's, for editors; an object of JSON in each line. */
 enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
 
+/* Takes whole lines in place of the standard output and error. */
+struct diag_writer {
+    /* `severity` is an enum diag_severity (base/diag.h). May raise. */
+    void (*write)(void *argument, int severity, struct text lines);
+    void *argument;
+};
+
 struct context {
     bool has_warning_or_error; /* a message of severity > 2 was reported */
     bool has_fatal_error;      /* a message of severity > 4 was reported */
@@ -73,6 +82,7 @@ struct context {
     const char *suffix;                /* text behind messages, or NULL */
     const char *report_arch;           /* the target's name for -report-arch, or NULL */
     struct diag_sink *sink;            /* where messages are collected; NULL = print them */
+    const struct diag_writer *writer;  /* where they go when they would be printed; or NULL */
     struct diag_record *record;        /* what is printed goes there, too; or NULL */
     struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
     uint64_t error_count;              /* errors and fatal errors reported by this thread */
@@ -95,6 +105,14 @@ struct context *context_get(void);
 
 /* Gives the calling thread the reporting flags of `from`; its error state starts clean. */
 void context_inherit(const struct context *from);
+
+/* For a library's calls, whose thread may be in another call of the library already: puts the
+ * calling thread's state, as it is, into *outside, and begins a new one. False when there is no
+ * memory for a context. */
+bool context_enter(struct context *outside);
+
+/* Puts back what context_enter() took. */
+void context_leave(const struct context *outside);
 
 /* Calls function(argument) under a new recovery point. Returns what it returns, or the code with
  * which context_raise was called inside. Nests. */

@@ -41,10 +41,15 @@ static enum diag_severity promote(struct context *context, enum diag_severity se
 }
 
 /* What is in one piece here stands in one piece there. */
-static bool print(const char *data, size_t size)
+static bool print(const struct context *context, enum diag_severity severity, const char *data,
+                  size_t size)
 {
     bool ok;
 
+    if (context->writer) {
+        context->writer->write(context->writer->argument, (int)severity, (struct text){data, size});
+        return true;
+    }
     progress_pause();
     ok = descriptor_write(STDERR_FILENO, data, size);
     progress_resume();
@@ -100,7 +105,7 @@ static void report(enum diag_severity severity, bool may_rise, const struct diag
     if (context->sink)
         keep(context->sink, severity, family, buffer_view(&line));
     else
-        print(line.data, line.size);
+        print(context, severity, line.data, line.size);
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
 }
@@ -209,7 +214,7 @@ void diag_no_memory(void)
     char line[128]; /* of a program whose name is short */
     int size;
 
-    if (context_run(report_no_memory, NULL) == LINK_OK)
+    if (context_run(report_no_memory, NULL) == LINK_OK || context->writer)
         return;
     if (context->format == DIAG_FORM_JSON)
         size = snprintf(line, sizeof line,
@@ -220,7 +225,7 @@ void diag_no_memory(void)
                         context->annotate ? diag_form_annotation(DIAG_FATAL) : "", program,
                         diag_form_severity(DIAG_FATAL));
     if (size > 0 && (size_t)size < sizeof line)
-        print(line, (size_t)size);
+        print(context, DIAG_FATAL, line, (size_t)size);
 }
 
 bool diag_text(struct text text)
@@ -238,7 +243,7 @@ bool diag_text(struct text text)
     if (context->sink)
         keep(context->sink, DIAG_TEXT, 0, text);
     else
-        ok = print(text.data, text.size);
+        ok = print(context, DIAG_TEXT, text.data, text.size);
     if (context->record && !context->sink)
         context->record->is_incomplete = true;
     context_clean(&cleanup);
@@ -301,7 +306,8 @@ void diag_silence(enum link_code (*function)(void *argument), void *argument)
         context_raise(code);
 }
 
-/* Prints what is to be shown of it, in as few calls as there are pieces. */
+/* Prints what is to be shown of it, in as few calls as there are pieces; a writer is told of each
+ * message. */
 static void print_sink(struct context *context, const struct diag_sink *sink)
 {
     const char *data = sink->text.data;
@@ -317,13 +323,17 @@ static void print_sink(struct context *context, const struct diag_sink *sink)
                             ? !context->continuation
                             : diag_tally_admit(context, message->severity, message->family, line);
 
-        if (!is_shown) {
-            print(data + begin, end - begin);
-            begin = message->end;
+        if (!is_shown || context->writer) {
+            print(context, DIAG_TEXT, data + begin, end - begin);
+            begin = is_shown ? end : message->end;
         }
         end = message->end;
+        if (context->writer && is_shown) {
+            print(context, message->severity, data + begin, end - begin);
+            begin = end;
+        }
     }
-    print(data + begin, end - begin);
+    print(context, DIAG_TEXT, data + begin, end - begin);
 }
 
 void diag_replay(struct diag_sink *sink)

@@ -125,19 +125,6 @@ int exec_memory_file(const char *name)
     return above_standard(memfd_create(name, MFD_CLOEXEC));
 }
 
-/* Not /proc/self/exe itself where that can be helped: under valgrind it is valgrind. */
-const char *exec_own_program(char *path)
-{
-    static const char link[] = "/proc/self/exe";
-    ssize_t size = readlink(link, path, PATH_MAX - 1);
-
-    if (size > 0)
-        path[size] = '\0';
-    if (size <= 0 || access(path, X_OK) != 0)
-        memcpy(path, link, sizeof link);
-    return path;
-}
-
 static bool make_pipe(int fds[2])
 {
     if (pipe2(fds, O_CLOEXEC))

@@ -53,9 +53,17 @@ struct exec_result {
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);
 
-/* Writes the path of this process's program into `path`, of PATH_MAX bytes, and returns it; where
- * it has been removed or replaced meanwhile, that is /proc/self/exe. */
+/* Tells that this process runs the program minilink, whose children are the same program. */
+void exec_set_own_program(void);
+
+/* Writes the path of minilink's program into `path`, of PATH_MAX bytes, and returns it. That is the
+ * program of this process; where it has been removed or replaced meanwhile, /proc/self/exe. In a
+ * process that has minilink as a library it is `minilink` or `bin/minilink` in a folder above the
+ * library, else `minilink` on PATH; just "minilink" when there is none. */
 const char *exec_own_program(char *path);
+
+/* The path of the file that this code stands in: a shared object, or the program. */
+const char *exec_own_code(void);
 
 /* Begins this program anew, with fixed addresses and the same words, unless it has them already.
  * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */

@@ -113,11 +113,29 @@ bool output_open(struct output *output, const char *path)
     return open_temporary(output) || open_failed(output);
 }
 
+/* umask() can only be asked by changing it, which other threads would notice. Linux 4.7 tells. */
+static mode_t current_mask(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    char line[128];
+    unsigned mask = 0;
+    bool is_known = false;
+
+    while (status && !is_known && fgets(line, sizeof line, status))
+        is_known = sscanf(line, "Umask: %o", &mask) == 1;
+    if (status)
+        fclose(status);
+    if (!is_known) {
+        mask = umask(0);
+        umask(mask);
+    }
+    return mask;
+}
+
 static mode_t final_mode(bool executable)
 {
-    mode_t mask = umask(0);
+    mode_t mask = current_mask();
 
-    umask(mask);
     return (executable ? 0777 : 0666) & ~mask;
 }
 
@@ -189,8 +207,19 @@ void output_abort(struct output *output)
     *output = (struct output){.fd = -1, .slot = -1};
 }
 
+bool output_open_memory(struct output *output, struct buffer *memory)
+{
+    *output = (struct output){.memory = memory, .fd = -1, .slot = -1};
+    return true;
+}
+
 bool output_append(struct output *output, struct bytes bytes)
 {
+    if (output->memory) {
+        buffer_append(output->memory, (const char *)bytes.data, bytes.size);
+        output->size += bytes.size;
+        return true;
+    }
     if (!descriptor_write(output->fd, bytes.data, bytes.size))
         return write_failed(output, errno);
     output->size += bytes.size;

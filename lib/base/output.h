@@ -10,19 +10,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/text.h"
 
 struct output {
-    const char *path; /* borrowed from the caller until commit or abort */
-    char *temporary;  /* malloc'ed; NULL when the target is written directly */
-    char *target;     /* what the temporary becomes, in the same block */
-    int fd;           /* open for reading and writing; -1 = none */
-    int slot;         /* in the table of temporaries that a signal removes; -1 = none */
-    uint64_t size;    /* bytes written so far */
+    const char *path;      /* borrowed from the caller until commit or abort */
+    char *temporary;       /* malloc'ed; NULL when the target is written directly */
+    char *target;          /* what the temporary becomes, in the same block */
+    struct buffer *memory; /* where the bytes go instead of a file; or NULL */
+    int fd;                /* open for reading and writing; -1 = none */
+    int slot;              /* in the table of temporaries that a signal removes; -1 = none */
+    uint64_t size;         /* bytes written so far */
 };
 
 /* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
 bool output_open(struct output *output, const char *path);
+
+/* Begins an output that goes to `memory`, which it follows; all later steps succeed. */
+bool output_open_memory(struct output *output, struct buffer *memory);
 
 /* Writes `bytes` behind what was written before. False, and a fatal diagnostic, on any error; the
  * output is aborted then. */

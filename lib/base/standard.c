@@ -42,8 +42,13 @@ bool standard_shows_messages(void)
 
 bool standard_print(struct text text)
 {
+    const struct context *context = context_get();
     int error = 0;
 
+    if (context->writer) {
+        context->writer->write(context->writer->argument, DIAG_TEXT, text);
+        return true;
+    }
     progress_pause(); /* it may be the same terminal */
     if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
         error = errno;

@@ -142,10 +142,10 @@ bool key_file(struct key *key, const char *path)
 }
 
 /* The running program, even if its file has been replaced; and that file, which is another under
- * valgrind. */
+ * valgrind. For a library, that and the program that it runs. */
 bool key_program(struct key *key)
 {
-    static const char link[] = "/proc/self/exe";
+    const char *link = exec_own_code();
     struct stat running, named;
     char path[PATH_MAX];
 

@@ -159,7 +159,8 @@ static enum link_code call(struct run *run, const char *jobs)
     const struct exec_request request = {.argv = make_command(run, jobs),
                                          .output_limit = OUTPUT_LIMIT,
                                          .timeout = batch->distribution->timeout,
-                                         .is_asked_first = true};
+                                         .is_asked_first = true,
+                                         .cancelled = batch->distribution->cancelled};
     struct exec_result ended;
 
     exec_run(&request, &ended);

@@ -24,14 +24,15 @@
 
 /* What the user has asked for. */
 struct distribution {
-    const char *program;          /* --distributor: path, or name on PATH; NULL = none */
-    const char *const *arguments; /* --distributor-arg, in front of the job file; ends with NULL */
-    unsigned timeout;             /* --distributor-timeout, in seconds; 0 = no limit */
-    const char *tool;             /* --distributor-tool: the tool on the other machines, the
-                                     assembler or minilink; or NULL */
-    const char *emit_plan;        /* --emit-plan: the file to write; or NULL */
-    const char *resume_plan;      /* --resume-plan: the file to go on with; or NULL */
-    const char *output;           /* of the link */
+    const char *program;           /* --distributor: path, or name on PATH; NULL = none */
+    const char *const *arguments;  /* --distributor-arg, in front of the job file; ends with NULL */
+    unsigned timeout;              /* --distributor-timeout, in seconds; 0 = no limit */
+    const char *tool;              /* --distributor-tool: the tool on the other machines, the
+                                      assembler or minilink; or NULL */
+    const char *emit_plan;         /* --emit-plan: the file to write; or NULL */
+    const char *resume_plan;       /* --resume-plan: the file to go on with; or NULL */
+    const char *output;            /* of the link; or NULL */
+    const volatile int *cancelled; /* becomes non-zero when no job is wanted any more; or NULL */
 };
 
 /* What the jobs of one batch have in common. */

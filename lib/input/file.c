@@ -256,7 +256,8 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
     if (S_ISDIR(status.st_mode))
         return open_failed(file->path, EISDIR);
     file->place = place_of(&status);
-    if (S_ISREG(status.st_mode) && status.st_size > 0 && inputs->mapping_count == MOST_MAPPINGS)
+    if (S_ISREG(status.st_mode) && status.st_size > 0 &&
+        (inputs->are_read || inputs->mapping_count == MOST_MAPPINGS))
         return read_whole(inputs, file, opening->fd, (size_t)status.st_size);
     /* Files of /proc say that they are empty, those of /sys cannot be mapped. */
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -285,6 +286,21 @@ static bool is_repeated(struct inputs *inputs, const struct input_file *file)
         return true;
     table_add(&inputs->archives, key, 0);
     return false;
+}
+
+/* What is in memory is never the same file as another. */
+static bool add_memory(struct inputs *inputs, const struct input_operand *operand)
+{
+    struct input_file file = {.path = operand->name, .data = operand->data};
+
+    if (thin_is(file.data)) {
+        diag_fatal("'%s' is a thin archive, whose members are files: it cannot be in memory",
+                   file.path);
+        return false;
+    }
+    file.kind = file_classify(file.data);
+    ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
+    return true;
 }
 
 /* Opens `path` and adds it to the list. */
@@ -327,9 +343,9 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
     for (size_t i = 0; i < count; i++)
-        if (operands[i].is_library ? !add_library(inputs, operands[i].name, search)
-                                   : !add_file(inputs, operands[i].name, NULL))
-            ok = false;
+        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search)
+              : operands[i].is_memory ? add_memory(inputs, &operands[i])
+                                      : add_file(inputs, operands[i].name, NULL);
     return ok;
 }
 

@@ -39,10 +39,13 @@ struct input_file {
     enum file_kind kind;
 };
 
-/* One word of the command line that names an input. */
+/* An input, as a word of the command line names it or as a caller has it. */
 struct input_operand {
     const char *name;
     bool is_library; /* -lNAME: see input/library.h */
+    bool is_memory;  /* `data` is what would be in a file of that name; it stays the caller's, and
+                        lives as long as the inputs */
+    struct bytes data;
 };
 
 /* Opened files, in command-line order. Start with {0}. */
@@ -55,6 +58,7 @@ struct inputs {
     struct table archives; /* by place: those among the files */
     struct thin_files thin_files;
     bool from_compiler; /* see struct library_search */
+    bool are_read;      /* none is mapped; set by the caller */
 };
 
 /* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot

@@ -11,6 +11,7 @@
 #include "link/dependencies.h"
 #include "link/finished.h"
 #include "link/paths.h"
+#include "link/product.h"
 #include "link/report.h"
 #include "link/stages.h"
 #include "link/system.h"
@@ -122,8 +123,8 @@ static bool merge(const struct link *link, struct merged *merged)
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };
-    bool is_told =
-        context_get()->verbose || wanted.wants_places || wanted.callgraph != CALLGRAPH_NONE;
+    bool is_told = context_get()->verbose || wanted.wants_places ||
+                   wanted.callgraph != CALLGRAPH_NONE || request->product;
     const struct cubin **cubins;
     size_t count;
 
@@ -212,8 +213,13 @@ typedef bool append_result(const struct link *link, struct output *output);
 
 static bool put_result(const struct link *link, append_result *append, struct output *output)
 {
-    bool ok = output_open(output, link->request->output) && append(link, output) &&
-              output_finish(output, false);
+    struct link_product *product = link->request->product;
+    bool ok = product ? output_open_memory(output, &product->bytes)
+                      : output_open(output, link->request->output);
+
+    ok = ok && append(link, output) && output_finish(output, false);
+    if (product)
+        product_fill(product, &link->merged.report);
 
     observe_stage(link->observation, "write", (struct observe_work){.bytes = image_bytes_of(link)});
     return ok;
@@ -241,7 +247,7 @@ static bool write_files(const struct link *link, append_result *append)
     if (is_listed && lists.dependencies.path &&
         !paths_check_late("--dependency-file", lists.dependencies.path, link->request,
                           &link->inputs)) {
-        *link->status = EXIT_STATUS_USAGE;
+        *link->failure = LINK_USAGE;
         is_listed = false;
     }
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&

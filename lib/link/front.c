@@ -101,6 +101,7 @@ static bool compile_lto(struct link *link)
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
         .thread_limit = request->concurrency == CONCURRENCY_OFF ? 1 : request->thread_limit,
         .stack_bytes = request->worker_stack,
+        .stop = request->stop,
         .jobserver = request->jobserver,
         .timeout = request->lto_timeout,
         .memory_limit = request->memory_limit,
@@ -113,6 +114,8 @@ static bool compile_lto(struct link *link)
     enum link_code code;
 
     code = lto_compile(&link->lto, &link->sources_arena, &wanted);
+    if (code == LINK_NVVM_ERROR)
+        *link->failure = code;
     if (code != LINK_OK && context_get()->verbose)
         diag_error("%s: the LTO-IR could not be compiled (code %d)", assembler_code_text((int)code),
                    (int)code);
@@ -200,7 +203,7 @@ static bool check_paths(struct link *link)
 {
     if (paths_check(link->request, &link->inputs))
         return true;
-    *link->status = EXIT_STATUS_USAGE;
+    *link->failure = LINK_USAGE;
     return false;
 }
 
@@ -227,7 +230,7 @@ static bool read_entries(struct link *link)
 {
     if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
         return true;
-    *link->status = EXIT_STATUS_USAGE;
+    *link->failure = LINK_USAGE;
     return false;
 }
 
@@ -241,6 +244,7 @@ bool front_open(struct link *link)
     };
     bool ok;
 
+    link->inputs.are_read = request->reads_files;
     ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "link/report.h"
 #include "link/stages.h"
 #include "link/whole.h"
@@ -20,10 +21,16 @@ static void enter(enum link_phase phase)
     context_get()->phase = (uint8_t)phase;
 }
 
+/* Tells those who look on, and is false when nobody wants the link any more. */
+static bool begin(const struct link *link, const char *doing)
+{
+    progress_stage(doing, 0, 0);
+    return !stop_is_set(link->request->stop);
+}
+
 static bool run_stages(struct link *link)
 {
-    progress_stage("reading", 0, 0);
-    if (!front_open(link))
+    if (!begin(link, "reading") || !front_open(link))
         return false;
     /* From here on no input file is opened. */
 
@@ -44,13 +51,11 @@ static bool run_stages(struct link *link)
     /* LTO-IR has become PTX. */
 
     enter(PHASE_PROGRAM);
-    progress_stage("linking", 0, 0);
-    if (!front_link(link))
+    if (!begin(link, "linking") || !front_link(link))
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
-    progress_stage("splitting", 0, 0);
-    if (!middle_split(link, &link->cut))
+    if (!begin(link, "splitting") || !middle_split(link, &link->cut))
         return false;
     front_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
@@ -67,13 +72,11 @@ static bool run_stages(struct link *link)
         return back_end_early(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    progress_stage("merging", 0, 0);
-    if (!back_merge(link, &link->merged))
+    if (!begin(link, "merging") || !back_merge(link, &link->merged))
         return false;
     /* The layout is final. */
 
-    progress_stage("writing", 0, 0);
-    if (!back_write(link))
+    if (!begin(link, "writing") || !back_write(link))
         return false;
     whole_keep(link);
     return true;
@@ -94,11 +97,11 @@ static enum link_code run(void *argument)
     return ok ? LINK_OK : LINK_FAILED;
 }
 
-enum exit_status link_run(const struct link_request *request)
+enum link_code link_run(const struct link_request *request)
 {
-    enum exit_status status = EXIT_STATUS_ERROR;
-    struct link link = {.request = request, .status = &status, .errors_before = diag_error_count()};
-    enum link_code code;
+    enum link_code failure = LINK_FAILED, code;
+    struct link link = {
+        .request = request, .failure = &failure, .errors_before = diag_error_count()};
 
     progress_begin(request->progress);
     code = context_run(run, &link);
@@ -106,12 +109,25 @@ enum exit_status link_run(const struct link_request *request)
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
+    else if (code != LINK_OK && stop_is_set(request->stop))
+        code = LINK_CANCELLED;
+    else if (code == LINK_FAILED || (code == LINK_OK && diag_error_count() != link.errors_before))
+        code = failure;
     state_free(&link);
-    if (code == LINK_NO_MEMORY || code == LINK_ENVIRONMENT)
-        return EXIT_STATUS_ENVIRONMENT;
-    if (code == LINK_USAGE)
-        return EXIT_STATUS_USAGE;
-    if (code == LINK_OK && diag_error_count() == link.errors_before)
+    return code;
+}
+
+enum exit_status link_exit_status(enum link_code code)
+{
+    switch (code) {
+    case LINK_OK:
         return EXIT_STATUS_OK;
-    return status;
+    case LINK_USAGE:
+        return EXIT_STATUS_USAGE;
+    case LINK_NO_MEMORY:
+    case LINK_ENVIRONMENT:
+        return EXIT_STATUS_ENVIRONMENT;
+    default:
+        return EXIT_STATUS_ERROR;
+    }
 }

@@ -30,14 +30,20 @@ struct reproduce_word {
     const char *path;
 };
 
+struct link_product; /* link/product.h */
+struct stop;         /* base/stop.h */
+
 struct link_request {
     const struct input_operand *operands;
     size_t operand_count;
     const char *const *library_paths;
     size_t library_path_count;
-    bool from_compiler; /* nvcc made the command line: see input/library.h */
-    const char *output; /* path; NULL with dry_run */
-    const char *keep;   /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
+    bool from_compiler;           /* nvcc made the command line: see input/library.h */
+    const char *output;           /* path; NULL with dry_run, and where there is a product */
+    struct link_product *product; /* where the result goes instead of a file; or NULL */
+    struct stop *stop;            /* set when the link is no longer wanted; or NULL */
+    bool reads_files; /* files are read, not mapped: nobody handles one that becomes shorter */
+    const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
     const char *reproduce;    /* --reproduce: see link/reproduce.h; or NULL */
     const struct reproduce_word *reproduce_words;
@@ -97,7 +103,11 @@ enum exit_status {
 };
 
 /* Does the whole link. Everything that is wrong has been reported when it returns; nothing is left
- * behind then. */
-enum exit_status link_run(const struct link_request *request);
+ * behind then. LINK_OK when there is a result, LINK_USAGE, _ENVIRONMENT, _NO_MEMORY, _CANCELLED and
+ * _NVVM_ERROR for what their names say, LINK_FAILED for any other failure. */
+enum link_code link_run(const struct link_request *request);
+
+/* The programs' exit status for a link's result. */
+enum exit_status link_exit_status(enum link_code code);
 
 #endif

@@ -180,6 +180,7 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .memory_limit = request->memory_limit,
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
+        .stop = request->stop,
         .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
@@ -206,7 +207,7 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         return assemble(link, assembled);
     }
     if (code == LINK_USAGE)
-        *link->status = EXIT_STATUS_USAGE;
+        *link->failure = LINK_USAGE;
     if (code == LINK_ENVIRONMENT)
         state_environment_failed(link);
     if (request->distribution.emit_plan)

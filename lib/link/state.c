@@ -64,7 +64,7 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
 
 bool state_environment_failed(const struct link *link)
 {
-    *link->status = EXIT_STATUS_ENVIRONMENT;
+    *link->failure = LINK_ENVIRONMENT;
     return false;
 }
 

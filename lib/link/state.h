@@ -88,7 +88,7 @@ struct link {
     struct merged merged;
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
     struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
-    enum exit_status *status;        /* of a failure that is not an ordinary link error */
+    enum link_code *failure;         /* what becomes of a stage that returns false */
 };
 
 /* How loops over cubins and sections run. */

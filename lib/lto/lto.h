@@ -20,6 +20,7 @@
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 
+struct stop;       /* base/stop.h */
 struct used_names; /* input/used.h */
 
 /* What code of members with LTO-IR is linked under -lto. */
@@ -62,6 +63,7 @@ struct lto_request {
     unsigned timeout;         /* seconds for a part; 0 = no limit */
     uint64_t memory_limit;    /* --memory-limit; 0 = none */
     uint64_t inflation_limit; /* most bytes of PTX that are looked at for names; 0 = no limit */
+    struct stop *stop;        /* set when the PTX is no longer wanted; or NULL */
     bool relocatable;         /* -r: everything stays visible */
     const struct distribution *distribution; /* who else compiles parts, or NULL */
     struct cache *cache;                     /* has parts that were compiled before; or NULL */

@@ -2,7 +2,6 @@
 #include "lto/part.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "lto/child.h"
 #include "lto/kept.h"
 #include "lto/nvjitlink.h"
@@ -30,9 +30,8 @@ static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
     const int pass[] = {job, run->inputs, part->answer};
-    char paths[3][FD_PATH_SIZE], own[PATH_MAX];
-    const char *program = run->program ? run->program : exec_own_program(own);
-    const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
+    char paths[3][FD_PATH_SIZE];
+    const char *const argv[] = {run->program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,
@@ -113,6 +112,29 @@ static size_t make_tasks(struct dispatch_task *tasks, struct parts_run *run, uin
     return count;
 }
 
+/* Gives every part up, for whoever no longer wants any. */
+static void give_up(void *argument)
+{
+    struct parts_run *run = argument;
+
+    for (size_t i = run->count; i-- > 0;)
+        __atomic_store_n(&run->list[i].cancelled, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Those that are left to run. Returns how many ran at one time. */
+static uint32_t run_tasks(struct parts_run *run, const struct dispatch_request *wanted)
+{
+    uint32_t threads = run->threads;
+
+    stop_watch(run->stop, give_up, run);
+    if (run->distribution)
+        send_parts(run);
+    else
+        threads = dispatch_run(wanted);
+    stop_unwatch(run->stop);
+    return threads;
+}
+
 uint32_t parts_run(struct parts_run *run)
 {
     struct dispatch_task *tasks = memory_zalloc(run->count, sizeof *tasks);
@@ -131,10 +153,7 @@ uint32_t parts_run(struct parts_run *run)
     wanted.count = make_tasks(tasks, run, &cost);
     if (wanted.count) {
         progress_stage("compiling LTO-IR", wanted.count, cost);
-        if (run->distribution)
-            send_parts(run);
-        else
-            threads = dispatch_run(&wanted);
+        threads = run_tasks(run, &wanted);
     }
     if (wanted.count < run->count)
         threads = run->threads;

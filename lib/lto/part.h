@@ -18,6 +18,7 @@
 #include "pool/jobserver.h"
 
 struct parts_run;
+struct stop; /* base/stop.h */
 
 /* Start with {.answer = -1} and what stands first. */
 struct part {
@@ -36,7 +37,7 @@ struct part {
 };
 
 struct parts_run {
-    const char *program; /* minilink; NULL = this process's own program */
+    const char *program; /* minilink */
     int inputs;          /* file with all inputs */
     struct part *list;
     size_t count;
@@ -45,6 +46,7 @@ struct parts_run {
     enum jobserver_use jobserver;
     unsigned timeout;                        /* seconds for each part; 0 = no limit */
     const struct distribution *distribution; /* who else runs the parts, or NULL */
+    struct stop *stop;                       /* set when no part is wanted any more; or NULL */
     struct cache *cache; /* asked before a part is run, and given what it makes; or NULL */
 };
 

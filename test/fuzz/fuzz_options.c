@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../cmd/minilink/options.h"
+#include "command/options.h"
 #include "fuzz.h"
 
 #define MOST_WORDS 64

@@ -35,6 +35,10 @@
 extern "C" {
 #endif
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* One link. */
 struct minilink;
 
@@ -163,6 +167,10 @@ const char *minilink_version(void);
 
 /* The name of a result, "MINILINK_OK"; "unknown" for what is none. A constant. */
 const char *minilink_code_name(int code);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

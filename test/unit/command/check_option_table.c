@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../cmd/minilink/command_key.h"
-#include "../../../cmd/minilink/options.h"
-#include "../../../cmd/minilink/take.h"
+#include "command/command_key.h"
+#include "command/options.h"
+#include "command/take.h"
 #include "base/context.h"
 #include "base/diag.h"
 #include "suite.h"

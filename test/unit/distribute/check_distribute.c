@@ -217,6 +217,7 @@ START_TEST(a_plan_is_that_of_its_own_jobs)
     ck_assert_ptr_nonnull(strstr(compare(text), "it has 2 jobs, and the link now needs 1"));
     batch.count = 2;
     words[1] = "-arch=sm_80";
+    distribute_name_files(&batch, "there");
     ck_assert_ptr_nonnull(strstr(compare(text), "another command"));
     free(text);
     text = strdup("{}");

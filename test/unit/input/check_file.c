@@ -115,7 +115,7 @@ static bool open_all(struct inputs *inputs, const struct input_operand *operands
 START_TEST(operands_are_mapped_in_order_and_may_repeat)
 {
     static const struct input_operand operands[] = {
-        {FIXTURES "a.ptx", false}, {FIXTURES "bad.empty.o", false}, {FIXTURES "a.ptx", false}};
+        {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "bad.empty.o"}, {.name = FIXTURES "a.ptx"}};
     struct inputs inputs = {0};
 
     ck_assert(open_all(&inputs, operands, 3, NULL, 0, ""));
@@ -133,8 +133,10 @@ END_TEST
 
 START_TEST(every_file_that_cannot_be_opened_is_reported)
 {
-    static const struct input_operand operands[] = {
-        {"no/such.o", false}, {"fixtures", false}, {FIXTURES "a.ptx", false}, {"gone.o", false}};
+    static const struct input_operand operands[] = {{.name = "no/such.o"},
+                                                    {.name = "fixtures"},
+                                                    {.name = FIXTURES "a.ptx"},
+                                                    {.name = "gone.o"}};
     struct inputs inputs = {0};
 
     ck_assert(!open_all(&inputs, operands, 4, NULL, 0,
@@ -191,8 +193,11 @@ static void remove_libraries(void)
 
 START_TEST(libraries_are_found_in_the_paths_in_order)
 {
-    static const struct input_operand operands[] = {
-        {"one", true}, {":libtwo.so", true}, {"two", true}, {"both", true}, {"m", true}};
+    static const struct input_operand operands[] = {{.name = "one", .is_library = true},
+                                                    {.name = ":libtwo.so", .is_library = true},
+                                                    {.name = "two", .is_library = true},
+                                                    {.name = "both", .is_library = true},
+                                                    {.name = "m", .is_library = true}};
     const char *paths[] = {"no-such-folder", FIXTURES, library_folder};
     struct inputs inputs = {0};
     char path[100];
@@ -220,7 +225,8 @@ START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
         "minilink info    : Library 'two' is ignored: '%s/libtwo.so' is a shared object, which "
         "has no code to link\n",
         library_folder);
-    ck_assert(open_all(&inputs, &(struct input_operand){"two", true}, 1, paths, 1, expected));
+    ck_assert(open_all(&inputs, &(struct input_operand){.name = "two", .is_library = true}, 1,
+                       paths, 1, expected));
     context_get()->verbose = 0;
     inputs_close(&inputs);
 }
@@ -228,7 +234,8 @@ END_TEST
 
 START_TEST(a_missing_library_is_an_error_with_the_paths_tried)
 {
-    static const struct input_operand operands[] = {{"nope", true}, {":exact.a", true}};
+    static const struct input_operand operands[] = {{.name = "nope", .is_library = true},
+                                                    {.name = ":exact.a", .is_library = true}};
     const char *paths[] = {"one", "two/x"};
     struct inputs inputs = {0};
 
@@ -249,8 +256,10 @@ END_TEST
 /* What nvcc hands on: all libraries of the program, which only the host's linker knows to find. */
 START_TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
 {
-    static const struct input_operand operands[] = {
-        {"nope", true}, {":exact.a", true}, {"dir", true}, {"one", true}};
+    static const struct input_operand operands[] = {{.name = "nope", .is_library = true},
+                                                    {.name = ":exact.a", .is_library = true},
+                                                    {.name = "dir", .is_library = true},
+                                                    {.name = "one", .is_library = true}};
     const char *paths[] = {library_folder};
     const struct library_search search = {paths, 1, true};
     struct inputs inputs = {0};
@@ -273,7 +282,7 @@ END_TEST
 
 START_TEST(a_missing_operand_is_an_error_also_where_nvcc_made_the_command_line)
 {
-    static const struct input_operand operands[] = {{"gone.o", false}};
+    static const struct input_operand operands[] = {{.name = "gone.o"}};
     const struct library_search search = {.from_compiler = true};
     struct inputs inputs = {0};
     struct diag_sink sink;
@@ -291,7 +300,8 @@ START_TEST(a_directory_of_the_librarys_name_is_no_library)
     const char *paths[] = {library_folder};
     struct inputs inputs = {0};
 
-    ck_assert(!open_all(&inputs, &(struct input_operand){"dir", true}, 1, paths, 1, NULL));
+    ck_assert(!open_all(&inputs, &(struct input_operand){.name = "dir", .is_library = true}, 1,
+                        paths, 1, NULL));
     inputs_close(&inputs);
 }
 END_TEST
@@ -306,7 +316,7 @@ START_TEST(a_pipe_is_read_to_its_end)
     ck_assert_int_eq(write(ends[1], ".version 8.0\n", 13), 13);
     close(ends[1]);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
-    ck_assert(open_all(&inputs, &(struct input_operand){path, false}, 1, NULL, 0, ""));
+    ck_assert(open_all(&inputs, &(struct input_operand){.name = path}, 1, NULL, 0, ""));
     ck_assert_int_eq(inputs.files[0].kind, FILE_PTX);
     ck_assert_uint_eq(inputs.files[0].data.size, 13);
     ck_assert_ptr_null(inputs.files[0].mapping);
@@ -320,7 +330,7 @@ START_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
     struct inputs inputs = {0};
 
     ck_assert(
-        open_all(&inputs, &(struct input_operand){"/proc/self/status", false}, 1, NULL, 0, ""));
+        open_all(&inputs, &(struct input_operand){.name = "/proc/self/status"}, 1, NULL, 0, ""));
     ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
     ck_assert_uint_gt(inputs.files[0].data.size, 100);
     ck_assert_ptr_null(inputs.files[0].mapping);
@@ -335,7 +345,7 @@ START_TEST(a_file_that_cannot_be_mapped_is_read_to_its_end)
     if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK))
         return;
     ck_assert(open_all(
-        &inputs, &(struct input_operand){"/sys/kernel/mm/transparent_hugepage/enabled", false}, 1,
+        &inputs, &(struct input_operand){.name = "/sys/kernel/mm/transparent_hugepage/enabled"}, 1,
         NULL, 0, ""));
     ck_assert_int_eq(inputs.files[0].kind, FILE_TEXT);
     inputs_close(&inputs);
@@ -345,7 +355,7 @@ END_TEST
 START_TEST(the_file_behind_an_address_is_known_while_it_is_mapped)
 {
     const struct input_operand operands[] = {
-        {FIXTURES "a.ptx", false}, {FIXTURES "b.sass.o", false}, {FIXTURES "a.ptx", false}};
+        {.name = FIXTURES "a.ptx"}, {.name = FIXTURES "b.sass.o"}, {.name = FIXTURES "a.ptx"}};
     struct inputs inputs = {0};
     const uint8_t *starts[3];
 

@@ -22,7 +22,7 @@ static void start(struct run *run, const char *words, struct member_request requ
 
     snprintf(copy, sizeof copy, "%s", words);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
-        operands[count++] = (struct input_operand){word, false};
+        operands[count++] = (struct input_operand){.name = word};
     *run = (struct run){0};
     fixture_catch(&run->sink);
     run->ok = inputs_open(&run->inputs, operands, count, NULL) &&

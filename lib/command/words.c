@@ -1,6 +1,6 @@
 /* words.c: response files: words between blanks, with quotes and backslashes, and files that name
  * files. */
-#include "words.h"
+#include "command/words.h"
 
 #include <errno.h>
 #include <stdio.h>

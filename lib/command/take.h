@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "option_table.h"
-#include "options.h"
+#include "command/option_table.h"
+#include "command/options.h"
 
 /* Notes the operand `name`, a file or what -l names; it must live as long as `options`. */
 void take_operand(struct options *options, const char *name, bool is_library);

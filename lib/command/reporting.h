@@ -2,16 +2,19 @@
 #ifndef MINILINK_COMMAND_REPORTING_H
 #define MINILINK_COMMAND_REPORTING_H
 
-#include "options.h"
+#include "command/options.h"
 
 /* Looks for the options that give messages their form, before the command line is read: what is
  * wrong with it has that form, too. */
 void reporting_begin(int argc, char *const *argv);
 
 /* Sets what the command line says. */
-void reporting_set(const struct options *options);
+void reporting_set(struct options *options);
+
+/* Tells, under -vv, which options have no effect. */
+void reporting_tell_ignored(const struct options *options);
 
 /* Tells what was counted instead of shown, and frees the counts. */
-void reporting_end(void);
+void reporting_end(struct options *options);
 
 #endif

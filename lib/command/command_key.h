@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cache/key.h"
-#include "words.h"
+#include "command/words.h"
 
 /* Makes the key of a command line in plain form (plain.h): of all options that count, in their
  * order; operands and libraries count by what is in them. False when one of the options is not

@@ -1,20 +1,19 @@
-/* options.c: words to getopt, getopt to the request. */
-#include "options.h"
+/* options.c: words to the request. */
+#include "command/options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
-#include "command_key.h"
-#include "option_table.h"
-#include "plain.h"
+#include "command/command_key.h"
+#include "command/option_table.h"
+#include "command/plain.h"
+#include "command/reproduce.h"
+#include "command/take.h"
+#include "command/words.h"
 #include "pool/jobserver.h"
-#include "reproduce.h"
-#include "take.h"
-#include "words.h"
 
 /* Errors that are shown, where nothing else is said. */
 #define ERROR_LIMIT 20
@@ -26,7 +25,7 @@
 struct reader {
     struct options *options;
     struct words raw;            /* as typed, response files expanded */
-    struct words plain;          /* "--name=value" and operands */
+    struct words plain;          /* "--name=value", "--name" and operands */
     const char *seen[MOST_ROWS]; /* last value of each row, for redefinitions */
 };
 
@@ -50,33 +49,32 @@ static void note_redefinition(struct reader *reader, size_t row, const char *val
     reader->seen[row] = value;
 }
 
-static bool run_getopt(struct reader *reader)
+/* The row of an option's long name, which is known to be one. */
+static size_t row_of(const char *name, size_t length)
 {
-    static char program[] = "minilink";
-    struct option list[MOST_ROWS + 1] = {0};
-    int index = 0, code;
+    size_t row = 0;
 
-    for (size_t i = 0; i < option_table_size; i++)
-        list[i] =
-            (struct option){option_table[i].name,
-                            option_table[i].argument ? required_argument : no_argument, NULL, 2};
-    ARRAY_RESERVE(reader->plain.list, reader->plain.capacity, reader->plain.count + 2);
-    memmove(reader->plain.list + 1, reader->plain.list,
-            reader->plain.count * sizeof *reader->plain.list);
-    reader->plain.list[0] = program;
-    reader->plain.list[++reader->plain.count] = NULL;
-    optind = 0;
-    /* The leading '-' keeps operands and libraries in their order. */
-    while ((code = getopt_long_only((int)reader->plain.count, reader->plain.list, "-:", list,
-                                    &index)) != -1) {
-        if (code == 1) {
-            take_operand(reader->options, optarg, false);
+    while (strlen(option_table[row].name) != length ||
+           memcmp(option_table[row].name, name, length) != 0)
+        row++;
+    return row;
+}
+
+/* Plain words have nothing left that getopt would be needed for, whose state is the process's. */
+static bool take_words(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->plain.count; i++) {
+        const char *word = reader->plain.list[i], *name = word + 2;
+        size_t length = strcspn(name, "="), row;
+
+        if (word[0] != '-' || word[1] == '\0') {
+            take_operand(reader->options, word, false);
             continue;
         }
-        if (code != 2)
-            return USAGE("Unknown option '%s'", reader->plain.list[optind - 1]);
-        note_redefinition(reader, (size_t)index, optarg);
-        if (!take_option(reader->options, &option_table[index], optarg))
+        row = row_of(name, length);
+        name = name[length] ? name + length + 1 : NULL;
+        note_redefinition(reader, row, name);
+        if (!take_option(reader->options, &option_table[row], name))
             return false;
     }
     return true;
@@ -200,6 +198,17 @@ static bool wants_annotations(const struct word_list *words)
     return false;
 }
 
+void options_set_inputs(struct options *options)
+{
+    struct link_request *link = &options->link;
+
+    add_environment_paths(options, getenv("LIBRARY_PATH"));
+    link->operands = options->operands;
+    link->operand_count = options->operand_count;
+    link->library_paths = options->library_paths.list;
+    link->library_path_count = options->library_paths.count;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -219,11 +228,8 @@ static enum options_action finish(struct options *options)
     link->assembler.output = link->output;
     link->distribution.output = link->output;
     link->distribution.arguments = options->distributor_arguments.list;
-    link->operands = options->operands;
-    link->operand_count = options->operand_count;
-    add_environment_paths(options, getenv("LIBRARY_PATH"));
-    link->library_paths = options->library_paths.list;
-    link->library_path_count = options->library_paths.count;
+    if (!options->is_in_memory)
+        options_set_inputs(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
@@ -237,18 +243,18 @@ static enum options_action finish(struct options *options)
         return OPTIONS_TARGETS;
     if (options->completions)
         return OPTIONS_COMPLETIONS;
-    if (options->host_script && link->operand_count)
+    if (options->host_script && options->operand_count)
         diag_fatal("Input files are not allowed with -ghls option; use --help for more "
                    "information");
     else if (options->host_script)
         return OPTIONS_HOST_SCRIPT;
     else if (options->chunk_use)
         return finish_chunk(options);
-    else if (link->operand_count == 0)
+    else if (options->operand_count == 0 && !options->is_in_memory)
         diag_fatal("No input files specified; use option --help for more information");
     else if (link->is_virtual && (link->options.lto || link->emit_ptx))
         diag_fatal(VIRTUAL_TARGET, options->arch_text);
-    else if (!link->output && !link->dry_run && !link->is_virtual)
+    else if (!link->output && !link->dry_run && !link->is_virtual && !options->is_in_memory)
         diag_fatal("Must specify output file with -o option");
     else if (link->dependency_file && !link->dependency_target &&
              (!link->output || strcmp(link->output, "-") == 0))
@@ -274,13 +280,13 @@ enum options_action options_read(struct options *options)
     options->link.observe.granularity = 500;
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
-    options->link.jobserver = JOBSERVER_AUTO;
+    options->link.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
     options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
     options->link.cache.policy = cache_policy_default;
     ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
-         plain_make(&reader.plain, &options->arena, &reader.raw) && run_getopt(&reader);
+         plain_make(&reader.plain, &options->arena, &reader.raw) && take_words(&reader);
     if (ok && options->link.reproduce)
         reproduce_words(options, &reader.plain);
     if (ok)

@@ -2,8 +2,8 @@
 #ifndef MINILINK_COMMAND_REPRODUCE_H
 #define MINILINK_COMMAND_REPRODUCE_H
 
-#include "options.h"
-#include "words.h"
+#include "command/options.h"
+#include "command/words.h"
 
 /* Makes the request's reproduce_words of plain words (plain.h): options as they were given, but for
  * those that name this machine's programs and folders or ask for other files than the output. */

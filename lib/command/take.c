@@ -1,5 +1,5 @@
 /* take.c: a value to the field that its row names, in the way of the row's kind. */
-#include "take.h"
+#include "command/take.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
-#include "hint.h"
-#include "special.h"
+#include "command/hint.h"
+#include "command/special.h"
 
 /* The bytes of `options` from `offset` on. */
 static void *field_at(struct options *options, size_t offset)

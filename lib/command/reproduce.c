@@ -1,10 +1,10 @@
 /* reproduce.c: options by what the help calls their arguments. */
-#include "reproduce.h"
+#include "command/reproduce.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "option_table.h"
+#include "command/option_table.h"
 
 static const struct option_row *row_of(const char *word, size_t length)
 {

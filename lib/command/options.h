@@ -1,18 +1,17 @@
-/* options.h: nvlink's command line, and minilink's own options, to a link request. */
+/* options.h: nvlink's command line, and minilink's own options, to a link request; for the command
+ * and for the library, whose options are the same. */
 #ifndef MINILINK_COMMAND_OPTIONS_H
 #define MINILINK_COMMAND_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "assemble/lone.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
-#include "completions.h"
-#include "hostscript.h"
+#include "base/diag.h"
+#include "command/words.h"
 #include "link/link.h"
-#include "words.h"
 
 enum options_action {
     OPTIONS_LINK,        /* go on and link */
@@ -32,6 +31,10 @@ enum chunk_use { ASSEMBLE_NONE, ASSEMBLE_RELOCATABLE, ASSEMBLE_WHOLE };
 #define VIRTUAL_TARGET                                                                             \
     "Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target instead"
 
+/* --completions, -gen-host-linker-script */
+enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTING };
+
 /* --color */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -46,7 +49,7 @@ struct options {
     struct arena arena; /* owns words of response files and all lists below */
     int argc;           /* set by the caller */
     char **argv;
-    enum exit_status status; /* what the program will exit with */
+    bool is_in_memory; /* set by the caller: the result needs no file, and inputs may be added */
     struct link_request link;
     enum host_script host_script;
     enum chunk_use chunk_use; /* --assemble-chunk */
@@ -73,14 +76,16 @@ struct options {
     enum diag_format diagnostics_format;
     enum color_use color;
     size_t error_limit;
+    struct diag_tally tally; /* of the messages, for reporting.h */
+    char target[ARCH_NAME_SIZE];
 };
 
 /* Reads the words of the command line (argc, argv), response files (@file, -optf) among them, in
  * order. Usage errors are reported in nvlink's words. */
 enum options_action options_read(struct options *options);
 
-/* Writes the help, made from the option table, to `out`. */
-void options_help(FILE *out);
+/* Hands operands and library paths to the request, behind all that were added to them. */
+void options_set_inputs(struct options *options);
 
 void options_free(struct options *options);
 

@@ -1,14 +1,13 @@
 /* plain.h: the command line in the one form "--name=value".
  *
- * nvlink takes one or two dashes, "-arch=x" and "-arch x", joined "-lfoo", and no abbreviations;
- * getopt_long_only takes abbreviations and confuses "-lib" with them. */
+ * nvlink takes one or two dashes, "-arch=x" and "-arch x", joined "-lfoo", and no abbreviations. */
 #ifndef MINILINK_COMMAND_PLAIN_H
 #define MINILINK_COMMAND_PLAIN_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "words.h"
+#include "command/words.h"
 
 /* Appends the words of `raw` to `plain`: operands as they are, options as "--name" or
  * "--name=value" with their long names, the words of -optf files in its place. New words live in

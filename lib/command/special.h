@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "option_table.h"
-#include "options.h"
+#include "command/option_table.h"
+#include "command/options.h"
 
 /* False, reported: `value` is none that the row's option knows. */
 bool special_undefined(const struct option_row *row, const char *value);

@@ -1,5 +1,5 @@
 /* reporting.c: options to the thread's context. */
-#include "reporting.h"
+#include "command/reporting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/standard.h"
-
-static struct diag_tally tally;
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */
 static bool wants_color(void)
@@ -59,9 +57,8 @@ void reporting_begin(int argc, char *const *argv)
     set_form(format, color);
 }
 
-void reporting_set(const struct options *options)
+void reporting_set(struct options *options)
 {
-    static char target[ARCH_NAME_SIZE];
     struct context *context = context_get();
 
     set_form(options->diagnostics_format, options->color);
@@ -71,26 +68,29 @@ void reporting_set(const struct options *options)
     context->verbose = options->verbose;
     context->keeps_mangled = options->no_demangle;
     context->annotate = options->annotates;
-    tally.error_limit = options->error_limit;
-    tally.folds = options->verbose == 0 && options->diagnostics_format != DIAG_FORM_JSON;
-    context->tally = &tally;
+    options->tally.error_limit = options->error_limit;
+    options->tally.folds = options->verbose == 0 && options->diagnostics_format != DIAG_FORM_JSON;
+    context->tally = &options->tally;
     if (options->report_arch && options->link.arch.sm)
-        context->report_arch = arch_name(options->link.arch, target);
+        context->report_arch = arch_name(options->link.arch, options->target);
+}
+
+void reporting_tell_ignored(const struct options *options)
+{
     for (size_t i = 0; i < options->ignored.count; i++)
         diag_verbose("option '%s' has no effect", options->ignored.list[i]);
 }
 
-static enum link_code tell(void *unused)
+static enum link_code tell(void *tally)
 {
-    (void)unused;
-    diag_tally_end(&tally);
+    diag_tally_end(tally);
     return LINK_OK;
 }
 
-void reporting_end(void)
+void reporting_end(struct options *options)
 {
-    if (context_run(tell, NULL) == LINK_NO_MEMORY)
+    if (context_run(tell, &options->tally) == LINK_NO_MEMORY)
         diag_no_memory();
     context_get()->tally = NULL;
-    diag_tally_free(&tally);
+    diag_tally_free(&options->tally);
 }

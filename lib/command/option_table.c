@@ -1,10 +1,10 @@
 /* option_table.c: the rows, and the words that some of them choose from.
  *
  * The macros fill in a row's effect, and check that the field has the type that its kind writes. */
-#include "option_table.h"
+#include "command/option_table.h"
 
-#include "options.h"
-#include "special.h"
+#include "command/options.h"
+#include "command/special.h"
 
 /* clang-format off */
 #define TYPE_OF(name) __typeof__(((struct options *)0)->name)
@@ -232,5 +232,10 @@ const struct option_row option_table[] = {
      "Print what the shell needs to complete minilink's options, and end"},
 };
 /* clang-format on */
+
+const char *option_dashes(enum option_group group)
+{
+    return group >= GROUP_ASSEMBLER ? "--" : "-";
+}
 
 const size_t option_table_size = sizeof option_table / sizeof *option_table;

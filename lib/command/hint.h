@@ -2,7 +2,7 @@
 #ifndef MINILINK_COMMAND_HINT_H
 #define MINILINK_COMMAND_HINT_H
 
-#include "option_table.h"
+#include "command/option_table.h"
 
 /* Behind a message about an option's value: what the option takes. */
 void hint_value(const struct option_row *row);

@@ -1,5 +1,5 @@
 /* special.c: targets, assemblers, and the options whose words have a grammar. */
-#include "special.h"
+#include "command/special.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* hint.c: what is near to what was typed, by the number of letters that differ. */
-#include "hint.h"
+#include "command/hint.h"
 
 #include <stdlib.h>
 #include <string.h>

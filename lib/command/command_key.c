@@ -1,5 +1,5 @@
 /* command_key.c: two lists of options; what is in neither, a new one among them, has no key. */
-#include "command_key.h"
+#include "command/command_key.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* plain.c: nvlink's many spellings of an option to the one that getopt cannot mistake. */
-#include "plain.h"
+/* plain.c: nvlink's many spellings of an option to one. */
+#include "command/plain.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "base/memory.h"
-#include "hint.h"
-#include "option_table.h"
+#include "command/hint.h"
+#include "command/option_table.h"
 
 struct plain {
     struct words *words; /* the result */

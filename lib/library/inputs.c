@@ -1,0 +1,197 @@
+/* inputs.c: what is linked, copied, and looked at as soon as it is added. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/take.h"
+#include "distribute/files.h"
+#include "input/file.h"
+#include "input/thin.h"
+#include "library/handle.h"
+
+/* Nothing that can be linked is larger, and sizes may be added to it. */
+#define LARGEST_INPUT ((size_t)1 << 40)
+
+/* One input that is added. */
+struct addition {
+    struct minilink *link;
+    enum minilink_input input;
+    const char *name; /* or NULL */
+    struct text data; /* or: */
+    const char *path; /* of the file it is in */
+};
+
+static const struct {
+    enum file_kind kind;
+    const char *what;
+} inputs[] = {
+    [MINILINK_INPUT_ANY] = {FILE_UNKNOWN, "device code"},
+    [MINILINK_INPUT_CUBIN] = {FILE_CUBIN, "a cubin"},
+    [MINILINK_INPUT_PTX] = {FILE_PTX, "PTX text"},
+    [MINILINK_INPUT_LTOIR] = {FILE_LTOIR, "LTO-IR"},
+    [MINILINK_INPUT_FATBIN] = {FILE_FATBIN, "a fatbin"},
+    [MINILINK_INPUT_OBJECT] = {FILE_HOST_OBJECT, "a host object"},
+    [MINILINK_INPUT_ARCHIVE] = {FILE_ARCHIVE, "an archive"},
+};
+
+static bool is_input(int input)
+{
+    return input >= 0 && (size_t)input < sizeof inputs / sizeof *inputs;
+}
+
+static bool is_what_it_should_be(const char *name, enum file_kind kind, enum minilink_input input)
+{
+    bool is_right = input == MINILINK_INPUT_ANY
+                        ? kind != FILE_EMPTY && kind != FILE_TEXT && kind != FILE_UNKNOWN
+                        : kind == inputs[input].kind;
+
+    if (!is_right)
+        diag_fatal("'%s' is not %s, but: %s", name, inputs[input].what, file_kind_name(kind));
+    return is_right;
+}
+
+static const char *name_of(const struct addition *addition)
+{
+    struct minilink *link = addition->link;
+
+    if (addition->name)
+        return arena_string(&link->arena, text_of(addition->name));
+    return arena_printf(&link->arena, "input %zu", link->input_count + 1);
+}
+
+static void take_input(struct minilink *link, const struct input_operand *operand)
+{
+    struct options *options = &link->options;
+
+    take_operand(options, operand->name, operand->is_library);
+    options->operands[options->operand_count - 1] = *operand;
+    link->input_count++;
+}
+
+static enum link_code add(const struct addition *addition)
+{
+    struct minilink *link = addition->link;
+    struct text data = addition->data;
+    struct input_operand operand = {.name = name_of(addition), .is_memory = true};
+    enum file_kind kind;
+
+    while (data.size && data.data[data.size - 1] == '\0' &&
+           (addition->input == MINILINK_INPUT_PTX ||
+            file_classify((struct bytes){(const uint8_t *)data.data, data.size}) == FILE_PTX))
+        data.size--;
+    operand.data = (struct bytes){(const uint8_t *)data.data, data.size};
+    kind = file_classify(operand.data);
+    if (!is_what_it_should_be(operand.name, kind, addition->input))
+        return (enum link_code)MINILINK_WRONG_INPUT;
+    if (kind == FILE_ARCHIVE && thin_is(operand.data)) {
+        if (!addition->path) {
+            diag_fatal("'%s' is a thin archive, whose members are files", operand.name);
+            return (enum link_code)MINILINK_WRONG_INPUT;
+        }
+        operand = (struct input_operand){.name = operand.name};
+    } else {
+        operand.data.data = arena_copy(&link->arena, data.data, data.size, 1);
+    }
+    take_input(link, &operand);
+    return LINK_OK;
+}
+
+static enum link_code add_data(void *argument)
+{
+    return add(argument);
+}
+
+static void free_contents(void *contents)
+{
+    free(((struct file_contents *)contents)->data);
+}
+
+static enum link_code add_file(void *argument)
+{
+    struct addition *addition = argument;
+    struct file_contents contents;
+    struct context_cleanup cleanup;
+    enum link_code code;
+
+    if (!files_read(&contents, addition->path, LARGEST_INPUT)) {
+        diag_fatal("Could not open input file '%s': %s", addition->path, strerror(errno));
+        return LINK_ENVIRONMENT;
+    }
+    context_defer(&cleanup, free_contents, &contents);
+    addition->data = (struct text){contents.data, contents.size};
+    code = add(addition);
+    context_clean(&cleanup);
+    return code;
+}
+
+static bool is_open(const struct minilink *link)
+{
+    return link && !link->is_complete && !link->is_wrong;
+}
+
+int minilink_add_data(struct minilink *link, enum minilink_input input, const void *data,
+                      size_t size, const char *name)
+{
+    struct addition addition = {link, input, name, {data, size}, NULL};
+
+    if (!is_open(link) || !data || !is_input((int)input) || size > LARGEST_INPUT)
+        return MINILINK_USAGE;
+    return handle_call(link, add_data, &addition);
+}
+
+int minilink_add_file(struct minilink *link, enum minilink_input input, const char *path)
+{
+    struct addition addition = {link, input, path, {NULL, 0}, path};
+
+    if (!is_open(link) || !path || !is_input((int)input))
+        return MINILINK_USAGE;
+    return handle_call(link, add_file, &addition);
+}
+
+/* A name that is added. */
+struct naming {
+    struct minilink *link;
+    const char *name;
+};
+
+static enum link_code add_library(void *argument)
+{
+    const struct naming *naming = argument;
+
+    take_input(naming->link, &(struct input_operand){
+                                 .name = arena_string(&naming->link->arena, text_of(naming->name)),
+                                 .is_library = true});
+    return LINK_OK;
+}
+
+static enum link_code add_path(void *argument)
+{
+    const struct naming *naming = argument;
+
+    take_word(&naming->link->options.library_paths,
+              arena_string(&naming->link->arena, text_of(naming->name)));
+    return LINK_OK;
+}
+
+int minilink_add_library(struct minilink *link, const char *name)
+{
+    struct naming naming = {link, name};
+
+    return is_open(link) && name ? handle_call(link, add_library, &naming) : MINILINK_USAGE;
+}
+
+int minilink_add_library_path(struct minilink *link, const char *path)
+{
+    struct naming naming = {link, path};
+
+    return is_open(link) && path ? handle_call(link, add_path, &naming) : MINILINK_USAGE;
+}
+
+int minilink_set_assembler(struct minilink *link, const struct minilink_assembler *assembler)
+{
+    if (!is_open(link) || !assembler || assembler->abi != MINILINK_ASSEMBLER_ABI ||
+        !assembler->name || !assembler->version || !assembler->assemble)
+        return MINILINK_USAGE;
+    link->assembler = *assembler;
+    return MINILINK_OK;
+}

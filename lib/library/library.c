@@ -1,0 +1,196 @@
+/* library.c: the beginning, the link and the end. */
+#include <stdlib.h>
+
+#include "command/reporting.h"
+#include "library/handle.h"
+#include "link/link.h"
+
+static bool is_of_error(struct minilink *link, enum diag_severity severity)
+{
+    if (severity != DIAG_NOTE)
+        link->last = severity;
+    return link->last >= DIAG_ERROR;
+}
+
+/* Logs end with a NUL that is not counted. */
+static void write_log(void *argument, int severity, struct text lines)
+{
+    struct minilink *link = argument;
+    struct buffer *log;
+
+    if (lines.size == 0)
+        return;
+    log = is_of_error(link, (enum diag_severity)severity) ? &link->errors : &link->infos;
+    buffer_reserve(log, lines.size + 1);
+    buffer_text(log, lines);
+    log->data[log->size] = '\0';
+}
+
+int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
+{
+    struct context outside;
+    enum link_code code;
+
+    if (!context_enter(&outside))
+        return MINILINK_NO_MEMORY;
+    reporting_set(&link->options);
+    context_get()->color = false;
+    context_get()->keeps_mangled = true; /* as whoever calls wants to find them */
+    context_get()->writer = &link->writer;
+    code = context_run(function, argument);
+    context_leave(&outside);
+    return (int)code;
+}
+
+/* What has no use, or would print, where the link is a call. */
+static bool refuse(const struct options *options, enum options_action action)
+{
+    const struct link_request *link = &options->link;
+    const struct observe_request *observe = &link->observe;
+    const char *const outputs[] = {observe->times, observe->trace, observe->map, link->modules_file,
+                                   link->dependency_file};
+
+    if (action != OPTIONS_LINK)
+        diag_fatal("An option that links nothing cannot be used here");
+    else if (link->output)
+        diag_fatal("Option '-o' cannot be used here: the result is in memory");
+    else if (link->progress != PROGRESS_AUTO || options->color != COLOR_AUTO)
+        diag_fatal("Options '--progress' and '--color' cannot be used here");
+    else if (link->is_virtual)
+        diag_fatal(VIRTUAL_TARGET, options->arch_text);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") == 0)
+            diag_fatal("Nothing is printed here: '-' is no file");
+    return diag_error_count() > 0;
+}
+
+struct creation {
+    struct minilink *link;
+    const char *const *words;
+    size_t count;
+};
+
+static enum link_code create(void *argument)
+{
+    const struct creation *creation = argument;
+    struct minilink *link = creation->link;
+    struct options *options = &link->options;
+    enum options_action action;
+
+    options->argc = (int)creation->count + 1;
+    options->argv = arena_zalloc(&link->arena, creation->count + 2, sizeof *options->argv);
+    for (size_t i = 0; i < creation->count; i++)
+        options->argv[i + 1] =
+            arena_string(&link->arena, text_of(creation->words[i] ? creation->words[i] : ""));
+    reporting_begin(options->argc, options->argv);
+    context_get()->color = false;
+    action = options_read(options);
+    if (action == OPTIONS_WRONG || refuse(options, action))
+        return LINK_USAGE;
+    reporting_tell_ignored(options);
+    return LINK_OK;
+}
+
+int minilink_create(struct minilink **result, const char *const *options, size_t count)
+{
+    struct creation creation = {.words = options, .count = count};
+    struct minilink *link;
+    int code;
+
+    if (!result || (!options && count) || count > INT32_MAX)
+        return MINILINK_USAGE;
+    *result = NULL;
+    link = calloc(1, sizeof *link);
+    if (!link)
+        return MINILINK_NO_MEMORY;
+    link->options.is_in_memory = true;
+    link->stop = (struct stop){.lock = PTHREAD_MUTEX_INITIALIZER};
+    link->writer = (struct diag_writer){write_log, link};
+    creation.link = link;
+    code = handle_call(link, create, &creation);
+    link->is_wrong = code != MINILINK_OK;
+    if (code == MINILINK_NO_MEMORY)
+        minilink_destroy(&link);
+    *result = link;
+    return code;
+}
+
+static enum link_code usage(const char *why)
+{
+    diag_fatal("%s", why);
+    return LINK_USAGE;
+}
+
+static enum link_code complete(void *argument)
+{
+    struct minilink *link = argument;
+    struct link_request *request = &link->options.link;
+
+    if (link->is_wrong)
+        return usage("The link has wrong options");
+    if (link->is_complete)
+        return usage("The link is complete already");
+    link->is_complete = true;
+    if (link->options.operand_count == 0)
+        return usage("No input was added");
+    if (link->assembler.assemble &&
+        (request->distribution.program || request->distribution.emit_plan ||
+         request->distribution.resume_plan))
+        return usage("Other machines cannot call this process's assembler");
+    options_set_inputs(&link->options);
+    request->product = &link->product;
+    request->stop = &link->stop;
+    request->reads_files = true;
+    request->progress = PROGRESS_OFF;
+    request->cache.has_command = false; /* it would keep the bytes only */
+    request->distribution.cancelled = &link->stop.is_set;
+    if (link->assembler.assemble)
+        request->assembler.own = &link->assembler;
+    return link_run(request);
+}
+
+static enum link_code complete_and_tell(void *argument)
+{
+    struct minilink *link = argument;
+    enum link_code code = complete(link);
+
+    diag_tally_end(&link->options.tally);
+    return code;
+}
+
+int minilink_complete(struct minilink *link)
+{
+    bool was_complete;
+    int code;
+
+    if (!link)
+        return MINILINK_USAGE;
+    was_complete = link->is_complete;
+    code = handle_call(link, complete_and_tell, link);
+    if (code != MINILINK_OK && !was_complete)
+        product_free(&link->product);
+    return code;
+}
+
+void minilink_cancel(struct minilink *link)
+{
+    if (link)
+        stop_set(&link->stop);
+}
+
+void minilink_destroy(struct minilink **handle)
+{
+    struct minilink *link = handle ? *handle : NULL;
+
+    if (!link)
+        return;
+    *handle = NULL;
+    diag_tally_free(&link->options.tally);
+    options_free(&link->options);
+    product_free(&link->product);
+    buffer_free(&link->errors);
+    buffer_free(&link->infos);
+    arena_free(&link->arena);
+    pthread_mutex_destroy(&link->stop.lock);
+    free(link);
+}

@@ -1,0 +1,29 @@
+/* product.h: a link's result in memory, and what is known of it. */
+#ifndef MINILINK_LINK_PRODUCT_H
+#define MINILINK_LINK_PRODUCT_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "merge/merge.h"
+
+/* What one function takes: a NUL-terminated name, and a row of the merge's report. */
+struct product_kernel {
+    const char *name;
+    struct kernel_report report;
+};
+
+/* Start with {0}. */
+struct link_product {
+    struct buffer bytes;            /* of the cubin, or the PTX, and a NUL */
+    size_t size;                    /* without the NUL */
+    struct product_kernel *kernels; /* in the order of the symbols; device functions among them */
+    size_t kernel_count;
+    struct arena arena; /* for these */
+};
+
+/* Takes what there is to know of the result, which is in `bytes`. */
+void product_fill(struct link_product *product, const struct merge_report *report);
+
+void product_free(struct link_product *product);
+
+#endif
