@@ -10,7 +10,7 @@
  *     if (minilink_complete(link) == MINILINK_OK)
  *         cubin = minilink_cubin(link, &size);
  *     else
- *         fputs(minilink_error_log(link, NULL), stderr);
+ *         puts(minilink_error_log(link, NULL));
  *     minilink_destroy(&link);
  *
  * Threads. Links know nothing of each other: as many as there is memory for may exist, and threads
