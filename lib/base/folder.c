@@ -17,8 +17,9 @@
 #include "base/destination.h"
 #include "base/memory.h"
 
-/* A link has one for a distributor and one for an assembler's launcher. */
-#define SLOTS 8
+/* A link has one for a distributor and one for an assembler's launcher; a process may have many
+ * links. */
+#define SLOTS 1024
 
 /* How deep folders in it are followed; what a child makes is flat. */
 #define DEEPEST 16

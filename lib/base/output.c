@@ -16,8 +16,9 @@
 #include "base/diag.h"
 #include "base/memory.h"
 
-/* A link has its output open, its lists and what is told of it, and perhaps a kept file. */
-#define SLOTS 16
+/* A link has its output open, its lists and what is told of it, and perhaps a kept file; a process
+ * may have many links. */
+#define SLOTS 256
 
 /* What mkostemp replaces, behind as much of the target's name as is kept. */
 static const char suffix[] = ".XXXXXX";
