@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     exec_set_own_program();
     memory_keep_freed();
     set_signals();
-    reporting_begin(argc, argv);
+    reporting_begin(argc, argv, COLOR_AUTO);
     code = context_run(run, &command);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();

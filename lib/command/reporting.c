@@ -36,10 +36,9 @@ static const char *value_of(const char *word, const char *name)
     return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
-void reporting_begin(int argc, char *const *argv)
+void reporting_begin(int argc, char *const *argv, enum color_use color)
 {
     enum diag_format format = DIAG_FORM_NVLINK;
-    enum color_use color = COLOR_AUTO;
 
     for (int i = 1; i < argc; i++) {
         const char *value = argv[i][0] == '-' ? value_of(argv[i], "diagnostics-format") : NULL;

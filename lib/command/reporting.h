@@ -5,8 +5,8 @@
 #include "command/options.h"
 
 /* Looks for the options that give messages their form, before the command line is read: what is
- * wrong with it has that form, too. */
-void reporting_begin(int argc, char *const *argv);
+ * wrong with it has that form, too. `color` is what holds where they do not say. */
+void reporting_begin(int argc, char *const *argv, enum color_use color);
 
 /* Sets what the command line says. */
 void reporting_set(struct options *options);

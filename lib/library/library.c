@@ -34,7 +34,6 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
     if (!context_enter(&outside))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
-    context_get()->color = false;
     context_get()->keeps_mangled = true; /* as whoever calls wants to find them */
     context_get()->writer = &link->writer;
     code = context_run(function, argument);
@@ -54,7 +53,7 @@ static bool refuse(const struct options *options, enum options_action action)
         diag_fatal("An option that links nothing cannot be used here");
     else if (link->output)
         diag_fatal("Option '-o' cannot be used here: the result is in memory");
-    else if (link->progress != PROGRESS_AUTO || options->color != COLOR_AUTO)
+    else if (link->progress != PROGRESS_AUTO || options->color != COLOR_NEVER)
         diag_fatal("Options '--progress' and '--color' cannot be used here");
     else if (link->is_virtual)
         diag_fatal(VIRTUAL_TARGET, options->arch_text);
@@ -82,8 +81,7 @@ static enum link_code create(void *argument)
     for (size_t i = 0; i < creation->count; i++)
         options->argv[i + 1] =
             arena_string(&link->arena, text_of(creation->words[i] ? creation->words[i] : ""));
-    reporting_begin(options->argc, options->argv);
-    context_get()->color = false;
+    reporting_begin(options->argc, options->argv, COLOR_NEVER);
     action = options_read(options);
     if (action == OPTIONS_WRONG || refuse(options, action))
         return LINK_USAGE;
@@ -104,6 +102,7 @@ int minilink_create(struct minilink **result, const char *const *options, size_t
     if (!link)
         return MINILINK_NO_MEMORY;
     link->options.is_in_memory = true;
+    link->options.color = COLOR_NEVER;
     link->stop = (struct stop){.lock = PTHREAD_MUTEX_INITIALIZER};
     link->writer = (struct diag_writer){write_log, link};
     creation.link = link;

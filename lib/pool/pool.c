@@ -11,6 +11,7 @@
 #include "pool/pool.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,9 +284,16 @@ size_t pool_worker(void)
     return worker_number;
 }
 
+/* The C library opens and reads a file each time, which a link of two small texts would notice. */
 size_t pool_cpu_count(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    static atomic_long known;
+    long count = atomic_load_explicit(&known, memory_order_relaxed);
 
-    return count > 0 ? (size_t)count : 1;
+    if (count == 0) {
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+        count = count > 0 ? count : 1;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return (size_t)count;
 }

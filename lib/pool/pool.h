@@ -46,7 +46,7 @@ void pool_destroy(struct pool *pool);
  * that keep something for each worker need no lock then. */
 size_t pool_worker(void);
 
-/* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1. */
+/* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1, as they were when it was first asked. */
 size_t pool_cpu_count(void);
 
 #endif
