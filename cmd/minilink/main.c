@@ -1,4 +1,4 @@
-/* main.c: command line -> link request -> exit status. */
+/* main.c: command line -> a link of the library -> exit status. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,12 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/standard.h"
-#include "command/options.h"
 #include "command/reporting.h"
 #include "completions.h"
 #include "help.h"
 #include "hostscript.h"
+#include "library/handle.h"
+#include "link/link.h"
 #include "lto/child.h"
 #include "pool/jobserver.h"
 
@@ -63,11 +64,13 @@ static enum exit_status end_printing(void)
     return standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
-static enum exit_status act(struct options *options, enum options_action action)
+static enum exit_status act(struct minilink *link, enum options_action action)
 {
+    const struct options *options = &link->options;
+
     switch (action) {
     case OPTIONS_LINK:
-        return link_exit_status(link_run(&options->link));
+        return link_exit_status((enum link_code)minilink_complete(link));
     case OPTIONS_CHUNK:
         return link_exit_status(lone_run(&options->lone));
     case OPTIONS_HELP:
@@ -92,26 +95,24 @@ static enum exit_status act(struct options *options, enum options_action action)
     return EXIT_STATUS_USAGE;
 }
 
-/* What the program was called with, and what it will exit with. */
+/* What the words on the command line ask for. */
 struct command {
-    struct options options;
+    struct minilink *link;
+    enum options_action action;
     enum exit_status status;
 };
 
 static enum link_code run(void *argument)
 {
     struct command *command = argument;
-    enum options_action action = options_read(&command->options);
 
-    reporting_set(&command->options);
-    reporting_tell_ignored(&command->options);
-    command->status = act(&command->options, action);
+    command->status = act(command->link, command->action);
     return LINK_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct command command = {.options = {.argc = argc, .argv = argv}};
+    struct command command = {0};
     enum link_code code;
 
     if (!standard_open())
@@ -121,14 +122,16 @@ int main(int argc, char **argv)
     exec_set_own_program();
     memory_keep_freed();
     set_signals();
-    reporting_begin(argc, argv, COLOR_AUTO);
-    code = context_run(run, &command);
+    code = (enum link_code)handle_create_command(&command.link, argc, argv, &command.action);
+    if (code != LINK_NO_MEMORY)
+        code = context_run(run, &command);
     if (code == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;
     }
-    reporting_end(&command.options);
-    options_free(&command.options);
+    if (command.link)
+        reporting_end(&command.link->options);
+    minilink_destroy(&command.link);
     context_shutdown();
     ending_expected();
     return (int)command.status;

@@ -15,6 +15,7 @@
 
 struct minilink {
     struct options options;
+    bool is_command;    /* results are files, and messages are printed as they come */
     struct arena arena; /* has what callers gave: words, names, inputs */
     size_t input_count;
     struct minilink_assembler assembler; /* the caller's, when .assemble is set */
@@ -30,5 +31,11 @@ struct minilink {
 /* Calls function(argument) for `link`, with its messages going to its logs, under a recovery point.
  * The thread is as before when this returns. MINILINK_NO_MEMORY when memory runs out. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);
+
+/* The link of the command, whose words are `argv`. It can be completed when *action, which is what
+ * they ask for, is OPTIONS_LINK. Else as minilink_create(), but that *link is NULL only when there
+ * is no memory for it. */
+int handle_create_command(struct minilink **link, int argc, char **argv,
+                          enum options_action *action);
 
 #endif

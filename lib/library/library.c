@@ -31,6 +31,10 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
     struct context outside;
     enum link_code code;
 
+    if (link->is_command) {
+        reporting_set(&link->options);
+        return (int)context_run(function, argument);
+    }
     if (!context_enter(&outside))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
@@ -67,50 +71,71 @@ struct creation {
     struct minilink *link;
     const char *const *words;
     size_t count;
+    enum options_action action;
 };
 
 static enum link_code create(void *argument)
 {
-    const struct creation *creation = argument;
+    struct creation *creation = argument;
     struct minilink *link = creation->link;
     struct options *options = &link->options;
-    enum options_action action;
 
     options->argc = (int)creation->count + 1;
     options->argv = arena_zalloc(&link->arena, creation->count + 2, sizeof *options->argv);
     for (size_t i = 0; i < creation->count; i++)
         options->argv[i + 1] =
             arena_string(&link->arena, text_of(creation->words[i] ? creation->words[i] : ""));
-    reporting_begin(options->argc, options->argv, COLOR_NEVER);
-    action = options_read(options);
-    if (action == OPTIONS_WRONG || refuse(options, action))
+    reporting_begin(options->argc, options->argv, options->color);
+    creation->action = options_read(options);
+    if (creation->action == OPTIONS_WRONG ||
+        (!link->is_command && refuse(options, creation->action)))
         return LINK_USAGE;
+    reporting_set(options);
     reporting_tell_ignored(options);
     return LINK_OK;
 }
 
-int minilink_create(struct minilink **result, const char *const *options, size_t count)
+static int make(struct minilink **result, struct creation *creation, bool is_command)
 {
-    struct creation creation = {.words = options, .count = count};
-    struct minilink *link;
+    struct minilink *link = calloc(1, sizeof *link);
     int code;
 
-    if (!result || (!options && count) || count > INT32_MAX)
-        return MINILINK_USAGE;
-    *result = NULL;
-    link = calloc(1, sizeof *link);
+    *result = link;
     if (!link)
         return MINILINK_NO_MEMORY;
-    link->options.is_in_memory = true;
-    link->options.color = COLOR_NEVER;
+    link->is_command = is_command;
+    link->options.is_in_memory = !is_command;
+    link->options.color = is_command ? COLOR_AUTO : COLOR_NEVER;
     link->stop = (struct stop){.lock = PTHREAD_MUTEX_INITIALIZER};
     link->writer = (struct diag_writer){write_log, link};
-    creation.link = link;
-    code = handle_call(link, create, &creation);
+    creation->link = link;
+    code = handle_call(link, create, creation);
     link->is_wrong = code != MINILINK_OK;
+    return code;
+}
+
+int minilink_create(struct minilink **link, const char *const *options, size_t count)
+{
+    struct creation creation = {.words = options, .count = count};
+    int code;
+
+    if (!link || (!options && count) || count >= INT32_MAX)
+        return MINILINK_USAGE;
+    code = make(link, &creation, false);
     if (code == MINILINK_NO_MEMORY)
-        minilink_destroy(&link);
-    *result = link;
+        minilink_destroy(link);
+    return code;
+}
+
+int handle_create_command(struct minilink **link, int argc, char **argv,
+                          enum options_action *action)
+{
+    struct creation creation = {.words = (const char *const *)argv + 1,
+                                .count = argc > 1 ? (size_t)argc - 1 : 0,
+                                .action = OPTIONS_WRONG};
+    int code = make(link, &creation, true);
+
+    *action = code == MINILINK_OK ? creation.action : OPTIONS_WRONG;
     return code;
 }
 
@@ -118,6 +143,22 @@ static enum link_code usage(const char *why)
 {
     diag_fatal("%s", why);
     return LINK_USAGE;
+}
+
+/* The result stays in memory. */
+static void keep_here(struct minilink *link)
+{
+    struct link_request *request = &link->options.link;
+
+    options_set_inputs(&link->options);
+    request->product = &link->product;
+    request->stop = &link->stop;
+    request->reads_files = true;
+    request->progress = PROGRESS_OFF;
+    request->cache.has_command = false; /* it would keep the bytes only */
+    request->distribution.cancelled = &link->stop.is_set;
+    if (link->assembler.assemble)
+        request->assembler.own = &link->assembler;
 }
 
 static enum link_code complete(void *argument)
@@ -136,25 +177,17 @@ static enum link_code complete(void *argument)
         (request->distribution.program || request->distribution.emit_plan ||
          request->distribution.resume_plan))
         return usage("Other machines cannot call this process's assembler");
-    options_set_inputs(&link->options);
-    request->product = &link->product;
-    request->stop = &link->stop;
-    request->reads_files = true;
-    request->progress = PROGRESS_OFF;
-    request->cache.has_command = false; /* it would keep the bytes only */
-    request->distribution.cancelled = &link->stop.is_set;
-    if (link->assembler.assemble)
-        request->assembler.own = &link->assembler;
+    if (!link->is_command)
+        keep_here(link);
     return link_run(request);
 }
 
-static enum link_code complete_and_tell(void *argument)
+static enum link_code tell(void *argument)
 {
     struct minilink *link = argument;
-    enum link_code code = complete(link);
 
     diag_tally_end(&link->options.tally);
-    return code;
+    return LINK_OK;
 }
 
 int minilink_complete(struct minilink *link)
@@ -165,7 +198,9 @@ int minilink_complete(struct minilink *link)
     if (!link)
         return MINILINK_USAGE;
     was_complete = link->is_complete;
-    code = handle_call(link, complete_and_tell, link);
+    code = handle_call(link, complete, link);
+    if (!was_complete && !link->is_command && handle_call(link, tell, link) == MINILINK_NO_MEMORY)
+        code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
         product_free(&link->product);
     return code;
