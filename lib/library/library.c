@@ -190,6 +190,13 @@ static enum link_code tell(void *argument)
     return LINK_OK;
 }
 
+static enum link_code say_cancelled(void *unused)
+{
+    (void)unused;
+    diag_fatal("The link was cancelled");
+    return LINK_OK;
+}
+
 int minilink_complete(struct minilink *link)
 {
     bool was_complete;
@@ -199,6 +206,8 @@ int minilink_complete(struct minilink *link)
         return MINILINK_USAGE;
     was_complete = link->is_complete;
     code = handle_call(link, complete, link);
+    if (code == MINILINK_CANCELLED && !link->is_command)
+        handle_call(link, say_cancelled, link);
     if (!was_complete && !link->is_command && handle_call(link, tell, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)

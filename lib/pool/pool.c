@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/ending.h"
@@ -99,6 +100,16 @@ static struct queued_task *next_task(struct pool *pool)
 /* Of the calling thread in its pool, from 1; 0 = it is no worker. */
 static __thread uint32_t worker_number;
 
+/* By the thread itself: for another one glibc opens a file, without O_CLOEXEC, which a child that
+ * is started meanwhile would inherit. */
+static void take_name(void)
+{
+    char name[16]; /* the most that Linux keeps */
+
+    snprintf(name, sizeof name, "minilink-%u", (unsigned)worker_number % 1000000);
+    prctl(PR_SET_NAME, name);
+}
+
 static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
@@ -107,6 +118,7 @@ static void *worker_main(void *argument)
 
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
+    take_name();
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->node.func(task->node.arg);
@@ -145,13 +157,10 @@ static size_t start_workers(struct pool *pool, size_t threads, size_t stack_byte
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the workers */
     for (started = 0; started < threads; started++) {
         struct thread_entry *entry = &pool->thread_array[started];
-        char name[16]; /* the most that Linux keeps */
 
         if (pthread_create(&entry->thread, &attributes, worker_main, pool))
             break;
         entry->slot = started + 1;
-        snprintf(name, sizeof name, "minilink-%u", (unsigned)entry->slot % 1000000);
-        pthread_setname_np(entry->thread, name);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);

@@ -115,12 +115,13 @@ int minilink_set_assembler(struct minilink *link, const struct minilink_assemble
 /* Links. May be called once; the inputs are freed with the link.
  *
  * MINILINK_OK: there is a result, and perhaps a warning in the logs. MINILINK_FAILED: the inputs
- * cannot be linked. MINILINK_NVVM_ERROR: their LTO-IR cannot be compiled. MINILINK_USAGE: options
- * or inputs do not fit together, no input was added, `link` is NULL or complete already, or
- * minilink_create() had failed. MINILINK_ENVIRONMENT: a file, a library or a program is missing, or
- * cannot be read or written. MINILINK_CANCELLED: minilink_cancel() was called in time.
- * MINILINK_NO_MEMORY. MINILINK_INTERNAL: an error of minilink. Whatever is not MINILINK_OK or
- * MINILINK_NO_MEMORY is explained in minilink_error_log(). */
+ * cannot be linked, or a library among them is not found. MINILINK_NVVM_ERROR: their LTO-IR cannot
+ * be compiled. MINILINK_USAGE: options or inputs do not fit together, no input was added, `link` is
+ * NULL or complete already, or minilink_create() had failed. MINILINK_ENVIRONMENT: a file or a
+ * program that is needed beside the inputs is missing, or cannot be read or written.
+ * MINILINK_CANCELLED: minilink_cancel() was called in time. MINILINK_NO_MEMORY. MINILINK_INTERNAL:
+ * an error of minilink. Whatever is not MINILINK_OK or MINILINK_NO_MEMORY is explained in
+ * minilink_error_log(). */
 int minilink_complete(struct minilink *link);
 
 /* Lets minilink_complete(), which another thread is in or will come to, end soon: its assemblers
