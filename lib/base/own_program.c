@@ -10,7 +10,6 @@
 
 #include "base/exec.h"
 #include "base/program.h"
-#include "base/text.h"
 
 /* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
 #define MOST_LEVELS 5
@@ -53,17 +52,30 @@ static bool find_above(char *path, const char *library)
     return is_found;
 }
 
+/* Raises nothing, since workers ask. */
+static bool find_on_path(char *path)
+{
+    const char *cursor = getenv("PATH");
+
+    while (cursor) {
+        int size = (int)strcspn(cursor, ":");
+
+        if (snprintf(path, PATH_MAX, "%.*s/minilink", size ? size : 1, size ? cursor : ".") <
+                PATH_MAX &&
+            program_is(path))
+            return true;
+        cursor = cursor[size] ? cursor + size + 1 : NULL;
+    }
+    return false;
+}
+
 static const char *find_program(char *path)
 {
     static const char name[] = "minilink";
     const char *library = own_library();
-    char *found;
 
-    if (library && find_above(path, library))
-        return path;
-    found = program_find(TEXT(name));
-    snprintf(path, PATH_MAX, "%s", found && strlen(found) < PATH_MAX ? found : name);
-    free(found);
+    if (!(library && find_above(path, library)) && !find_on_path(path))
+        memcpy(path, name, sizeof name);
     return path;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/context.h"
 #include "base/memory.h"
 
 bool program_is(const char *path)
@@ -20,21 +21,25 @@ char *program_find(struct text name)
 {
     const char *cursor = getenv("PATH");
     struct buffer path = {0};
+    struct context_cleanup cleanup;
+    char *found = NULL;
 
     if (name.size && memchr(name.data, '/', name.size))
         return memory_copy_string(name.data, name.size);
-    while (cursor && name.size) {
+    context_defer(&cleanup, buffer_cleanup, &path);
+    while (cursor && name.size && !found) {
         size_t size = strcspn(cursor, ":");
 
         path.size = 0;
-        /* In one allocation, so that nothing is lost when there is no memory for it. */
-        buffer_reserve(&path, size + name.size + 3);
         buffer_printf(&path, "%.*s/%.*s", (int)(size ? size : 1), size ? cursor : ".",
                       TEXT_ARG(name));
-        if (program_is(path.data))
-            return path.data;
+        buffer_char(&path, '\0');
+        if (program_is(path.data)) {
+            found = path.data;
+            path = (struct buffer){0};
+        }
         cursor = cursor[size] ? cursor + size + 1 : NULL;
     }
-    buffer_free(&path);
-    return NULL;
+    context_clean(&cleanup);
+    return found;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,11 +474,9 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                 .cache = request->cache},
     };
     struct context_cleanup cleanup;
-    char own[PATH_MAX];
     bool ok;
 
     context_defer(&cleanup, free_compilation, &compilation);
-    compilation.run.program = exec_own_program(own);
     compilation.is_partial = lto_is_partial(request->members);
     compilation.inputs_fd = compilation.run.inputs =
         lto_inputs_write(&compilation.inputs, &compilation.arena, request->members);

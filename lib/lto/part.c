@@ -2,6 +2,7 @@
 #include "lto/part.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,8 +31,9 @@ static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
     const int pass[] = {job, run->inputs, part->answer};
-    char paths[3][FD_PATH_SIZE];
-    const char *const argv[] = {run->program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
+    char paths[3][FD_PATH_SIZE], own[PATH_MAX];
+    const char *program = run->program ? run->program : exec_own_program(own);
+    const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,

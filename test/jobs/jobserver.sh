@@ -13,6 +13,8 @@ repeats=${REPEATS:-30}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+# shellcheck source=test/jobs/watching
+. "$ROOT/test/jobs/watching"
 
 # Sixteen kernels, so that there are as many chunks.
 {
@@ -21,19 +23,6 @@ cd "$work" || exit 1
         printf '.visible .entry kernel_%02d(.param .u64 p)\n{\n    .reg .b32 %%r<2>;\n    mov.u32 %%r1, %d;\n    ret;\n}\n' "$i" "$i"
     done
 } > in.ptx
-
-# verdict STATUS WHAT: counts it.
-verdict() {
-    if [ "$1" = 0 ]; then passed=$((passed + 1))
-    else failed=$((failed + 1)); echo "failed: $2"; sed 's/^/    /' messages; fi
-}
-
-# most LOG: the most chunks that ran at one time, by all processes that wrote the log.
-most() {
-    [ -e "$1" ] || { echo 0; return; }
-    awk '{print $1 == "start" ? $NF " 1" : $(NF - 1) " -1"}' "$1" | sort -n -k1,1 -k2,2 |
-        awk '{n += $2; if (n > most) most = n} END {print most + 0}'
-}
 
 # A fake ptxas: notes when it starts and ends, and hands out a cubin that was made before.
 cat > ptxas << 'END'

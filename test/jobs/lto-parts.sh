@@ -17,6 +17,8 @@ repeats=${REPEATS:-8}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+# shellcheck source=test/jobs/watching
+. "$ROOT/test/jobs/watching"
 # In a command of make's, which splits it at spaces.
 cp "$BUILD/fake-nvjitlink.so" fake.so || exit 1
 
@@ -27,36 +29,8 @@ cp "$BUILD/fake-nvjitlink.so" fake.so || exit 1
 } > made.ptx
 printf '\355\103\116\177 LTO-IR' > any.ltoir
 minifat --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin || exit 1
-export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/log LTO_PARTS_MARK=$work
+export FAKE_PTX=$work/made.ptx SAMPLE_LOG=$work/log
 link="minilink -w -disable-infos -arch=sm_90 -lto --nvjitlink=$work/fake.so --lto-jobs=8 -split-compile-extended=8 in.fatbin -o out.cubin"
-
-# verdict STATUS WHAT: counts it.
-verdict() {
-    if [ "$1" = 0 ]; then passed=$((passed + 1))
-    else failed=$((failed + 1)); echo "failed: $2"; sed 's/^/    /' messages; fi
-}
-
-# most LOG: the most parts that ran at one time.
-most() {
-    [ -e "$1" ] || { echo 0; return; }
-    awk '{print $1 == "start" ? $NF " 1" : $(NF - 1) " -1"}' "$1" | sort -n -k1,1 -k2,2 |
-        awk '{n += $2; if (n > most) most = n} END {print most + 0}'
-}
-
-# Processes that were started here and still run; this script and its subshells began without the mark.
-children() {
-    env -u LTO_PARTS_MARK grep -lszF "LTO_PARTS_MARK=$work" /proc/[0-9]*/environ | while read -r environment; do
-        pid=${environment#/proc/} pid=${pid%/environ}
-        echo "$pid $(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null)"
-    done
-}
-no_children() {
-    local end=$((SECONDS + 60))
-    while [ -n "$(children)" ]; do
-        [ $SECONDS -lt $end ] || return 1
-        sleep 0.02
-    done
-}
 
 # width ATLEAST ATMOST WHAT COMMAND...: as many parts run at one time. On a busy machine parts may pass before as many as
 # can have started: the same again with longer ones then.

@@ -14,9 +14,11 @@ repeats=${REPEATS:-20}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+# shellcheck source=test/jobs/watching
+. "$ROOT/test/jobs/watching"
 F=$ROOT/fixtures/fatbin
 mkdir out
-export SAMPLE_SLEEP_MS=20 SIGNALS_MARK=$work
+export SAMPLE_SLEEP_MS=20
 
 # An assembler that takes longer than any test, with a child of its own.
 cat > ptxas << 'END'
@@ -28,24 +30,6 @@ sleep 600 &
 wait
 END
 chmod +x ptxas
-
-# Processes that were started here and still run. This script and its subshells began without the mark.
-children() {
-    local environment pid
-    env -u SIGNALS_MARK grep -lszF "SIGNALS_MARK=$work" /proc/[0-9]*/environ | while read -r environment; do
-        pid=${environment#/proc/} pid=${pid%/environ}
-        echo "$pid $(tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null)"
-    done
-}
-
-# A killed child may take a moment to be gone; one that is not would stay for ten minutes.
-no_children() {
-    local end=$((SECONDS + 60))
-    while [ -n "$(children)" ]; do
-        [ $SECONDS -lt $end ] || return 1
-        sleep 0.02
-    done
-}
 
 # The numbers of a fixed pseudo-random sequence, below $1.
 seed=1

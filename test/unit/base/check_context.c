@@ -154,6 +154,48 @@ START_TEST(a_context_can_be_had_again_after_shutdown)
 }
 END_TEST
 
+static void take_lines(void *argument, int severity, struct text lines)
+{
+    struct buffer *taken = argument;
+
+    buffer_printf(taken, "%d:%.*s", severity, TEXT_ARG(lines));
+}
+
+static enum link_code say_something(void *unused)
+{
+    (void)unused;
+    diag_warning("first");
+    diag_note("of it");
+    diag_text(TEXT("text\n"));
+    context_raise(LINK_FAILED);
+}
+
+START_TEST(a_call_inside_of_another_has_a_state_of_its_own)
+{
+    struct buffer outer = {0}, inner = {0};
+    const struct diag_writer writers[] = {{take_lines, &outer}, {take_lines, &inner}};
+    struct context *context = context_get();
+    struct context outside;
+
+    context->writer = &writers[0];
+    diag_error("outside");
+    ck_assert(context_enter(&outside));
+    ck_assert_uint_eq(diag_error_count(), 0);
+    context->writer = &writers[1];
+    ck_assert_int_eq(context_run(say_something, NULL), LINK_FAILED);
+    context_leave(&outside);
+    ck_assert_uint_eq(diag_error_count(), 1);
+    diag_error("again");
+    context->writer = NULL;
+    ck_assert(text_equal(buffer_view(&outer),
+                         TEXT("4:minilink error   : outside\n4:minilink error   : again\n")));
+    ck_assert(text_equal(buffer_view(&inner),
+                         TEXT("3:minilink warning : first\n1:minilink note    : of it\n0:text\n")));
+    buffer_free(&outer);
+    buffer_free(&inner);
+}
+END_TEST
+
 START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
 {
     struct context *context = context_get();
@@ -205,6 +247,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, containers_are_freed_on_the_way);
     tcase_add_test(tests, each_thread_opens_a_context_of_its_own);
     tcase_add_test(tests, a_context_can_be_had_again_after_shutdown);
+    tcase_add_test(tests, a_call_inside_of_another_has_a_state_of_its_own);
     tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
     tcase_add_test(tests, werror_makes_errors_of_warnings_but_not_of_cautions);
     suite_add_tcase(suite, tests);

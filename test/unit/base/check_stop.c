@@ -1,0 +1,73 @@
+/* check_stop.c: who watches is called once it is set, however early that was, and not behind that.
+ */
+#include "base/stop.h"
+
+#include <check.h>
+
+#include "suite.h"
+
+static void count(void *argument)
+{
+    ++*(int *)argument;
+}
+
+START_TEST(it_is_set_for_good)
+{
+    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+    ck_assert(!stop_is_set(&stop));
+    stop_set(&stop);
+    stop_set(&stop);
+    ck_assert(stop_is_set(&stop));
+}
+END_TEST
+
+START_TEST(who_watches_is_called)
+{
+    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int calls = 0;
+
+    stop_watch(&stop, count, &calls);
+    ck_assert_int_eq(calls, 0);
+    stop_set(&stop);
+    ck_assert_int_eq(calls, 1);
+    stop_unwatch(&stop);
+    stop_set(&stop);
+    ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(who_watches_late_is_called_at_once)
+{
+    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int calls = 0;
+
+    stop_set(&stop);
+    stop_watch(&stop, count, &calls);
+    ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(none_is_never_set)
+{
+    int calls = 0;
+
+    ck_assert(!stop_is_set(NULL));
+    stop_watch(NULL, count, &calls);
+    stop_unwatch(NULL);
+    ck_assert_int_eq(calls, 0);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("stop");
+    TCase *tests = tcase_create("stop");
+
+    tcase_add_test(tests, it_is_set_for_good);
+    tcase_add_test(tests, who_watches_is_called);
+    tcase_add_test(tests, who_watches_late_is_called_at_once);
+    tcase_add_test(tests, none_is_never_set);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
