@@ -73,7 +73,7 @@ programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shi
           $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) \
           $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
-       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
+       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client
 
 # What a program is made of but main(), which tests and fuzzers link.
 parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
@@ -167,6 +167,10 @@ $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 # Whether cubins compute the same on a GPU, and a driver to try that program out without one.
 $(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# A program that was written for nvJitLink.
+$(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -lnvJitLink
 
 $(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^

@@ -41,15 +41,74 @@ nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input,
 {
     int code = minilink_add_data(link->link, input, data, size, name);
 
+    link->has_input = true;
     if (code != MINILINK_OK)
         link_take_errors(link, link->link);
     if (code == MINILINK_OK && link->open)
         code = minilink_add_data(link->open, input, data, size, name);
-    if (code == MINILINK_OK) {
-        link->input_count++;
+    if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
-    }
     return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
+}
+
+static bool reserve_waiting(struct nvJitLink *link)
+{
+    size_t room = link->waiting_room ? link->waiting_room * 2 : 8;
+    struct waiting *list;
+
+    if (link->waiting_count < link->waiting_room)
+        return true;
+    list = realloc(link->waiting, room * sizeof *list);
+    if (!list)
+        return false;
+    link->waiting = list;
+    link->waiting_room = room;
+    return true;
+}
+
+/* Measured: what comes of LTO-IR stands behind the code of all other inputs. */
+static nvJitLinkResult let_wait(struct nvJitLink *link, enum minilink_input input, const void *data,
+                                size_t size, const char *name)
+{
+    struct waiting waiting = {input, NULL, size, NULL};
+
+    if (reserve_waiting(link)) {
+        waiting.data = malloc(size);
+        waiting.name = strdup(name);
+    }
+    if (!waiting.data || !waiting.name) {
+        free(waiting.data);
+        free(waiting.name);
+        return NVJITLINK_ERROR_INTERNAL;
+    }
+    memcpy(waiting.data, data, size);
+    link->has_input = true;
+    link->waiting[link->waiting_count++] = waiting;
+    return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link)
+{
+    nvJitLinkResult result = NVJITLINK_SUCCESS;
+
+    for (size_t i = 0; i < link->waiting_count && result == NVJITLINK_SUCCESS; i++) {
+        const struct waiting *waiting = &link->waiting[i];
+
+        result = input_hand_on(link, waiting->input, waiting->data, waiting->size, waiting->name);
+    }
+    input_free_waiting(link);
+    return result;
+}
+
+void input_free_waiting(struct nvJitLink *link)
+{
+    for (size_t i = 0; i < link->waiting_count; i++) {
+        free(link->waiting[i].data);
+        free(link->waiting[i].name);
+    }
+    free(link->waiting);
+    link->waiting = NULL;
+    link->waiting_count = link->waiting_room = 0;
 }
 
 /* A cubin that cannot be linked for the target is told now, by a link that ends before it does
@@ -112,11 +171,13 @@ static nvJitLinkResult add_container(struct nvJitLink *link, nvJitLinkInputType 
         return NVJITLINK_SUCCESS;
     link->has_ltoir |= contents.has_ltoir;
     link->has_other_code |= !contents.has_ltoir;
+    if (contents.has_ltoir && link->settings.is_lto)
+        return let_wait(link, inputs[type], data, size, name);
     return input_hand_on(link, inputs[type], data, size, name);
 }
 
-nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
-                          size_t size, const char *name)
+static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
+                           size_t size, const char *name)
 {
     nvJitLinkInputType found = contents_type(data, size);
     bool fits = type == found || (type == NVJITLINK_INPUT_ANY && found != NVJITLINK_INPUT_NONE) ||
@@ -124,6 +185,8 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 
     if (!fits || found == NVJITLINK_INPUT_NONE)
         return wrong_type(link, type, found, name);
+    if (link_check_open(link) != NVJITLINK_SUCCESS)
+        return NVJITLINK_ERROR_INTERNAL;
     switch (found) {
     case NVJITLINK_INPUT_CUBIN:
         return add_cubin(link, data, size, name);
@@ -134,10 +197,19 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
         if (!link->settings.is_lto)
             return needs_lto(link, name);
         link->has_ltoir = true;
-        return input_hand_on(link, MINILINK_INPUT_LTOIR, data, size, name);
+        return let_wait(link, MINILINK_INPUT_LTOIR, data, size, name);
     default:
         return add_container(link, found, data, size, name);
     }
+}
+
+nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
+                          size_t size, const char *name)
+{
+    nvJitLinkResult result = add(link, type, data, size, name);
+
+    link->input_count += result == NVJITLINK_SUCCESS;
+    return result;
 }
 
 /* A thin archive names files beside it: minilink reads it by its path. */
@@ -154,6 +226,8 @@ static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type,
 
     if (type != NVJITLINK_INPUT_LIBRARY && type != NVJITLINK_INPUT_ANY)
         return wrong_type(link, type, NVJITLINK_INPUT_LIBRARY, path);
+    if (link_check_open(link) != NVJITLINK_SUCCESS)
+        return NVJITLINK_ERROR_INTERNAL;
     code = minilink_add_file(link->link, MINILINK_INPUT_ARCHIVE, path);
     if (code == MINILINK_OK && link->open)
         code = minilink_add_file(link->open, MINILINK_INPUT_ARCHIVE, path);
@@ -161,6 +235,7 @@ static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type,
         link_take_errors(link, link->link);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
+    link->has_input = true;
     link->has_ltoir = true; /* perhaps: what is in it is not looked at */
     link->input_count++;
     return NVJITLINK_SUCCESS;

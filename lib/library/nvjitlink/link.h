@@ -8,6 +8,14 @@
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
 
+/* An input that waits for nvJitLinkComplete(). */
+struct waiting {
+    enum minilink_input input;
+    void *data;
+    size_t size;
+    char *name;
+};
+
 struct nvJitLink {
     struct settings settings;
     nvJitLinkResult created; /* what nvJitLinkCreate() has said */
@@ -16,7 +24,10 @@ struct nvJitLink {
     struct minilink *result; /* the one of both that has succeeded, or NULL */
     char *library;           /* NVIDIA's, for LTO-IR, or NULL */
     char *ptxas;             /* see toolkit_ptxas() */
-    size_t input_count;
+    size_t input_count;      /* for names */
+    bool has_input;          /* there is something to link */
+    struct waiting *waiting; /* LTO-IR */
+    size_t waiting_count, waiting_room;
     bool has_ltoir;      /* some input has */
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */
@@ -41,6 +52,15 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link);
 /* Adds the input to minilink's links. */
 nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input, const void *data,
                               size_t size, const char *name);
+
+/* Hands on what waits. */
+nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
+
+/* Frees what waits. */
+void input_free_waiting(struct nvJitLink *link);
+
+/* NVJITLINK_SUCCESS when something may still be added; else that is told. */
+nvJitLinkResult link_check_open(struct nvJitLink *link);
 
 /* Begins a link of minilink's with the words, and frees those. A result that is not MINILINK_OK is
  * told in the error log, and *made is NULL. */

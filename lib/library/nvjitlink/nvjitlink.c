@@ -110,6 +110,7 @@ nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle)
     *handle = NULL;
     minilink_destroy(&link->link);
     minilink_destroy(&link->open);
+    input_free_waiting(link);
     settings_free(&link->settings);
     log_free(&link->errors);
     log_free(&link->infos);
@@ -119,11 +120,8 @@ nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle)
     return NVJITLINK_SUCCESS;
 }
 
-/* NVJITLINK_SUCCESS when inputs can be added. */
-static nvJitLinkResult check_open(struct nvJitLink *link)
+nvJitLinkResult link_check_open(struct nvJitLink *link)
 {
-    if (link->created != NVJITLINK_SUCCESS)
-        return link->created;
     if (!link->is_complete)
         return NVJITLINK_SUCCESS;
     log_printf(&link->errors, "the link is complete already\n");
@@ -134,13 +132,11 @@ nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type
                                  size_t size, const char *name)
 {
     char number[32];
-    nvJitLinkResult result;
 
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
-    result = check_open(handle);
-    if (result != NVJITLINK_SUCCESS)
-        return result;
+    if (handle->created != NVJITLINK_SUCCESS)
+        return handle->created;
     if (size == 0)
         return NVJITLINK_ERROR_INVALID_INPUT;
     snprintf(number, sizeof number, "input %zu", handle->input_count + 1);
@@ -149,12 +145,11 @@ nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type
 
 nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
 {
-    nvJitLinkResult result;
-
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
-    result = check_open(handle);
-    return result == NVJITLINK_SUCCESS ? input_add_file(handle, type, path) : result;
+    if (handle->created != NVJITLINK_SUCCESS)
+        return handle->created;
+    return input_add_file(handle, type, path);
 }
 
 /* Milliseconds from `start` on; *start is now then. */
@@ -183,7 +178,7 @@ static nvJitLinkResult check_inputs(struct nvJitLink *link)
         log_printf(&link->errors, "-lto needs an input with LTO-IR\n");
         return NVJITLINK_ERROR_NVVM_COMPILE;
     }
-    return link->input_count ? NVJITLINK_SUCCESS : input_add_nothing(link);
+    return link->has_input ? NVJITLINK_SUCCESS : input_add_nothing(link);
 }
 
 /* Where all inputs are LTO-IR, what is wrong is found when its PTX is compiled as a whole. */
@@ -233,12 +228,16 @@ nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle)
 
     if (!handle)
         return NVJITLINK_ERROR_NULL_INPUT;
-    result = check_open(handle);
+    if (handle->created != NVJITLINK_SUCCESS)
+        return handle->created;
+    result = link_check_open(handle);
     if (result != NVJITLINK_SUCCESS)
         return result;
     if (handle->settings.is_timed)
         log_printf(&handle->infos, "nvJitLink time until Complete: %f\n", lap(&handle->start));
     result = check_inputs(handle);
+    if (result == NVJITLINK_SUCCESS)
+        result = input_hand_on_waiting(handle);
     if (result == NVJITLINK_SUCCESS)
         result = complete(handle);
     handle->is_complete = true;

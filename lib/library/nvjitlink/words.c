@@ -58,7 +58,7 @@ static void add_used(struct words *words, const struct settings *settings)
     if (settings->names_variables)
         return;
     if (settings->names_kernels && !settings->drops_variables)
-        words_add(words, "-variables-used=*");
+        words_add(words, "-Xnvvm=-host-ref-eg=*");
     else if (!settings->names_kernels && settings->drops_variables && settings->is_lto)
         words_add(words, "-Xnvvm=-host-ref-eg=-");
 }
