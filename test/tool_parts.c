@@ -10,29 +10,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "input/file.h"
 #include "input/used.h"
 #include "ptx/parts.h"
-
-static struct text read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    struct buffer buffer = {0};
-    char block[65536];
-    size_t size;
-    char *data;
-
-    if (!file) {
-        perror(path);
-        exit(2);
-    }
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(&buffer, block, size);
-    fclose(file);
-    data = buffer_take(&buffer, &size);
-    return (struct text){data, size};
-}
+#include "read_file.h"
 
 /* What the options say of host code. The number of arguments taken. */
 static int read_options(struct used_names *used, struct inputs *objects, int argc, char **argv)

@@ -7,27 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "read_file.h"
 #include "split/split.h"
-
-static struct text read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    struct buffer buffer = {0};
-    char block[65536];
-    size_t size;
-    char *data;
-
-    if (!file) {
-        perror(path);
-        exit(2);
-    }
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(&buffer, block, size);
-    fclose(file);
-    data = buffer_take(&buffer, &size);
-    return (struct text){data, size};
-}
 
 static void write_chunk(const char *prefix, const struct chunk *chunk)
 {
