@@ -285,6 +285,9 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	install -m 755 $(INSTALLED_PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(BINDIR)
 	install -m 644 $(INSTALLED_HEADERS) $(DESTDIR)$(INCLUDEDIR)/minilink
 	install -m 644 $(BUILD)/minilink.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -d $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	install -m 755 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	ln -sf libnvJitLink.so.13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink/libnvJitLink.so
 	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
 	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
 	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
@@ -299,7 +302,7 @@ uninstall:
 	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
 	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(DOCDIR)
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/minilink $(DESTDIR)$(DOCDIR)
 
 # Their names, for tests.
 .PHONY: installed-programs

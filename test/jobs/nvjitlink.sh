@@ -180,7 +180,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 75 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 147 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
 end $skipped

@@ -74,6 +74,8 @@ made "PTX for sm_75" -arch=sm_75 -- 2:a.75.ptx 2:b.75.ptx
 made "PTX, options" -arch=sm_90 -lineinfo -O0 -maxrregcount=40 -- 2:a.ptx 2:b.ptx
 made "PTX, -g" -arch=sm_90 -g -- 2:a.ptx 2:b.ptx
 made fatbins -arch=sm_90 -- 4:a.fatbin 4:b.fatbin
+# As one program, so that frames have another order.
+same "fatbins with PTX" -arch=sm_90 -- 4:a.ptx.fatbin 4:b.ptx.fatbin
 made "host objects" -arch=sm_90 -- 5:a.o 5@b.o
 made "a library" -arch=sm_90 -- 6@lib.a
 made "one of each" -arch=sm_90 -- 2:a.ptx 4:b.fatbin
