@@ -166,6 +166,33 @@ else
     skip 1 "valgrind"
 fi
 
+# Whatever allocation fails: results, no crash, no block that is lost, and no folder.
+if [ -n "${SANITIZE:-}" ]; then
+    skip 2 "faults: a sanitizer and build/fault.so cannot both come first"
+else
+    cp "$BUILD/fault.so" fault.so
+    faulty() { # faulty N: its status
+        env FAULT_ALLOCATION="$1" FAULT_COUNT="$work/count" FAULT_LEAKS="$work/leaks" LD_PRELOAD="$work/fault.so" \
+            LD_LIBRARY_PATH="$ours" "$BUILD/nvjitlink_client" link out -arch=sm_90 -time -verbose -- 2:examples/scale.ptx \
+            2:examples/scaled.ptx 5:fatbin/b.sass.o 4:fatbin/bad.trunc200.fatbin > said 2>&1
+    }
+    faulty 0
+    cp said normal
+    cp out.cubin normal.cubin
+    for ((n = 1; n <= $(cut -d ' ' -f 1 count); n += 17)); do
+        rm -f leaks
+        faulty "$n"
+        status=$?
+        # The client's own memory is 2.
+        if [ $status != 0 ] && [ $status != 2 ]; then echo "allocation $n: status $status"
+        elif [ $status = 0 ] && [ -s leaks ]; then echo "allocation $n: $(head -n 1 leaks)"
+        elif cmp -s said normal && ! cmp -s out.cubin normal.cubin; then echo "allocation $n: another cubin"
+        fi
+    done > log
+    if [ -s log ]; then fail "allocations that fail"; else pass; fi
+    check "no folder is left behind by these" test -z "$(ls -A "$TMPDIR")"
+fi
+
 # With a toolkit: both libraries.
 end() {
     echo "$passed passed, $failed failed${1:+, $1 skipped}"
@@ -180,7 +207,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 147 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 148 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
 end $skipped

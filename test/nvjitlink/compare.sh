@@ -130,3 +130,10 @@ for words in "-arch=sm_90 -- ptx:a.ptx cubin:b.cubin" "-arch=sm_90 -- fatbin:a.f
     *) check "numba, $words: cubins" python3 "$ROOT/test/diff/cubincmp.py" ours.out theirs.out ;;
     esac
 done
+# One of the toolkit's own libraries that links at run time.
+if [ -e "$theirs/libcusparse.so.12" ]; then
+    check "libcusparse finds its names in ours" env LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours" python3 -c \
+        "import ctypes; ctypes.CDLL('$theirs/libcusparse.so.12'); assert '$ours/' in open('/proc/self/maps').read()"
+else
+    skip 1 "libcusparse is not installed"
+fi

@@ -4,7 +4,6 @@
  * A link of minilink's with -r and the one input assembles it. Its result is not what is wanted, as
  * merging leaves things out that a later link would have had (Mercury sections); the assembler's
  * own cubin is, which --keep leaves in a folder. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,16 +39,16 @@ static bool make_folder(struct log *errors, char path[PATH_MAX])
     return false;
 }
 
-/* The folder has files only. */
+/* What --keep has put there; the names are known, so that it goes when memory has run out, too. */
 static void remove_folder(const char *path)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
+    static const char *const names[] = {CUBIN_NAME, "chunk-0.ptx", "linked.ptx"};
+    char file[PATH_MAX + sizeof CUBIN_NAME];
 
-    while (folder && (entry = readdir(folder)))
-        unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, names[i]);
+        unlink(file);
+    }
     rmdir(path);
 }
 
