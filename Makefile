@@ -227,7 +227,6 @@ FUZZ_ENGINE = -fsanitize=fuzzer
 fuzz_cubin_PARTS = test/unit/cubin/cubin_image.c
 fuzz_dump_PARTS = $(call parts_of,minidump)
 fuzz_minifat_PARTS = $(call parts_of,minifat)
-fuzz_options_PARTS = $(call parts_of,minilink)
 
 define fuzzer
 $(BUILD)/$(1): $(BUILD)/test/fuzz/$(1).o $($(1)_PARTS:%.c=$(BUILD)/%.o) \

@@ -313,9 +313,10 @@ static void print_sink(struct context *context, const struct diag_sink *sink)
     const char *data = sink->text.data;
     size_t begin = 0, end = 0;
 
-    if (context->record && sink->message_count)
+    if (sink->message_count == 0)
+        return;
+    if (context->record)
         context->record->is_incomplete = true;
-
     for (size_t i = 0; i < sink->message_count; i++) {
         const struct diag_message *message = &sink->messages[i];
         struct text line = {data + end, message->end - end - 1};
