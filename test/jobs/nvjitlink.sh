@@ -45,9 +45,8 @@ nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.13" | awk '$2
 check "the names it has" diff "$ROOT/test/nvjitlink/names" names
 check "its own name" grep -q 'libnvJitLink\.so\.13' <(readelf -d "$ours/libnvJitLink.so.13" | grep SONAME)
 
-# Without CUDA: the assembler is the built-in one. No variable leads to a toolkit.
+# Without CUDA: the assembler is the built-in one.
 export MINILINK_ASSEMBLER=builtin
-alone() { env -u CUDA_HOME -u CUDA_PATH -u LD_LIBRARY_PATH "$@"; }
 export -f client
 export ours BUILD
 mapfile -t words < <(sed 's/: [A-Z_]*$//' "$ROOT/test/nvjitlink/options")
@@ -83,12 +82,14 @@ says "bad PTX" "create SUCCESS, add 1 PTX_COMPILE, ${good/errors SUCCESS, empty/
     client link out -arch=sm_90 -- 2:bad.ptx
 check "its line is told" grep -q 'bad.ptx:5' out.errors
 echo 'no device code' > text
-says "types that inputs are not" "create SUCCESS, add 1 INCORRECT_INPUT_TYPE, add 2 INCORRECT_INPUT_TYPE, add 3 INCORRECT_INPUT_TYPE, add 4 INCORRECT_INPUT_TYPE, add 5 INCORRECT_INPUT_TYPE, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+other=INCORRECT_INPUT_TYPE
+says "types that inputs are not" "create SUCCESS, add 1 $other, add 2 $other, add 3 $other, add 4 $other, add 5 $other, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 1:examples/scale.ptx 2:fatbin/k.sm90.cubin 4:fatbin/a.sass.o 7:examples/scale.ptx 0:examples/scale.ptx 10:text 10@none
 says "another target's code" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_75 -- 1:fatbin/k.sm90.cubin 5:fatbin/c.sm100a.o 4:fatbin/empty.fatbin
-says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INCORRECT_INPUT_TYPE, ${good/errors SUCCESS, empty/errors SUCCESS}" \
-    client link out -arch=sm_90 -- 4:fatbin/bad.trunc200.fatbin 4:fatbin/bad.size_huge.fatbin 4:fatbin/bad.magic.fatbin
+says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INCORRECT_INPUT_TYPE, add 4 INVALID_INPUT, add 5 UNRECOGNIZED_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 4:fatbin/bad.trunc200.fatbin 4:fatbin/bad.size_huge.fatbin 4:fatbin/bad.magic.fatbin \
+    4:fatbin/bad.hdrsize.fatbin 10:fatbin/bad.version.fatbin
 check "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
 check "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
 
@@ -97,6 +98,7 @@ printf '\355\103\116\177 LTO-IR' > any.ltoir
 sed 's/_Z5scalePff/made/' examples/scaled.ptx > made.ptx
 printf '.visible .entry kernel(.param .u64 p)\n{\n\tret;\n}\n' >> made.ptx
 export FAKE_PTX=$work/made.ptx
+# shellcheck disable=SC2317
 fake() { MINILINK_NVJITLINK=$BUILD/fake-nvjitlink.so client "$@"; }
 says "LTO-IR without -lto" "create SUCCESS, add 1 LTO_NOT_ENABLED, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 3:any.ltoir
@@ -117,8 +119,10 @@ says "PTX of a virtual architecture" "create SUCCESS, add 1 SUCCESS, ${good/cubi
     fake link out -arch=compute_90 -lto -ptx -- 3:any.ltoir
 says "PTX of what is no LTO-IR" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, complete INCORRECT_INPUT_TYPE, cubin INTERNAL, ptx INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
     fake link out -arch=sm_90 -lto -ptx -- 3:any.ltoir 2:examples/scaled.ptx
+export FAKE_WAY=fail
 says "LTO-IR that cannot be compiled" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
-    env FAKE_WAY=fail "$(command -v bash)" -c 'MINILINK_NVJITLINK=$BUILD/fake-nvjitlink.so client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+    fake link out -arch=sm_90 -lto -- 3:any.ltoir
+unset FAKE_WAY
 check "why is told" grep -q 'link error: clash' out.errors
 
 # Never itself: by its name, as a copy, in a folder of the loader's, in a toolkit's place.
@@ -132,11 +136,14 @@ done
 mkdir bin
 ln -s "$(command -v bash)" bin/bash
 if [ -e /usr/local/cuda ]; then
-    skip 2 "no other libnvJitLink: there is one in /usr/local/cuda"
+    skip 4 "no toolkit: there is one in /usr/local/cuda"
 else
     says "no other one" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
         env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
     check "what to do is told" grep -q MINILINK_NVJITLINK out.errors
+    says "no ptxas" "create SUCCESS, add 1 INTERNAL, complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+        env -u CUDA_HOME -u CUDA_PATH -u MINILINK_ASSEMBLER PATH="$BUILD:/usr/bin:/bin" bash -c 'client "$@"' - link out -arch=sm_90 -- 2:examples/scaled.ptx
+    check "what to do about that, too" grep -q CUDA_HOME out.errors
 fi
 cp "$BUILD/fake-nvjitlink.so" copy/libnvJitLink.so.12
 says "one of the loader's folders" "create SUCCESS, add 1 SUCCESS, $good" \
@@ -207,7 +214,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 148 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 150 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
 end $skipped

@@ -30,6 +30,7 @@ __device__ __noinline__ float helper(float x, int n) { for (int i = 0; i < n; i+
 __global__ void k2(float *p, int n) { __shared__ float s[64]; s[n] = p[2]; __syncthreads(); p[0] = helper(s[n / 2], n + 1); }
 END
 for file in a b; do
+    # shellcheck disable=SC2015
     nvcc -rdc=true -arch=sm_90 -cubin $file.cu -o $file.cubin &&
         nvcc -rdc=true -arch=sm_90 -ptx $file.cu -o $file.ptx &&
         nvcc -rdc=true -arch=sm_90 -fatbin $file.cu -o $file.fatbin &&
@@ -130,6 +131,8 @@ for words in "-arch=sm_90 -- ptx:a.ptx cubin:b.cubin" "-arch=sm_90 -- fatbin:a.f
     *) check "numba, $words: cubins" python3 "$ROOT/test/diff/cubincmp.py" ours.out theirs.out ;;
     esac
 done
+check "four threads" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -- 2:a.ptx 1:b.cubin
+check "four threads with LTO-IR" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -lto -- 3:a.ltoir 3:b.ltoir
 # One of the toolkit's own libraries that links at run time.
 if [ -e "$theirs/libcusparse.so.12" ]; then
     check "libcusparse finds its names in ours" env LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours" python3 -c \

@@ -1,21 +1,31 @@
 /* contents.c: the first bytes of inputs, and the heads of what is in fatbins.
  *
- * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first and the size of all that
- * follows at byte 8; then entries, each with its kind at byte 0, the size of its own header at 4,
- * that of what follows at 8, and the number of its target at 0x1c. */
+ * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and
+ * size of the header at bytes 4 and 6, the size of all that follows at 8; then entries, each with
+ * its kind at byte 0, the size of its own header at 4, that of what follows at 8, and the number of
+ * its target at 0x1c. */
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
 
-#define FATBIN_MAGIC  0xba55ed50u
-#define FATBIN_HEADER 16u
-#define ENTRY_HEADER  64u
-#define LTOIR_MAGIC   0x7f4e43edu
-#define MACHINE_CUDA  190
+#define FATBIN_MAGIC   0xba55ed50u
+#define FATBIN_HEADER  16u
+#define FATBIN_VERSION 1
+#define ENTRY_HEADER   64u
+#define LTOIR_MAGIC    0x7f4e43edu
+#define MACHINE_CUDA   190
 
 enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LTOIR = 8 };
+
+static uint16_t u16(const uint8_t *at)
+{
+    uint16_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
 
 static uint32_t u32(const uint8_t *at)
 {
@@ -55,7 +65,7 @@ nvJitLinkInputType contents_type(const void *data, size_t size)
         return elf_type(bytes, size);
     if (begins_with(bytes, size, "!<arch>\n") || begins_with(bytes, size, "!<thin>\n"))
         return NVJITLINK_INPUT_LIBRARY;
-    if (size >= 4 && u32(bytes) == FATBIN_MAGIC)
+    if (size >= FATBIN_HEADER && u32(bytes) == FATBIN_MAGIC && u16(bytes + 4) == FATBIN_VERSION)
         return NVJITLINK_INPUT_FATBIN;
     if (size >= 4 && u32(bytes) == LTOIR_MAGIC)
         return NVJITLINK_INPUT_LTOIR;
@@ -98,6 +108,7 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
     const uint8_t *entry = bytes + FATBIN_HEADER;
 
     contents->has_fatbin = true;
+    contents->is_cut |= u16(bytes + 6) != FATBIN_HEADER;
     if (rest > size - FATBIN_HEADER) {
         contents->is_cut = true;
         rest = size - FATBIN_HEADER;

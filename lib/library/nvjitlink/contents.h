@@ -18,7 +18,7 @@ struct contents {
     bool has_fatbin; /* relocatable or not */
     bool has_code;   /* PTX or machine code */
     bool has_ltoir;
-    bool is_cut; /* a fatbin, or what is in it, has no end */
+    bool is_cut; /* a fatbin, or what is in it, has no end, or another head */
 };
 
 /* Looks for fatbins anywhere in a fatbin, host object or archive, and at the heads of what is in

@@ -158,7 +158,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, nvJitLinkInputType 
     bool is_library = type == NVJITLINK_INPUT_LIBRARY;
 
     if (type == NVJITLINK_INPUT_FATBIN && contents.is_cut) {
-        log_printf(&link->errors, "'%s' is a fatbin without an end\n", name);
+        log_printf(&link->errors, "'%s' is a damaged fatbin\n", name);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
     if (contents.has_ltoir && !contents.has_code && !link->settings.is_lto)
