@@ -90,6 +90,15 @@ says "another target's code" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID
 says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INCORRECT_INPUT_TYPE, add 4 INVALID_INPUT, add 5 UNRECOGNIZED_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 4:fatbin/bad.trunc200.fatbin 4:fatbin/bad.size_huge.fatbin 4:fatbin/bad.magic.fatbin \
     4:fatbin/bad.hdrsize.fatbin 10:fatbin/bad.version.fatbin
+client link plain -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+for time in first second; do
+    MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+    check "with a cache, the $time time" cmp out.cubin plain.cubin
+done
+check "something is kept" test -n "$(find cache -type f)"
+rm -rf cache
+MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -no-cache -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+check "-no-cache keeps nothing" test ! -e cache
 check "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
 check "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
 
