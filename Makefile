@@ -33,12 +33,15 @@ VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/l
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
+NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
+NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
+NVJITLINK_EXPORTS = lib/library/nvjitlink/exports.map
 TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
 HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/unit/*.h test/unit/*/*.h))
-SOURCES = $(LIB_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
+SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2);)
@@ -67,9 +70,10 @@ deps: $(BUILD)/.dependencies-build
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim \
-          $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+          $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) \
+          $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
-       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so
+       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client
 
 # What a program is made of but main(), which tests and fuzzers link.
 parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
@@ -118,6 +122,16 @@ $(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
 	    sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS) > $(@D)/names && \
 	    objcopy --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
 
+# For programs that were written for NVIDIA's libnvJitLink: its names, on top of minilink.h. The loader finds it in
+# its own folder only, where it is asked to (LD_LIBRARY_PATH).
+$(NVJITLINK).13: $(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/public/libminilink.a $(NVJITLINK_EXPORTS)
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libnvJitLink.so.13 -Wl,--version-script=$(NVJITLINK_EXPORTS) \
+	    -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+$(NVJITLINK): $(NVJITLINK).13
+	$(Q)ln -sf libnvJitLink.so.13 $@
+
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
@@ -154,6 +168,10 @@ $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 $(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# A program that was written for nvJitLink.
+$(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -lnvJitLink
+
 $(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
@@ -161,6 +179,7 @@ $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
+$(BUILD)/lib/library/nvjitlink/%.o: ALL_CFLAGS += -fvisibility=hidden
 $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -265,6 +284,9 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	install -m 755 $(INSTALLED_PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(BINDIR)
 	install -m 644 $(INSTALLED_HEADERS) $(DESTDIR)$(INCLUDEDIR)/minilink
 	install -m 644 $(BUILD)/minilink.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -d $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	install -m 755 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	ln -sf libnvJitLink.so.13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink/libnvJitLink.so
 	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
 	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
 	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
@@ -279,7 +301,7 @@ uninstall:
 	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
 	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(DOCDIR)
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/minilink $(DESTDIR)$(DOCDIR)
 
 # Their names, for tests.
 .PHONY: installed-programs

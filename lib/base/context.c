@@ -140,7 +140,9 @@ bool context_enter(struct context *outside)
 
     if (!context)
         return false;
+    pthread_mutex_lock(&list_mutex); /* its place in the list is read, too */
     *outside = *context;
+    pthread_mutex_unlock(&list_mutex);
     replace(context, &none);
     return true;
 }

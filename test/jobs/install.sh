@@ -18,7 +18,8 @@ run_make() { make -s -C "$ROOT" BUILD="$BUILD" ${SANITIZE:+SANITIZE="$SANITIZE"}
 run_make install DESTDIR="$work/stage" PREFIX=/opt/minilink
 installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
 for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink-dist-parallel bin/minilink-dist-slurm include/minilink/assembler.h lib/pkgconfig/minilink.pc \
-    share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
+    lib/minilink/nvjitlink/libnvJitLink.so.13 \
+    share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 share/man/man7/minilink-nvjitlink.7 \
     share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
     share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md \
     share/doc/minilink/examples/cmake/CMakeLists.txt share/doc/minilink/examples/scale.ptx; do
@@ -36,6 +37,12 @@ check "pkg-config: flags" "$(config --cflags)" "-I/opt/minilink/include "
 printf '#include <minilink/assembler.h>\nint main(void) { return 0; }\n' > "$work/plugin.c"
 # shellcheck disable=SC2046
 check "a plug-in's source compiles" "$(${CC:-cc} $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --cflags) -fsyntax-only "$work/plugin.c" 2>&1)" ""
+
+# LTO-IR is given away by the program that is installed beside the library.
+printf '\355\103\116\177 LTO-IR' > "$work/any.ltoir"
+check "the nvJitLink that is installed links" "$(MINILINK_ASSEMBLER=builtin MINILINK_NVJITLINK="$BUILD/fake-nvjitlink.so" \
+    FAKE_PTX="$ROOT/fixtures/examples/scaled.ptx" LD_LIBRARY_PATH="$work/stage/opt/minilink/lib/minilink/nvjitlink" \
+    "$BUILD/nvjitlink_client" link "$work/out" -arch=sm_90 -lto -- 3:"$work/any.ltoir" | grep complete)" "complete SUCCESS"
 
 run_make uninstall DESTDIR="$work/stage" PREFIX=/opt/minilink
 check "uninstall leaves no file" "$(find "$work/stage" -type f)" ""

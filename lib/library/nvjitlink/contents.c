@@ -1,0 +1,143 @@
+/* contents.c: the first bytes of inputs, and the heads of what is in fatbins.
+ *
+ * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and
+ * size of the header at bytes 4 and 6, the size of all that follows at 8; then entries, each with
+ * its kind at byte 0, the size of its own header at 4, that of what follows at 8, and the number of
+ * its target at 0x1c. */
+#include "library/nvjitlink/contents.h"
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FATBIN_MAGIC   0xba55ed50u
+#define FATBIN_HEADER  16u
+#define FATBIN_VERSION 1
+#define ENTRY_HEADER   64u
+#define LTOIR_MAGIC    0x7f4e43edu
+#define MACHINE_CUDA   190
+
+enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LTOIR = 8 };
+
+static uint16_t u16(const uint8_t *at)
+{
+    uint16_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint32_t u32(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint64_t u64(const uint8_t *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static bool begins_with(const uint8_t *bytes, size_t size, const char *magic)
+{
+    return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+static nvJitLinkInputType elf_type(const uint8_t *bytes, size_t size)
+{
+    uint16_t machine = 0;
+
+    if (size >= sizeof(Elf64_Ehdr))
+        memcpy(&machine, bytes + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+    return machine == MACHINE_CUDA ? NVJITLINK_INPUT_CUBIN : NVJITLINK_INPUT_OBJECT;
+}
+
+nvJitLinkInputType contents_type(const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+
+    if (begins_with(bytes, size, ELFMAG))
+        return elf_type(bytes, size);
+    if (begins_with(bytes, size, "!<arch>\n") || begins_with(bytes, size, "!<thin>\n"))
+        return NVJITLINK_INPUT_LIBRARY;
+    if (size >= FATBIN_HEADER && u32(bytes) == FATBIN_MAGIC && u16(bytes + 4) == FATBIN_VERSION)
+        return NVJITLINK_INPUT_FATBIN;
+    if (size >= 4 && u32(bytes) == LTOIR_MAGIC)
+        return NVJITLINK_INPUT_LTOIR;
+    if (memmem(bytes, strnlen(data, size), ".version", strlen(".version")))
+        return NVJITLINK_INPUT_PTX;
+    return NVJITLINK_INPUT_NONE;
+}
+
+const char *contents_type_name(nvJitLinkInputType type)
+{
+    static const char *const names[] = {"nothing known",  "a cubin",      "PTX",
+                                        "LTO-IR",         "a fatbin",     "a host object",
+                                        "a host library", "an index file"};
+
+    return (size_t)type < sizeof names / sizeof *names ? names[type] : "device code";
+}
+
+/* Whether code for target `made` is for target `sm`: that of an older one of the family for machine
+ * code, of any older one for the others. Suffixes are left to the link. */
+static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
+{
+    return made <= sm && (kind != ENTRY_CUBIN || made / 10 == sm / 10);
+}
+
+static void look_at_entry(struct contents *contents, const uint8_t *entry, unsigned sm)
+{
+    uint32_t kind = u32(entry) & 0xffff, made = u32(entry + 0x1c);
+
+    if (!is_for(kind, made, sm))
+        return;
+    contents->has_code |= kind == ENTRY_PTX || kind == ENTRY_CUBIN;
+    contents->has_ltoir |= kind == ENTRY_LTOIR;
+}
+
+/* The entries of one fatbin, as far as they go. */
+static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size_t size,
+                           unsigned sm)
+{
+    uint64_t rest = u64(bytes + 8);
+    const uint8_t *entry = bytes + FATBIN_HEADER;
+
+    contents->has_fatbin = true;
+    contents->is_cut |= u16(bytes + 6) != FATBIN_HEADER;
+    if (rest > size - FATBIN_HEADER) {
+        contents->is_cut = true;
+        rest = size - FATBIN_HEADER;
+    }
+    while (rest >= ENTRY_HEADER) {
+        uint64_t header = u32(entry + 4), payload = u64(entry + 8);
+
+        look_at_entry(contents, entry, sm);
+        if (header < ENTRY_HEADER || header > rest || payload > rest - header) {
+            contents->is_cut = true;
+            return;
+        }
+        entry += header + payload;
+        rest -= header + payload;
+    }
+}
+
+struct contents contents_look(const void *data, size_t size, unsigned sm)
+{
+    static const uint32_t magic = FATBIN_MAGIC;
+    struct contents contents = {0};
+    const uint8_t *bytes = data, *found;
+
+    while (size >= FATBIN_HEADER && (found = memmem(bytes, size, &magic, sizeof magic))) {
+        size -= (size_t)(found - bytes);
+        if (size >= FATBIN_HEADER)
+            look_at_fatbin(&contents, found, size, sm);
+        bytes = found + sizeof magic;
+        size -= sizeof magic;
+    }
+    return contents;
+}

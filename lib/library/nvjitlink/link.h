@@ -1,0 +1,73 @@
+/* link.h: what a handle is, for the files of this folder. */
+#ifndef MINILINK_NVJITLINK_LINK_H
+#define MINILINK_NVJITLINK_LINK_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "library/nvjitlink/options.h"
+#include "minilink/minilink.h"
+
+/* An input that waits for nvJitLinkComplete(). */
+struct waiting {
+    enum minilink_input input;
+    void *data;
+    size_t size;
+    char *name;
+};
+
+struct nvJitLink {
+    struct settings settings;
+    nvJitLinkResult created; /* what nvJitLinkCreate() has said */
+    struct minilink *link;   /* NULL when that was no success */
+    struct minilink *open;   /* with -ptx: another, for what is not in the inputs may be missing */
+    struct minilink *result; /* the one of both that has succeeded, or NULL */
+    char *library;           /* NVIDIA's, for LTO-IR, or NULL */
+    char *ptxas;             /* see toolkit_ptxas() */
+    size_t input_count;      /* for names */
+    bool has_input;          /* there is something to link */
+    struct waiting *waiting; /* LTO-IR */
+    size_t waiting_count, waiting_room;
+    bool has_ltoir;      /* some input has */
+    bool has_other_code; /* some input has no LTO-IR */
+    bool is_complete;    /* successful or not */
+    struct log errors, infos;
+    struct timespec start;
+};
+
+/* Adds `size` bytes. nvJitLinkAddData() behind the checks of its arguments. */
+nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
+                          size_t size, const char *name);
+
+/* Adds a file. */
+nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
+
+/* Assembles PTX to a relocatable cubin, and adds that. */
+nvJitLinkResult input_assemble(struct nvJitLink *link, const void *ptx, size_t size,
+                               const char *name);
+
+/* Adds a cubin without any code, where there is no input. */
+nvJitLinkResult input_add_nothing(struct nvJitLink *link);
+
+/* Adds the input to minilink's links. */
+nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input, const void *data,
+                              size_t size, const char *name);
+
+/* Hands on what waits. */
+nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
+
+/* Frees what waits. */
+void input_free_waiting(struct nvJitLink *link);
+
+/* NVJITLINK_SUCCESS when something may still be added; else that is told. */
+nvJitLinkResult link_check_open(struct nvJitLink *link);
+
+/* Begins a link of minilink's with the words, and frees those. A result that is not MINILINK_OK is
+ * told in the error log, and *made is NULL. */
+int link_begin(struct nvJitLink *link, struct minilink **made, struct words *words);
+
+/* Takes what there is to say from minilink's logs. */
+void link_take_errors(struct nvJitLink *link, const struct minilink *made);
+void link_take_infos(struct nvJitLink *link, const struct minilink *made);
+
+#endif

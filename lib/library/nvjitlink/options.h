@@ -1,0 +1,53 @@
+/* options.h: options of nvJitLink, as words of minilink. */
+#ifndef MINILINK_NVJITLINK_OPTIONS_H
+#define MINILINK_NVJITLINK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library/nvjitlink/interface.h"
+#include "library/nvjitlink/text.h"
+
+struct settings {
+    unsigned sm;     /* 90 of sm_90a; 0 = not set */
+    char suffix;     /* 'a', 'f' or 0 */
+    bool is_virtual; /* compute_NN or lto_NN, for PTX alone */
+    bool is_lto;
+    bool is_ptx;
+    bool is_timed;
+    bool is_verbose;
+    bool is_relocatable;
+    bool is_debug;
+    bool has_lines;
+    bool has_no_cache;
+    bool is_split;          /* -split-compile-extended */
+    bool drops_variables;   /* -optimize-unused-variables */
+    int level;              /* of optimisation; -1 = not set */
+    bool names_kernels;     /* -kernels-used */
+    bool names_variables;   /* -variables-used */
+    bool has_ptxas_options; /* which may ask ptxas to tell something */
+    struct words assembly;  /* of the program and of each input that is PTX */
+    struct words program;   /* of the program alone */
+};
+
+/* Reads `count` options. Not NVJITLINK_SUCCESS: the first that is wrong is told in `errors`. Some
+ * that are only said to be of no use are told there, too. */
+nvJitLinkResult settings_read(struct settings *settings, const char *const *options, uint32_t count,
+                              struct log *errors);
+
+/* Words of minilink_create() for the whole link. `library` is the libnvJitLink that LTO-IR is given
+ * to, or NULL; `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: of
+ * a link of PTX, in which what is called need not be there. */
+void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
+                            bool is_open, struct words *words);
+
+/* The same to make a relocatable cubin of one input, with files in the folder `keep`. */
+void settings_input_words(const struct settings *settings, const char *ptxas, const char *keep,
+                          struct words *words);
+
+/* The same to look at one input that is a cubin, without linking anything. */
+void settings_check_words(const struct settings *settings, struct words *words);
+
+void settings_free(struct settings *settings);
+
+#endif

@@ -1,0 +1,229 @@
+#!/bin/bash
+# nvjitlink.sh: our libnvJitLink in place of NVIDIA's: its names; the results of right and wrong calls, which are those that
+# were measured on NVIDIA's; LTO-IR that goes to another libnvJitLink, and never to itself. Where a toolkit is, a program
+# that was compiled with its header runs with both libraries, and results, cubins and PTX are compared.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_NVJITLINK MINILINK_CACHE_DIR
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+PATH="$BUILD:$PATH"
+ours=$BUILD/nvjitlink
+ln -s "$ROOT/fixtures/fatbin" fatbin
+ln -s "$ROOT/fixtures/examples" examples
+TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); echo "failed: $1"; [ ! -e log ] || sed 's/^/    /' log | head -n 20; }
+check() { # check WHAT COMMAND...
+    local what=$1
+    shift
+    if "$@" > log 2>&1; then pass; else fail "$what"; fi
+}
+skip() { # skip COUNT WHAT
+    skipped=$((skipped + $1))
+    echo "nvjitlink: $2: SKIPPED"
+}
+client() { LD_LIBRARY_PATH="$ours${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$BUILD/nvjitlink_client" "$@"; }
+# says WHAT RESULTS COMMAND...: the client's lines, words joined, are these.
+says() {
+    local what=$1 results=$2 got
+    shift 2
+    got=$("$@" 2>&1 | paste -sd ',' | sed 's/,\([^ ]\)/, \1/g')
+    echo "$got" > log
+    if [ "$got" = "$results" ]; then pass; else fail "$what: not $results"; fi
+}
+
+# The names.
+nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
+    LC_ALL=C sort > names
+check "the names it has" diff "$ROOT/test/nvjitlink/names" names
+check "its own name" grep -q 'libnvJitLink\.so\.13' <(readelf -d "$ours/libnvJitLink.so.13" | grep SONAME)
+
+# Without CUDA: the assembler is the built-in one.
+export MINILINK_ASSEMBLER=builtin
+export -f client
+export ours BUILD
+mapfile -t words < <(sed 's/: [A-Z_]*$//' "$ROOT/test/nvjitlink/options")
+client options "${words[@]}" > got 2>&1
+check "what options are taken" diff "$ROOT/test/nvjitlink/options" got
+client nulls > got 2>&1
+check "wrong calls" diff "$ROOT/test/nvjitlink/wrong-calls" got
+
+good="complete SUCCESS, cubin SUCCESS, ptx INVALID_INPUT, errors SUCCESS, empty, infos SUCCESS, empty, destroy SUCCESS"
+says "two files of PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
+    client link out -arch=sm_90 -- 2:examples/scale.ptx 2@examples/scaled.ptx
+minidump --symbols out.cubin > symbols 2>&1
+check "the kernel is in it" grep -q '_Z5scalePff: GLOBAL FUNC' symbols
+check "and what it calls" grep -q '_Z6scaledff: GLOBAL FUNC' symbols
+minilink -arch=sm_90 -ignore-host-info fatbin/a.sass.o fatbin/b.sass.o -o expected.cubin > log 2>&1
+says "host objects" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
+    client link out -arch=sm_90 -- 5:fatbin/a.sass.o 10@fatbin/b.sass.o
+check "they are linked as by minilink" cmp out.cubin expected.cubin
+says "no input" "create SUCCESS, $good" client link out -arch=sm_90 --
+says "an archive" "create SUCCESS, add 1 SUCCESS, $good" client link out -arch=sm_90 -- 6@fatbin/lib.a
+says "-verbose and -time" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, ${good/infos SUCCESS, empty/infos SUCCESS}" \
+    client link out -arch=sm_90 -verbose -time -- 5:fatbin/a.sass.o 5:fatbin/b.sass.o
+check "the infos of -verbose" grep -q "^info    : Function properties for '_Z6kern_aPfi'" out.infos
+check "the infos of -time" grep -q '^nvJitLinkComplete time to finish: [0-9.]*$' out.infos
+
+bad="complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS"
+says "what is missing" "create SUCCESS, add 1 SUCCESS, $bad" client link out -arch=sm_90 -- 2:examples/scale.ptx
+check "it is named" grep -q "^error   : Undefined reference to '_Z6scaledff' in 'scale.ptx'" out.errors
+says "a function twice" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $bad" \
+    client link out -arch=sm_90 -- 2:examples/scaled.ptx 2:examples/scaled.ptx
+printf '.version 8.0\n.target sm_75\n.address_size 64\n\nwhat is this\n' > bad.ptx
+says "bad PTX" "create SUCCESS, add 1 PTX_COMPILE, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 2:bad.ptx
+check "its line is told" grep -q 'bad.ptx:5' out.errors
+echo 'no device code' > text
+other=INCORRECT_INPUT_TYPE
+says "types that inputs are not" "create SUCCESS, add 1 $other, add 2 $other, add 3 $other, add 4 $other, add 5 $other, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 1:examples/scale.ptx 2:fatbin/k.sm90.cubin 4:fatbin/a.sass.o 7:examples/scale.ptx 0:examples/scale.ptx 10:text 10@none
+says "another target's code" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_75 -- 1:fatbin/k.sm90.cubin 5:fatbin/c.sm100a.o 4:fatbin/empty.fatbin
+says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT, add 3 INCORRECT_INPUT_TYPE, add 4 INVALID_INPUT, add 5 UNRECOGNIZED_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 4:fatbin/bad.trunc200.fatbin 4:fatbin/bad.size_huge.fatbin 4:fatbin/bad.magic.fatbin \
+    4:fatbin/bad.hdrsize.fatbin 10:fatbin/bad.version.fatbin
+client link plain -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+for time in first second; do
+    MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+    check "with a cache, the $time time" cmp out.cubin plain.cubin
+done
+check "something is kept" test -n "$(find cache -type f)"
+rm -rf cache
+MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -no-cache -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+check "-no-cache keeps nothing" test ! -e cache
+check "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
+check "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
+
+# LTO-IR, by a libnvJitLink that stands in for NVIDIA's.
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+sed 's/_Z5scalePff/made/' examples/scaled.ptx > made.ptx
+printf '.visible .entry kernel(.param .u64 p)\n{\n\tret;\n}\n' >> made.ptx
+export FAKE_PTX=$work/made.ptx
+# shellcheck disable=SC2317
+fake() { MINILINK_NVJITLINK=$BUILD/fake-nvjitlink.so client "$@"; }
+says "LTO-IR without -lto" "create SUCCESS, add 1 LTO_NOT_ENABLED, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 3:any.ltoir
+says "-lto without LTO-IR" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
+    fake link out -arch=sm_90 -lto -- 2:examples/scaled.ptx
+# The other one has something to say.
+good=${good/infos SUCCESS, empty/infos SUCCESS}
+says "LTO-IR" "create SUCCESS, add 1 SUCCESS, $good" fake link out -arch=sm_90 -lto -- 3:any.ltoir
+minidump --symbols out.cubin > symbols 2>&1
+check "what was made of it" grep -q ' kernel: GLOBAL FUNC' symbols
+says "LTO-IR and PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
+    fake link out -arch=sm_90 -lto -- 3:any.ltoir 2:examples/scale.ptx
+says "its PTX" "create SUCCESS, add 1 SUCCESS, ${good/cubin SUCCESS, ptx INVALID_INPUT/cubin INTERNAL, ptx SUCCESS}" \
+    fake link out -arch=sm_90 -lto -ptx -- 3:any.ltoir
+check "the PTX is told what target" grep -qa '^\.target sm_' out.ptx
+check "it ends with a NUL" test "$(tail -c 1 out.ptx | od -An -tx1 | tr -d ' ')" = 00
+says "PTX of a virtual architecture" "create SUCCESS, add 1 SUCCESS, ${good/cubin SUCCESS, ptx INVALID_INPUT/cubin INTERNAL, ptx SUCCESS}" \
+    fake link out -arch=compute_90 -lto -ptx -- 3:any.ltoir
+says "PTX of what is no LTO-IR" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, complete INCORRECT_INPUT_TYPE, cubin INTERNAL, ptx INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+    fake link out -arch=sm_90 -lto -ptx -- 3:any.ltoir 2:examples/scaled.ptx
+export FAKE_WAY=fail
+says "LTO-IR that cannot be compiled" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
+    fake link out -arch=sm_90 -lto -- 3:any.ltoir
+unset FAKE_WAY
+check "why is told" grep -q 'link error: clash' out.errors
+
+# Never itself: by its name, as a copy, in a folder of the loader's, in a toolkit's place.
+mkdir -p copy toolkit/lib64
+cp "$ours/libnvJitLink.so.13" copy/libnvJitLink.so.13
+ln -s "$ours/libnvJitLink.so.13" toolkit/lib64/libnvJitLink.so.13
+for self in "$ours/libnvJitLink.so.13" "$work/copy/libnvJitLink.so.13" "$work/none"; do
+    says "MINILINK_NVJITLINK=${self##*/}" "create INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+        env MINILINK_NVJITLINK="$self" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+done
+mkdir bin
+ln -s "$(command -v bash)" bin/bash
+if [ -e /usr/local/cuda ]; then
+    skip 4 "no toolkit: there is one in /usr/local/cuda"
+else
+    says "no other one" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
+        env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+    check "what to do is told" grep -q MINILINK_NVJITLINK out.errors
+    says "no ptxas" "create SUCCESS, add 1 INTERNAL, complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
+        env -u CUDA_HOME -u CUDA_PATH -u MINILINK_ASSEMBLER PATH="$BUILD:/usr/bin:/bin" bash -c 'client "$@"' - link out -arch=sm_90 -- 2:examples/scaled.ptx
+    check "what to do about that, too" grep -q CUDA_HOME out.errors
+fi
+cp "$BUILD/fake-nvjitlink.so" copy/libnvJitLink.so.12
+says "one of the loader's folders" "create SUCCESS, add 1 SUCCESS, $good" \
+    env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+mkdir -p other/lib64
+cp "$BUILD/fake-nvjitlink.so" other/lib64/libnvJitLink.so.13
+says "that of a toolkit" "create SUCCESS, add 1 SUCCESS, $good" \
+    env CUDA_HOME="$work/other" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+
+# What an interpreter calls. A sanitizer must be there before its program.
+if [ -n "${SANITIZE:-}" ]; then
+    skip 3 "a program that is not compiled with the sanitizer"
+elif ! command -v python3 > /dev/null; then
+    skip 3 "python3 is not installed"
+else
+    numba() { python3 "$ROOT/test/nvjitlink/numba.py" "$ours/libnvJitLink.so.13" "$@"; }
+    says "numba's calls" "version 13.0, errors: '', infos: ''" numba numba.cubin -arch=sm_90 -- ptx:examples/scale.ptx ptx:examples/scaled.ptx
+    client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+    check "they make the same" cmp numba.cubin out.cubin
+    numba numba.cubin -arch=sm_90 -- ptx:bad.ptx > said 2>&1
+    check "numba's error" grep -q 'nvJitLinkAddData: 4' said
+fi
+if [ -z "${SANITIZE:-}" ] && command -v valgrind > /dev/null; then
+    check "nothing is lost or read too far" env LD_LIBRARY_PATH="$ours" valgrind -q --error-exitcode=9 --leak-check=full \
+        --errors-for-leak-kinds=definite "$BUILD/nvjitlink_client" link out -arch=sm_90 -time -- 2:examples/scale.ptx 5:fatbin/b.sass.o 4:fatbin/bad.trunc200.fatbin
+else
+    skip 1 "valgrind"
+fi
+
+# Whatever allocation fails: results, no crash, no block that is lost, and no folder.
+if [ -n "${SANITIZE:-}" ]; then
+    skip 2 "faults: a sanitizer and build/fault.so cannot both come first"
+else
+    cp "$BUILD/fault.so" fault.so
+    faulty() { # faulty N: its status
+        env FAULT_ALLOCATION="$1" FAULT_COUNT="$work/count" FAULT_LEAKS="$work/leaks" LD_PRELOAD="$work/fault.so" \
+            LD_LIBRARY_PATH="$ours" "$BUILD/nvjitlink_client" link out -arch=sm_90 -time -verbose -- 2:examples/scale.ptx \
+            2:examples/scaled.ptx 5:fatbin/b.sass.o 4:fatbin/bad.trunc200.fatbin > said 2>&1
+    }
+    faulty 0
+    cp said normal
+    cp out.cubin normal.cubin
+    for ((n = 1; n <= $(cut -d ' ' -f 1 count); n += 17)); do
+        rm -f leaks
+        faulty "$n"
+        status=$?
+        # The client's own memory is 2.
+        if [ $status != 0 ] && [ $status != 2 ]; then echo "allocation $n: status $status"
+        elif [ $status = 0 ] && [ -s leaks ]; then echo "allocation $n: $(head -n 1 leaks)"
+        elif cmp -s said normal && ! cmp -s out.cubin normal.cubin; then echo "allocation $n: another cubin"
+        fi
+    done > log
+    if [ -s log ]; then fail "allocations that fail"; else pass; fi
+    check "no folder is left behind by these" test -z "$(ls -A "$TMPDIR")"
+fi
+
+# With a toolkit: both libraries.
+end() {
+    echo "$passed passed, $failed failed${1:+, $1 skipped}"
+    [ "$failed" = 0 ]
+    exit
+}
+missing=""
+[ -z "${SANITIZE:-}" ] || missing="comparisons in the plain build only"
+for tool in nvcc ptxas python3; do command -v $tool > /dev/null || missing="$tool is not installed"; done
+if [ -z "$missing" ]; then
+    toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+    theirs=$toolkit/lib64
+    [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
+fi
+[ -z "$missing" ] || { skip 150 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+unset MINILINK_ASSEMBLER FAKE_PTX
+source "$ROOT/test/nvjitlink/compare.sh"
+end $skipped
