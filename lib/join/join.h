@@ -11,7 +11,7 @@
  * own) stand behind the listed ones, in the order of the first functions that refer to them, at 16
  * bytes' alignment or what their place shows if that is more. A data section with bytes outside of
  * its objects, and all debug information but .debug_frame and units of .debug_line, is concatenated
- * in chunk order instead. Mercury sections (from sm_100 on) are left out, with a warning. */
+ * in chunk order instead. Mercury's twins of all this (from sm_100 on) go the same ways. */
 #ifndef MINILINK_JOIN_JOIN_H
 #define MINILINK_JOIN_JOIN_H
 
