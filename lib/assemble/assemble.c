@@ -202,6 +202,25 @@ static void make_tasks(struct assembly *assembly)
     }
 }
 
+/* All that ptxas is given, but for its files, is the same for all chunks, wherever it runs. */
+static void tell_options(const struct assembly *assembly)
+{
+    const struct assembler *opened = assembly->request->opened;
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    struct minilink_job job;
+    const char **options;
+
+    if (assembly->chunks->count == 0 || !opened || !opened->ptxas.path)
+        return;
+    context_defer(&cleanup, arena_cleanup, &arena);
+    job = workitem_job(assembly->items);
+    options = ptxas_options(&arena, &job);
+    for (size_t i = 0; options[i]; i++)
+        diag_verbose("ptxas is given %s", options[i]);
+    context_clean(&cleanup);
+}
+
 static bool is_cancelled(void *item)
 {
     return workitem_is_cancelled(item);
@@ -349,6 +368,7 @@ static enum link_code assemble(void *argument)
     cubins->count = assembly->chunks->count;
     progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
     prepare(assembly);
+    tell_options(assembly);
     stop_watch(assembly->request->stop, give_up, &assembly->options);
     make_tasks(assembly);
     if (assembly->request->distribution)

@@ -83,6 +83,9 @@ _Static_assert(offsetof(struct work_item, result) == 36, "result");
  * jumps out: memory that runs out inside is a result. May be called in the link thread too. */
 void workitem_run(void *item);
 
+/* What the assembler is told of an item, but for its name. */
+struct minilink_job workitem_job(const struct work_item *item);
+
 /* True when the chunk is given up, because one before it failed. */
 bool workitem_is_cancelled(const struct work_item *item);
 

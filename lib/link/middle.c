@@ -112,10 +112,7 @@ static const char *const *assembler_options(const struct link *link, struct aren
         given = link->entries.without_patterns;
     if (!is_ptxas)
         return given;
-    given = forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
-    for (size_t i = 0; given[i]; i++)
-        diag_verbose("ptxas is given %s", given[i]);
-    return given;
+    return forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
 }
 
 /* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
