@@ -40,10 +40,10 @@ struct assembly {
     uint32_t threads;
 };
 
-/* Tasks are ordered by 32 bits; what is heavier than that is all equally heavy. */
-static uint32_t priority_of(uint64_t weight)
+/* Tasks are ordered by 32 bits; what is more urgent than that is all equally urgent. */
+static uint32_t priority_of(uint64_t priority)
 {
-    return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+    return priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX;
 }
 
 /* The count that 0 stands for: as many as there are CPUs, but no more than pieces of work. */
@@ -198,7 +198,7 @@ static void make_tasks(struct assembly *assembly)
             assembly->cubins->found++;
         else
             assembly->tasks[assembly->task_count++] = (struct dispatch_task){
-                workitem_run, &assembly->items[i], priority_of(chunk->weight)};
+                workitem_run, &assembly->items[i], priority_of(chunk->priority)};
     }
 }
 
