@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/assemble.h"
 #include "assemble/remember.h"
 #include "base/clock.h"
 #include "base/ending.h"
@@ -109,7 +110,7 @@ static struct minilink_job make_job(const struct chunk_output *output, const cha
                                  .machine64 = is_64bit,
                                  .debug = debug,
                                  .line_info = options->line_info,
-                                 .mode = mode,
+                                 .mode = assemble_told_mode(mode),
                                  .maxrregcount = options->maxrregcount,
                                  .options = options->options,
                                  .cancelled = &output->cancelled,

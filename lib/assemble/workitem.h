@@ -63,7 +63,7 @@ struct work_item {
     uint8_t debug;
     uint8_t padding;
     struct assemble_options *options;
-    uint32_t mode;  /* enum minilink_mode */
+    uint32_t mode;  /* enum minilink_mode, or ASSEMBLE_MODE_SASS */
     int32_t result; /* enum link_code or a code of the assembler; written by the worker */
 };
 

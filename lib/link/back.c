@@ -53,7 +53,7 @@ static bool read_chunks(const struct link *link, struct merged *merged)
     if (!ok || link->assembled.cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, link->assembled.cubins.count, link->cut.chunks.symbols,
-                     link->cut.chunks.symbol_count);
+                     link->cut.chunks.symbol_count, state_is_sass(link));
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
@@ -115,6 +115,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .abi = request->output_abi,

@@ -124,7 +124,7 @@ void mercury_begin(struct merging *m)
     struct twins *twins = arena_zalloc(&m->arena, 1, sizeof *twins);
     uint32_t *owner_of;
 
-    if (!merging_is_mercury(m) || !find_tables(m, twins))
+    if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m, twins))
         return;
     owner_of = merging_none(m, m->section_base[m->count]);
     twins->owner_of = owner_of;

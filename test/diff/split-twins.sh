@@ -5,6 +5,7 @@
 # whole: nvlink links what ptxas makes of the unsplit program (-emit-ptx): twins of functions that have the same code are
 # the same, and all twins are there (twincmp.py). again: nvlink links the split program's relocatable cubin (-r), in
 # which it reads the twins, and comes to the same executable as minilink (cubincmp.py).
+# With --binary-kind=sass there are no twins, and nothing is said.
 # What known-differences lists by `split-whole` or `split-again` is skipped when it differs, and an error when not.
 # Needs ptxas, nvlink and python3; without them it is skipped, loudly.
 set -u
@@ -17,7 +18,7 @@ programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -minde
 for tool in ptxas nvlink python3; do
     if ! command -v $tool > /dev/null; then
         echo "split-twins: $tool is not installed: SKIPPED"
-        echo "0 passed, 0 failed, $(($(wc -w <<< "$programs") * 14)) skipped"
+        echo "0 passed, 0 failed, $(($(wc -w <<< "$programs") * 20)) skipped"
         exit 0
     fi
 done
@@ -72,6 +73,8 @@ run() {
         python3 test/diff/twincmp.py "$work/split.cubin" "$work/whole.cubin" > "$work/log" 2>&1
         judge whole "$1" "$target $1 $way" $?
         compared=$((compared + $(sed -n 's/ functions compared.*//p' "$work/log")))
+        link sass.cubin --binary-kind=sass && ! grep -q Mercury "$work/log" && ! readelf -SW "$work/sass.cubin" 2> "$work/log" | grep -q merc
+        judge sass "$1" "$target $1 $way" $?
         again
         judge again "$1" "$target $1 $way" $?
     done
