@@ -145,6 +145,13 @@ struct merge_report {
     struct merge_places places;
 };
 
+/* True when code for `sm` may be merged for a target: measured, nvlink 13.0 takes that for an older
+ * one of the same major number, too, and writes the target's number. */
+static inline bool merge_takes_code(uint32_t sm, struct arch target)
+{
+    return sm / 10 == target.sm / 10 && sm <= target.sm;
+}
+
 /* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.
  * Errors and warnings in nvlink's words; all errors of a step are reported before it fails.
  * `report` may be NULL. The image has views into the cubins. */
