@@ -56,7 +56,7 @@ again() {
 } 2> /dev/null # nvlink may crash, and bash would say so
 
 run() {
-    rm -rf "$work"/*
+    rm -rf "${work:?}"/*
     mkdir "$work/in"
     for source in fixtures/programs/"$1"/*.ptx; do
         sed -e "s/^\.target sm_90/.target $target/" -e 's/^\.version [1-8]\..*/.version 9.0/' "$source" > "$work/in/$(basename "$source")"
