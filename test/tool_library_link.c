@@ -2,8 +2,9 @@
  *
  *     tool_library_link files|data OUT WORD...     3> REPORT
  *
- * Writes what there is of OUT (the cubin), OUT.ptx, OUT.errors, OUT.infos and OUT.kernels. The
- * status is the result; 255 when the library breaks a promise, which the report tells. */
+ * Writes what there is of OUT (the cubin), OUT.ptx, OUT.errors, OUT.infos and OUT.kernels; nothing
+ * when OUT is "-". The program uses the locale of its environment. The status is the result; 255
+ * when the library breaks a promise, which the report tells. */
 #include "library/links.h"
 #include "library/process.h"
 #include "library/tally.h"
@@ -60,9 +61,11 @@ int main(int argc, char **argv)
         return 2;
     for (int i = 3; i < argc; i++)
         links_add_word(&one, argv[i]);
+    setlocale(LC_ALL, "");
     process_look(&before);
     code = links_run(&link, &one, strcmp(argv[1], "data") == 0 ? LINKS_DATA : LINKS_FILES);
-    write_all(link, argv[2]);
+    if (strcmp(argv[2], "-") != 0)
+        write_all(link, argv[2]);
     minilink_destroy(&link);
     check(!link, "a destroyed link is not NULL");
     changed = process_changed(&before);

@@ -22,18 +22,22 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-timeout 900 "$BUILD/tool_library_answers" "$ROOT/fixtures" 3> report > printed 2>&1
-check "what functions answer" "$?" 0
-grep ^failed report
-echo "answers: $(tail -n 1 report)"
-check "nothing is printed" "$(cat printed)" ""
+for tool in answers assembler; do
+    timeout 900 "$BUILD/tool_library_$tool" "$ROOT/fixtures" 3> report > printed 2>&1
+    check "tool_library_$tool" "$?" 0
+    grep ^failed report
+    echo "$tool: $(tail -n 1 report)"
+    check "nothing is printed by tool_library_$tool" "$(cat printed)" ""
+done
 
+# The locale of the program that links.
+locale=(env)
 # linked HOW CODE WORD...: by the library as out*; with the result CODE, and without a word of its own.
 linked() {
     local how=$1 code=$2
     shift 2
     rm -f out*
-    timeout 900 "$BUILD/tool_library_link" "$how" out "$@" 3> report > printed 2>&1
+    timeout 900 "${locale[@]}" "$BUILD/tool_library_link" "$how" out "$@" 3> report > printed 2>&1
     check "$how: the result of $*" "$?" "$code"
     check "$how: what is printed of $*" "$(cat printed; grep ^failed report)" ""
 }
@@ -124,6 +128,53 @@ if command -v ptxas > /dev/null; then
     same -w -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --minimum-chunk=1 "$F"/{a,b,c}.lto.o
 else
     skip "ptxas is not installed: links by it"
+fi
+# Numbers are read and written as in the C locale, whatever the caller's is.
+cat > float.ptx << 'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .f64 %fd<2>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [out];
+	mov.f64 %fd1, 1.5;
+	st.global.f64 [%rd1], %fd1;
+	ret;
+}
+END
+mkdir locales
+if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 > /dev/null 2>&1; then
+    locale=(env LOCPATH="$work/locales" LC_ALL=de_DE.UTF-8)
+    same -arch=sm_90 float.ptx
+    same -arch=sm_90 -split-compile-extended=4 --minimum-chunk=1 --explain-split float.ptx "$ROOT"/fixtures/examples/scale{,d}.ptx
+    linked data 0 -arch=sm_90 -w --report=report.json --time-trace=trace.json float.ptx
+    if command -v python3 > /dev/null; then
+        for file in report.json trace.json; do
+            check "$file has no commas in numbers" "$(python3 -m json.tool $file 2>&1 > /dev/null)" ""
+        done
+    fi
+    locale=(env)
+else
+    skip "localedef is not installed, or knows no de_DE: another locale"
+fi
+
+# A limit of the size of files ends no process.
+limited() {
+    local code=$1
+    shift
+    # What the shell says of an end by a signal is not of interest.
+    { (ulimit -f 1; exec "$BUILD/tool_library_link" data - -w -arch=sm_90 "$@" 3> report > printed 2>&1); } 2> /dev/null
+    check "files that may not grow: $*" "$? $(cat printed)" "$code "
+}
+if [ -z "${SANITIZE:-}" ]; then
+    limited 0 --cache-dir=limited "$F"/{a,b,c}.lto.o
+    limited 66 --report=limited.json "$F"/{a,b,c}.lto.o
+    limited 66 --keep=limited.keep "$F"/{a,b,c}.lto.o
+    { cat any.ltoir; head -c 100000 /dev/zero; } > large.ltoir
+    minifat --arch=sm_90 made.ptx --kind=nvvm large.ltoir -o large.fatbin
+    limited 66 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" large.fatbin
 fi
 check "no temporary file is left" "$(ls -A temporary)" ""
 
