@@ -3,6 +3,7 @@
 
 #include "command/reporting.h"
 #include "library/handle.h"
+#include "library/outside.h"
 #include "link/link.h"
 
 static bool is_of_error(struct minilink *link, enum diag_severity severity)
@@ -28,20 +29,20 @@ static void write_log(void *argument, int severity, struct text lines)
 
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
 {
-    struct context outside;
+    struct outside outside;
     enum link_code code;
 
     if (link->is_command) {
         reporting_set(&link->options);
         return (int)context_run(function, argument);
     }
-    if (!context_enter(&outside))
+    if (!outside_leave(&outside))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
     context_get()->keeps_mangled = true; /* as whoever calls wants to find them */
     context_get()->writer = &link->writer;
     code = context_run(function, argument);
-    context_leave(&outside);
+    outside_return(&outside);
     return (int)code;
 }
 

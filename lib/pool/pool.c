@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/ending.h"
+#include "base/plain_locale.h"
 #include "pool/pqueue.h"
 
 struct thread_entry {
@@ -119,6 +120,7 @@ static void *worker_main(void *argument)
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
     take_name();
+    plain_locale_use(); /* a thread begins with the program's, not with its maker's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
         task->node.func(task->node.arg);
