@@ -37,7 +37,8 @@ extern char **environ;
 
 struct process_state {
     struct sigaction actions[NSIG];
-    sigset_t mask;
+    sigset_t mask, pending;
+    locale_t thread_locale;
     stack_t signal_stack;
     mode_t umask;
     char folder[PATH_MAX];
@@ -115,6 +116,8 @@ static inline void process_look(struct process_state *state)
     for (int i = 1; i < NSIG; i++)
         sigaction(i, NULL, &state->actions[i]);
     pthread_sigmask(SIG_BLOCK, NULL, &state->mask);
+    sigpending(&state->pending);
+    state->thread_locale = uselocale((locale_t)0);
     sigaltstack(NULL, &state->signal_stack);
     state->umask = umask(0);
     umask(state->umask);
@@ -159,6 +162,10 @@ static inline const char *process_changed(const struct process_state *before)
     }
     if (!process_same_signals(&before->mask, &now.mask))
         return "the signal mask";
+    if (!process_same_signals(&before->pending, &now.pending))
+        return "the signals that wait";
+    if (before->thread_locale != now.thread_locale)
+        return "the thread's locale";
     if (before->signal_stack.ss_sp != now.signal_stack.ss_sp)
         return "the signals' stack";
     if (before->umask != now.umask)
