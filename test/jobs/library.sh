@@ -114,6 +114,15 @@ for time in first second; do
     check "$time with a cache" "$(cmp out command.cubin 2>&1)" ""
 done
 
+# A plan, which other processes do.
+chunks=(-w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1 "$F"/{a,b,c}.lto.o)
+linked data 0 --emit-plan=a.plan "${chunks[@]}"
+check "a plan makes no cubin" "$(ls out 2> /dev/null)" ""
+tool_distribute a.plan > /dev/null || check "the plan's jobs" $? 0
+linked data 0 --resume-plan=a.plan "${chunks[@]}"
+minilink "${chunks[@]}" -o command.cubin
+check "the bytes of a plan" "$(cmp out command.cubin 2>&1)" ""
+
 # LTO-IR, by a library that plays libnvJitLink, which takes the program minilink.
 {
     printf '.version 8.0\n.target sm_90\n.address_size 64\n'
