@@ -223,7 +223,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 150 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 234 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
 end $skipped
