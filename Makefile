@@ -40,7 +40,7 @@ TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
-HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/unit/*.h test/unit/*/*.h))
+HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/library/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
@@ -263,11 +263,12 @@ asan:
 tsan:
 	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g'
 
-# What pkg-config tells about an installed minilink: where its headers are.
+# What pkg-config tells about an installed minilink: where its headers and libraries are, which another PREFIX changes.
+.PHONY: $(BUILD)/minilink.pc
 $(BUILD)/minilink.pc: cmd/minilink/minilink.pc.in lib/link/link.h Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@BINDIR@|$(BINDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	    -e "s|@VERSION@|$(VERSION)|" $< > $@
+	    -e 's|@LIBDIR@|$(LIBDIR)|; s|@LIBRARIES@|$(strip $(LDLIBS)) -pthread|' -e "s|@VERSION@|$(VERSION)|" $< > $@
 
 $(BUILD)/completions/%: $(BUILD)/minilink
 	$(Q)mkdir -p $(@D)
@@ -275,6 +276,8 @@ $(BUILD)/completions/%: $(BUILD)/minilink
 
 INSTALLED_PROGRAMS = $(PROGRAMS) $(SCRIPTS) minilink-shim
 INSTALLED_HEADERS = $(wildcard lib/include/minilink/*.h)
+INSTALLED_LIBRARIES = libminilink.so.0 public/libminilink.a
+FUNCTIONS = $(shell sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS))
 SHELLS = bash zsh fish
 EXAMPLES = $(sort $(patsubst fixtures/examples/%,%,$(wildcard fixtures/examples/*.* fixtures/examples/*/*)))
 
@@ -283,11 +286,14 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(MAN_SECTIONS:%=$(DESTDIR)$(MANDIR)/man%)
 	install -m 755 $(INSTALLED_PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(BINDIR)
 	install -m 644 $(INSTALLED_HEADERS) $(DESTDIR)$(INCLUDEDIR)/minilink
+	install -m 644 $(INSTALLED_LIBRARIES:%=$(BUILD)/%) $(DESTDIR)$(LIBDIR)
+	ln -sf libminilink.so.0 $(DESTDIR)$(LIBDIR)/libminilink.so
 	install -m 644 $(BUILD)/minilink.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -d $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
-	install -m 755 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	install -m 644 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
 	ln -sf libnvJitLink.so.13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink/libnvJitLink.so
 	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
+	for name in $(FUNCTIONS); do ln -sf minilink.3 $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done
 	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
 	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
 	install -m 644 $(BUILD)/completions/fish $(DESTDIR)$(FISHDIR)/minilink.fish
@@ -299,6 +305,8 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 # The folders that others use too stay.
 uninstall:
 	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(INSTALLED_LIBRARIES)) libminilink.so)
+	rm -f $(FUNCTIONS:%=$(DESTDIR)$(MANDIR)/man3/%.3)
 	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/minilink $(DESTDIR)$(DOCDIR)

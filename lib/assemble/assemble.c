@@ -40,10 +40,10 @@ struct assembly {
     uint32_t threads;
 };
 
-/* Tasks are ordered by 32 bits; what is heavier than that is all equally heavy. */
-static uint32_t priority_of(uint64_t weight)
+/* Tasks are ordered by 32 bits; what is more urgent than that is all equally urgent. */
+static uint32_t priority_of(uint64_t priority)
 {
-    return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+    return priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX;
 }
 
 /* The count that 0 stands for: as many as there are CPUs, but no more than pieces of work. */
@@ -198,8 +198,27 @@ static void make_tasks(struct assembly *assembly)
             assembly->cubins->found++;
         else
             assembly->tasks[assembly->task_count++] = (struct dispatch_task){
-                workitem_run, &assembly->items[i], priority_of(chunk->weight)};
+                workitem_run, &assembly->items[i], priority_of(chunk->priority)};
     }
+}
+
+/* All that ptxas is given, but for its files, is the same for all chunks, wherever it runs. */
+static void tell_options(const struct assembly *assembly)
+{
+    const struct assembler *opened = assembly->request->opened;
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    struct minilink_job job;
+    const char **options;
+
+    if (assembly->chunks->count == 0 || !opened || !opened->ptxas.path)
+        return;
+    context_defer(&cleanup, arena_cleanup, &arena);
+    job = workitem_job(assembly->items);
+    options = ptxas_options(&arena, &job);
+    for (size_t i = 0; options[i]; i++)
+        diag_verbose("ptxas is given %s", options[i]);
+    context_clean(&cleanup);
 }
 
 static bool is_cancelled(void *item)
@@ -349,6 +368,7 @@ static enum link_code assemble(void *argument)
     cubins->count = assembly->chunks->count;
     progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
     prepare(assembly);
+    tell_options(assembly);
     stop_watch(assembly->request->stop, give_up, &assembly->options);
     make_tasks(assembly);
     if (assembly->request->distribution)

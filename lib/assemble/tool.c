@@ -20,17 +20,6 @@
 #define OWN_MEMORY            ((uint64_t)32 << 20)
 #define OWN_MEMORY_PER_BYTE   8u
 
-static struct minilink_job job_of(const struct work_item *item)
-{
-    return (struct minilink_job){.arch = item->options->arch,
-                                 .machine64 = item->is_64bit,
-                                 .debug = item->debug,
-                                 .line_info = item->options->line_info,
-                                 .mode = item->mode,
-                                 .maxrregcount = item->options->maxrregcount,
-                                 .options = item->options->options};
-}
-
 /* Words in an arena; the room is known beforehand. */
 struct words {
     const char **list;
@@ -138,7 +127,7 @@ const char *tool_minilink(struct arena *arena, const struct distribution *distri
 void tool_choose(struct distribute_batch *batch, const struct elsewhere *elsewhere)
 {
     const struct work_item *item = elsewhere->items[0];
-    const struct minilink_job job = job_of(item);
+    const struct minilink_job job = workitem_job(item);
 
     batch->tool.input_suffix = ".ptx";
     batch->tool.output_suffix = ".cubin";

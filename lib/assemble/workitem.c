@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/assemble.h"
 #include "assemble/remember.h"
 #include "base/clock.h"
 #include "base/ending.h"
@@ -95,6 +96,35 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
     return LINK_OK;
 }
 
+/* The one place that says what of an item the assembler is told. */
+static struct minilink_job make_job(const struct chunk_output *output, const char *ptx,
+                                    uint32_t sm_version, bool addr64, bool is_64bit, bool debug,
+                                    const struct assemble_options *options, uint32_t mode)
+{
+    return (struct minilink_job){.size = sizeof(struct minilink_job),
+                                 .ptx = ptx,
+                                 .ptx_size = output->ptx_size,
+                                 .arch = options->arch,
+                                 .sm = sm_version,
+                                 .address64 = addr64,
+                                 .machine64 = is_64bit,
+                                 .debug = debug,
+                                 .line_info = options->line_info,
+                                 .mode = assemble_told_mode(mode),
+                                 .maxrregcount = options->maxrregcount,
+                                 .options = options->options,
+                                 .cancelled = &output->cancelled,
+                                 .threads = options->threads,
+                                 .thread_limit = options->thread_limit,
+                                 .jobserver = options->jobserver};
+}
+
+struct minilink_job workitem_job(const struct work_item *item)
+{
+    return make_job(item->output_ptr, item->ptx, item->sm_version, item->addr64, item->is_64bit,
+                    item->debug, item->options, item->mode);
+}
+
 /* The counterpart of the description's ptxas_compile_split, with its eight arguments. */
 static enum link_code compile_chunk(struct chunk_output *output, const char *ptx,
                                     uint32_t sm_version, bool addr64, bool is_64bit, bool debug,
@@ -103,23 +133,7 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
     char name[WORKITEM_NAME_SIZE];
     struct call call = {
         .assembler = options->assembler,
-        .job = {.size = sizeof(struct minilink_job),
-                .name = workitem_name(output->index, name),
-                .ptx = ptx,
-                .ptx_size = output->ptx_size,
-                .arch = options->arch,
-                .sm = sm_version,
-                .address64 = addr64,
-                .machine64 = is_64bit,
-                .debug = debug,
-                .line_info = options->line_info,
-                .mode = mode,
-                .maxrregcount = options->maxrregcount,
-                .options = options->options,
-                .cancelled = &output->cancelled,
-                .threads = options->threads,
-                .thread_limit = options->thread_limit,
-                .jobserver = options->jobserver},
+        .job = make_job(output, ptx, sm_version, addr64, is_64bit, debug, options, mode),
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
         .sink = &output->sink,
@@ -127,6 +141,7 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
     };
     uint64_t start = clock_now();
 
+    call.job.name = workitem_name(output->index, name);
     ending_guard(collect, &call);
     output->nanoseconds = clock_now() - start;
     record(&call, output, start, options->cache ? "miss" : NULL);

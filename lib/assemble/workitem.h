@@ -63,7 +63,7 @@ struct work_item {
     uint8_t debug;
     uint8_t padding;
     struct assemble_options *options;
-    uint32_t mode;  /* enum minilink_mode */
+    uint32_t mode;  /* enum minilink_mode, or ASSEMBLE_MODE_SASS */
     int32_t result; /* enum link_code or a code of the assembler; written by the worker */
 };
 
@@ -82,6 +82,9 @@ _Static_assert(offsetof(struct work_item, result) == 36, "result");
 /* What the pool runs: assembles the chunk of `item`, a struct work_item, and sets its result. Never
  * jumps out: memory that runs out inside is a result. May be called in the link thread too. */
 void workitem_run(void *item);
+
+/* What the assembler is told of an item, but for its name. */
+struct minilink_job workitem_job(const struct work_item *item);
 
 /* True when the chunk is given up, because one before it failed. */
 bool workitem_is_cancelled(const struct work_item *item);

@@ -117,19 +117,29 @@ const char *const *assembler_names(void)
 }
 
 /* nvlink's words where it has them. */
+/* The words of nvlink 13.0, which has them in this order. */
+static const char *const elflink_texts[] = {
+    "no error",
+    "elfLink internal error",
+    "elfLink error on cubin",
+    "elfLink fatbinary error",
+    "elfLink memory error",
+    "elfLink JIT compile failed",
+    "elfLink JIT link failed",
+    "elfLink nvvm error",
+    "elfLink error cubin not relocatable",
+    "elfLink error cubin not compatible",
+    "elfLink cubin arch not compatible",
+    "elfLink linker library load error",
+    "elfLink error incompatible formats",
+    "elfLink error finalization failed",
+};
+
 const char *assembler_code_text(int code)
 {
+    if (code >= 0 && (size_t)code < sizeof elflink_texts / sizeof *elflink_texts)
+        return elflink_texts[code];
     switch (code) {
-    case LINK_OK:
-        return "no error";
-    case LINK_INTERNAL:
-        return "elfLink internal error";
-    case LINK_FAILED:
-        return "elfLink JIT compile failed";
-    case LINK_NVVM_ERROR:
-        return "elfLink nvvm error";
-    case LINK_NOT_RELOCATABLE:
-        return "elfLink error cubin not relocatable";
     case LINK_NO_MEMORY:
         return "elfLink memory error";
     case LINK_CANCELLED:

@@ -30,9 +30,11 @@ enum link_code {
     LINK_OK = 0,
     LINK_INTERNAL = 1,        /* internal error; or, beside a cubin: */
     LINK_WARNED = 1,          /* success with a warning */
+    LINK_CUBIN = 2,           /* the assembler's output is damaged */
     LINK_FAILED = 5,          /* assembling failed */
     LINK_NVVM_ERROR = 7,      /* libnvvm refused the program */
     LINK_NOT_RELOCATABLE = 8, /* the assembler's output is not a relocatable cubin */
+    LINK_WRONG_TARGET = 10,   /* it is for another target */
     LINK_NO_MEMORY = 64,
     LINK_CANCELLED = 65,   /* given up because another chunk failed or a signal came */
     LINK_ENVIRONMENT = 66, /* no process, no file; what is wrong has been reported */

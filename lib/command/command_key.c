@@ -40,6 +40,7 @@ const char *const command_key_counted[] = {
     "shared",
     "assembler",
     "output-abi",
+    "binary-kind",
     "lto-source",
     "lto-jobs",
     "consensus",

@@ -37,6 +37,7 @@ CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
 CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
+CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(concurrencies, {"auto", CONCURRENCY_AUTO}, {"on", CONCURRENCY_ON}, {"off", CONCURRENCY_OFF});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
@@ -136,6 +137,8 @@ const struct option_row option_table[] = {
      "Kill a ptxas that takes longer for one chunk; 0, the default, is no limit"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
+    {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER,
+     "sass: from sm_100 on, code for the target only, without the form that is for others"},
 
     {"lto-source", NULL, "auto|ptx|ltoir", CHOICE(link.lto_source, lto_sources), GROUP_LTO,
      "What -lto links of members with LTO-IR: it, by a toolkit's libnvJitLink, or the PTX beside it"},

@@ -258,6 +258,8 @@ unsigned format_relocation_size(uint32_t type)
     case 0x47: /* 32_HI */
     case R_CUDA_UNUSED_CLEAR32:
     case R_CUDA_UNIFIED_32:
+    case R_MERCURY_ABS32:
+    case R_MERCURY_PROG_REL32:
         return 4;
     default:
         return 8;

@@ -93,6 +93,7 @@ static json_t *make_job(struct maker *maker, const struct distribute_batch *batc
 
 static void make_document(struct maker *maker, const struct distribute_batch *batch)
 {
+    const char *output = batch->distribution->output; /* none where it stays in memory */
     json_t *common = checked(maker, json_object()), *jobs = checked(maker, json_array());
     json_t *inputs = make_list(maker, batch->tool.inputs);
 
@@ -101,7 +102,7 @@ static void make_document(struct maker *maker, const struct distribute_batch *ba
     maker->root = checked(maker, json_object());
     set(maker, maker->root, "common", common);
     set(maker, maker->root, "jobs", jobs);
-    set(maker, common, "linker_output", make_string(maker, batch->distribution->output));
+    set(maker, common, "linker_output", make_string(maker, output ? output : ""));
     set(maker, common, "args", make_list(maker, batch->tool.words));
     set(maker, common, "inputs", inputs);
     for (size_t i = 0; i < batch->count; i++)

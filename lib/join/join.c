@@ -28,19 +28,6 @@ static bool check_inputs(const struct cubin *const *cubins, size_t count)
     return ok;
 }
 
-/* From sm_100 on cubins hold their code a second time, in a form of its own that is not joined. */
-static void warn_mercury(const struct cubin *const *cubins, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t s = 1; s < cubins[i]->section_count; s++)
-            if (cubin_is_mercury(&cubins[i]->sections[s])) {
-                diag_caution("Mercury sections of '%s' and other inputs are not carried over; the "
-                             "output runs on its own target only",
-                             cubins[i]->name);
-                return;
-            }
-}
-
 /* e_flags name the section of the note .note.nv.cuinfo. */
 static void set_flags(struct cubin *joined)
 {
@@ -51,6 +38,7 @@ static void set_flags(struct cubin *joined)
 
 static bool run(struct join *join)
 {
+    join_find_twins(join);
     if (!join_resolve(join))
         return false;
     join_fold(join);
@@ -83,22 +71,24 @@ static void free_join(void *argument)
 }
 
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count)
+                 const struct chunk_symbol *symbols, size_t symbol_count, bool sass_only)
 {
-    struct join join = {.out = joined, .count = count, .symbols = symbols};
+    struct join join = {.out = joined, .count = count, .symbols = symbols, .sass_only = sass_only};
     struct context_cleanup cleanup;
     bool ok;
 
     *joined = (struct cubin){.name = "lto.cubin", .type = ET_REL};
     if (count == 0 || !check_inputs(cubins, count))
         return false;
-    warn_mercury(cubins, count);
     joined->toolkit = cubins[0]->toolkit;
     joined->flags = cubins[0]->flags;
     context_defer(&cleanup, free_join, &join);
     join.inputs = arena_zalloc(&join.arena, count, sizeof *join.inputs);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         join.inputs[i].cubin = cubins[i];
+        join.inputs[i].sections =
+            arena_zalloc(&join.arena, cubins[i]->section_count, sizeof *join.inputs[i].sections);
+    }
     for (size_t i = 0; i < symbol_count; i++)
         table_add(&join.listed, symbols[i].name, (uint32_t)i);
     ok = run(&join);

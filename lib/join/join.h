@@ -11,7 +11,7 @@
  * own) stand behind the listed ones, in the order of the first functions that refer to them, at 16
  * bytes' alignment or what their place shows if that is more. A data section with bytes outside of
  * its objects, and all debug information but .debug_frame and units of .debug_line, is concatenated
- * in chunk order instead. Mercury sections (from sm_100 on) are left out, with a warning. */
+ * in chunk order instead. Mercury's twins of all this (from sm_100 on) go the same ways. */
 #ifndef MINILINK_JOIN_JOIN_H
 #define MINILINK_JOIN_JOIN_H
 
@@ -23,8 +23,10 @@
 
 /* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named
  * "lto.cubin". `symbols` are those of the chunks (struct chunks). One cubin is brought into the
- * same canonical order. False, and errors, when two chunks define a symbol that is no replica. */
+ * same canonical order. With
+ * `sass_only` Mercury's twins are left out, without a word. False, and errors, when two chunks
+ * define a symbol that is no replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count);
+                 const struct chunk_symbol *symbols, size_t symbol_count, bool sass_only);
 
 #endif

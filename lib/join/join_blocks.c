@@ -158,6 +158,11 @@ static int by_field(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+static bool is_address(uint32_t type)
+{
+    return type == R_CUDA_64 || type == R_MERCURY_64 || type == R_MERCURY_FUNC64;
+}
+
 /* All 64-bit fields of the section that hold a symbol. */
 static struct field *find_fields(struct join *join, const struct join_input *input,
                                  uint32_t section, size_t *count)
@@ -168,14 +173,14 @@ static struct field *find_fields(struct join *join, const struct join_input *inp
     *count = 0;
     for (uint32_t i = input->sections[section].first_relocations; i;
          i = input->sections[i].next_relocations)
-        most += input->cubin->sections[i].relocation_count;
+        most += input->sections[i].relocation_count;
     fields = arena_alloc(&join->arena, most, sizeof *fields);
     for (uint32_t i = input->sections[section].first_relocations; i;
          i = input->sections[i].next_relocations) {
-        const struct cubin_section *s = &input->cubin->sections[i];
+        const struct join_input_section *s = &input->sections[i];
 
         for (size_t k = 0; k < s->relocation_count; k++)
-            if (s->relocations[k].type == R_CUDA_64)
+            if (is_address(s->relocations[k].type))
                 fields[(*count)++] =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
     }
@@ -307,7 +312,7 @@ static bool relocations_are_inside(const struct join *join, uint32_t cubin, uint
 
     for (uint32_t i = input->sections[section].first_relocations; i;
          i = input->sections[i].next_relocations) {
-        const struct cubin_section *s = &input->cubin->sections[i];
+        const struct join_input_section *s = &input->sections[i];
 
         for (size_t k = 0; k < s->relocation_count; k++) {
             uint64_t offset = s->relocations[k].offset;
@@ -331,7 +336,7 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
         ok = cut_objects(join, cubin, section);
     else if (join->united[join->inputs[cubin].sections[section].united].is_frames)
         ok = cut_frames(join, cubin, section);
-    else if (text_equal(source->name, TEXT(".debug_line")))
+    else if (text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_line")))
         ok = cut_lines(join, cubin, section);
     else
         return false;

@@ -48,6 +48,7 @@ struct united_section {
     uint64_t size;
     bool is_shared;    /* objects without a place: only their sizes count */
     bool is_frames;    /* .debug_frame */
+    bool is_copied;    /* Mercury's twin of data: its blocks are where the data's are */
     bool is_whole;     /* concatenated section by section, since its objects cannot be told apart */
     bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
                         */

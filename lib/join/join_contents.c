@@ -68,8 +68,10 @@ static void fill_own_infos(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
         const struct join_origin *origin = &join->origins[i];
+        uint32_t type = join->out->sections[i].type;
 
-        if (join->out->sections[i].type != SHT_CUDA_INFO || i == join->tables.info)
+        if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->tables.info ||
+            i == join->tables.twin_info)
             continue;
         add_records(&join->scratch, join, origin->cubin,
                     join->inputs[origin->cubin].cubin->sections[origin->section].data);
@@ -183,6 +185,33 @@ static int compare_values(const struct info_record *a, const struct info_record 
     return a->payload.size ? memcmp(a->payload.data, b->payload.data, a->payload.size) : 0;
 }
 
+static bool is_zero(struct bytes payload)
+{
+    for (size_t i = 0; i < payload.size; i++)
+        if (payload.data[i])
+            return false;
+    return true;
+}
+
+/* What all chunks with code can be finalized by (0: there is no code), as merge/notes.c has it. */
+static void take_finalizers(struct join *join, struct info_record *best,
+                            const struct info_record *record)
+{
+    size_t size = best->payload.size;
+    uint8_t *common;
+
+    if (is_zero(best->payload)) {
+        *best = *record;
+        return;
+    }
+    if (is_zero(record->payload) || record->payload.size != size)
+        return;
+    common = arena_alloc(&join->arena, size, 1);
+    for (size_t i = 0; i < size; i++)
+        common[i] = best->payload.data[i] & record->payload.data[i];
+    best->payload = (struct bytes){common, size};
+}
+
 /* .nv.compat: each attribute's greatest value, in the first chunk's order. */
 static void fill_compat(struct join *join)
 {
@@ -202,8 +231,11 @@ static void fill_compat(struct join *join)
             while (info_next(&rest, &record)) {
                 if (!known[record.attribute])
                     order[count++] = record.attribute;
-                if (!known[record.attribute] ||
-                    compare_values(&record, &best[record.attribute]) > 0)
+                if (known[record.attribute] && join->has_twins &&
+                    record.attribute == COMPAT_CAN_FASTPATH_FINALIZE)
+                    take_finalizers(join, &best[record.attribute], &record);
+                else if (!known[record.attribute] ||
+                         compare_values(&record, &best[record.attribute]) > 0)
                     best[record.attribute] = record;
                 known[record.attribute] = true;
             }
@@ -277,15 +309,32 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     section->size = size;
 }
 
+/* The twin of code names its function, and begins with the number of the code section. */
+static void name_twin(struct join *join, struct cubin_section *twin, uint32_t function,
+                      uint32_t text)
+{
+    uint8_t *data = arena_alloc(&join->out->arena, twin->size, 1);
+
+    memcpy(data, twin->data.data, twin->size);
+    memcpy(data, &text, sizeof text);
+    twin->data.data = data;
+    twin->info = function;
+}
+
 /* Each code section names its function. */
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         const struct join_function *function = &join->functions[f];
-        uint32_t joined = join->inputs[function->cubin].sections[function->text].joined;
+        const struct join_input *input = &join->inputs[function->cubin];
+        uint32_t joined = input->sections[function->text].joined;
+        uint32_t index = join->entities[function->entity].index;
         uint32_t *info = &join->out->sections[joined].info;
 
-        *info = (*info & 0xff000000u) | join->entities[function->entity].index;
+        *info = (*info & 0xff000000u) | index;
+        for (uint32_t i = function->text; i; i = input->sections[i].next_owned)
+            if (input->cubin->sections[i].type == SHT_CUDA_CAPMERC)
+                name_twin(join, &join->out->sections[input->sections[i].joined], index, joined);
     }
 }
 
@@ -306,6 +355,7 @@ void join_fill_sections(struct join *join)
         fill_callgraph(join, &strings);
     if (join->tables.prototypes)
         fill_prototypes(join, &strings);
+    join_fill_twins(join, &strings);
     fill_strings(join, &strings);
     context_clean(&cleanup);
 }

@@ -207,8 +207,8 @@ static bool records_equal(struct fold *fold, const struct copy *a, struct bytes 
 }
 
 static bool relocations_equal(struct fold *fold, const struct copy *a,
-                              const struct cubin_section *x, const struct copy *b,
-                              const struct cubin_section *y)
+                              const struct join_input_section *x, const struct copy *b,
+                              const struct join_input_section *y)
 {
     for (size_t i = 0; i < x->relocation_count; i++) {
         const struct cubin_relocation *r = &x->relocations[i];
@@ -230,12 +230,15 @@ static bool sections_equal(struct fold *fold, const struct copy *a, uint32_t x,
     if (!text_equal(s->name, t->name) || s->type != t->type || s->flags != t->flags ||
         s->alignment != t->alignment)
         return false;
-    if (s->type == SHT_CUDA_INFO)
+    if (s->type == SHT_CUDA_INFO || s->type == SHT_CUDA_MERC_INFO)
         return records_equal(fold, a, s->data, b, t->data);
     if (s->size != t->size)
         return false;
-    if (s->type == SHT_REL || s->type == SHT_RELA)
-        return relocations_equal(fold, a, s, b, t);
+    if (s->type == SHT_REL || s->type == SHT_RELA || s->type == SHT_CUDA_MERC_RELA)
+        return relocations_equal(fold, a, &fold->join->inputs[a->cubin].sections[x], b,
+                                 &fold->join->inputs[b->cubin].sections[y]);
+    if (s->type == SHT_CUDA_CAPMERC) /* begins with the number of the code section */
+        return memcmp(s->data.data + 4, t->data.data + 4, s->size - 4) == 0;
     if (cubin_is_text(s) && s->info >> 24 != t->info >> 24)
         return false;
     return s->has_no_bytes || bytes_equal(s->data, t->data);

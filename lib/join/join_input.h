@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cubin/cubin.h"
+#include "cubin/mercury.h"
 
 #define JOIN_NONE UINT32_MAX
 
@@ -22,6 +23,9 @@ struct join_input_section {
     bool has_symbol;            /* a section symbol stands for it */
     uint32_t first_relocations; /* the first section that relocates it, 0 = none */
     uint32_t next_relocations;  /* a relocation section's: the next of the same target */
+    const struct cubin_relocation *relocations; /* of Mercury's sections, too */
+    size_t relocation_count;
+    uint32_t plain;        /* a twin's: the section that it is the twin of, 0 = not known */
     uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
     struct join_block *blocks; /* united: by rising offset */
     size_t block_count;
@@ -36,6 +40,7 @@ struct join_record {
 
 struct join_input {
     const struct cubin *cubin;
+    struct cubin_twins twins;
     uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
     uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
     struct join_input_section *sections;

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
+#include "cubin/format.h"
 #include "join/join_input.h"
 #include "split/split.h"
 
@@ -78,12 +79,15 @@ struct join {
     size_t function_count;
     struct united_section *united;
     size_t united_count;
+    bool sass_only; /* without Mercury's sections */
+    bool has_twins; /* Mercury's sections take part */
     /* join_graph.c; join.c frees their lists */
     struct join_pairs calls, addresses, indirect, takers, prototypes;
     struct join_origin *origins; /* by joined section */
     uint32_t *section_symbols;   /* by joined section: its symbol, 0 = none */
     struct {
         uint32_t info, compat, callgraph, prototypes;
+        uint32_t twin_info, twin_symtab, twin_indices;
     } tables; /* joined sections, 0 = none */
 };
 
@@ -103,6 +107,18 @@ static inline bool join_is_dropped(const struct join_entity *entity)
     return entity->is_local && entity->listed == JOIN_NONE && entity->user == JOIN_NONE &&
            entity->used_by_copy && !entity->used_by_data;
 }
+
+/* True for Mercury's twin of variables, which stands as they stand. */
+static inline bool join_is_copied_twin(const struct cubin_section *section)
+{
+    return cubin_twin_is_shared(section) && section->type != SHT_PROGBITS &&
+           section->type != SHT_CUDA_RESERVED_SHARED;
+}
+
+/* The section that symbol `symbol` stands in, as relocation section `section` of the chunk sees it:
+ * Mercury's see twins. */
+uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
+                           uint32_t symbol);
 
 static inline const struct cubin_symbol *join_definition(const struct join *join, uint32_t entity)
 {

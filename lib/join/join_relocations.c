@@ -13,19 +13,19 @@
 #include "join/join_symbols.h"
 
 /* The addend as it counts in the joined cubin. */
-static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t symbol,
-                            int64_t addend)
+static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t section,
+                            uint32_t symbol, int64_t addend)
 {
     const struct join_input *input = &join->inputs[cubin];
-    const struct cubin_symbol *s = &input->cubin->symbols[symbol];
+    uint32_t seen = join_seen_section(join, cubin, section, symbol);
     uint32_t united;
 
-    if (s->type != STT_SECTION || s->section >= input->cubin->section_count)
+    if (input->cubin->symbols[symbol].type != STT_SECTION || seen >= input->cubin->section_count)
         return addend;
-    united = input->sections[s->section].united;
+    united = input->sections[seen].united;
     if (united == JOIN_NONE || join->united[united].is_shared)
         return addend;
-    return (int64_t)join_blocks_translate(join, cubin, s->section, (uint64_t)addend);
+    return (int64_t)join_blocks_translate(join, cubin, seen, (uint64_t)addend);
 }
 
 /* The addend of a relocation that counts from the begin of a section. Measured: ptxas gives the
@@ -39,9 +39,10 @@ static int64_t section_addend(const struct join *join, const struct united_secti
     const struct cubin *c = join->inputs[cubin].cubin;
 
     if (united->is_frames && !united->is_whole &&
-        c->symbols[relocation->symbol].section == c->sections[section].info)
+        join_seen_section(join, cubin, section, relocation->symbol) == c->sections[section].info)
         return (int64_t)block->placed;
-    return moved_addend(join, cubin, relocation->symbol, join_addend(c, section, relocation));
+    return moved_addend(join, cubin, section, relocation->symbol,
+                        join_addend(c, section, relocation));
 }
 
 /* Notes one relocation of a united section. Where it counts from the begin of a section, its addend
@@ -91,7 +92,7 @@ static struct united_section *target_of(const struct join *join, uint32_t cubin,
     const struct cubin_section *s = &input->cubin->sections[section];
     uint32_t united;
 
-    if ((s->type != SHT_REL && s->type != SHT_RELA) || s->info >= input->cubin->section_count)
+    if (input->sections[section].relocation_count == 0 || s->info >= input->cubin->section_count)
         return NULL;
     united = input->sections[s->info].united;
     return united == JOIN_NONE ? NULL : &join->united[united];
@@ -105,12 +106,12 @@ void join_gather_relocations(struct join *join)
 
             for (uint32_t i = 1; i < cubin->section_count; i++) {
                 struct united_section *united = target_of(join, c, i);
+                const struct join_input_section *list = &join->inputs[c].sections[i];
 
                 if (united && pass == 0)
-                    united->relocation_count += cubin->sections[i].relocation_count;
-                for (size_t k = 0; united && pass == 1 && k < cubin->sections[i].relocation_count;
-                     k++)
-                    gather_one(join, united, c, i, &cubin->sections[i].relocations[k]);
+                    united->relocation_count += list->relocation_count;
+                for (size_t k = 0; united && pass == 1 && k < list->relocation_count; k++)
+                    gather_one(join, united, c, i, &list->relocations[k]);
             }
         }
         for (size_t i = 0; pass == 0 && i < join->united_count; i++) {
@@ -126,12 +127,32 @@ void join_gather_relocations(struct join *join)
                   sizeof *join->united[i].relocations, by_kind_and_offset);
 }
 
+/* Hands relocations to a joined section; Mercury's stand in it as bytes, as they are read. */
+static void set_relocations(struct join *join, struct cubin_section *section,
+                            struct cubin_relocation *list, size_t count)
+{
+    Elf64_Rela *records;
+
+    section->size = count * section->entry_size;
+    if (section->type != SHT_CUDA_MERC_RELA) {
+        section->relocations = list;
+        section->relocation_count = count;
+        return;
+    }
+    records = arena_alloc(&join->out->arena, count, sizeof *records);
+    for (size_t i = 0; i < count; i++)
+        records[i] = (Elf64_Rela){.r_offset = list[i].offset,
+                                  .r_info = ELF64_R_INFO((uint64_t)list[i].symbol, list[i].type),
+                                  .r_addend = list[i].addend};
+    section->data = (struct bytes){(const uint8_t *)records, section->size};
+}
+
 /* Copies a function's relocations with their new symbols. */
 static void fill_own(struct join *join, struct cubin_section *section,
                      const struct join_origin *origin)
 {
-    const struct cubin_section *source =
-        &join->inputs[origin->cubin].cubin->sections[origin->section];
+    const struct join_input_section *source =
+        &join->inputs[origin->cubin].sections[origin->section];
     struct cubin_relocation *to =
         arena_alloc(&join->out->arena, source->relocation_count, sizeof *to);
     size_t count = 0;
@@ -140,16 +161,14 @@ static void fill_own(struct join *join, struct cubin_section *section,
         struct cubin_relocation r = source->relocations[i];
 
         if (r.symbol != 0) {
-            r.addend = moved_addend(join, origin->cubin, r.symbol, r.addend);
+            r.addend = moved_addend(join, origin->cubin, origin->section, r.symbol, r.addend);
             r.symbol = join_symbol_of(join, origin->cubin, r.symbol);
             if (r.symbol == 0)
                 continue;
         }
         to[count++] = r;
     }
-    section->relocations = to;
-    section->relocation_count = count;
-    section->size = count * section->entry_size;
+    set_relocations(join, section, to, count);
 }
 
 static void fill_united(struct join *join, struct cubin_section *section,
@@ -168,9 +187,7 @@ static void fill_united(struct join *join, struct cubin_section *section,
             to[count++] = (struct cubin_relocation){r->offset, r->type, symbol,
                                                     section->type == SHT_REL ? 0 : r->addend};
     }
-    section->relocations = to;
-    section->relocation_count = count;
-    section->size = count * section->entry_size;
+    set_relocations(join, section, to, count);
 }
 
 void join_fill_relocations(struct join *join)
@@ -178,7 +195,8 @@ void join_fill_relocations(struct join *join)
     for (size_t i = 1; i < join->out->section_count; i++) {
         struct cubin_section *section = &join->out->sections[i];
 
-        if (section->type != SHT_REL && section->type != SHT_RELA)
+        if (section->type != SHT_REL && section->type != SHT_RELA &&
+            section->type != SHT_CUDA_MERC_RELA)
             continue;
         if (join->origins[i].united != JOIN_NONE)
             fill_united(join, section, &join->united[join->origins[i].united]);

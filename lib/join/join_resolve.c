@@ -145,21 +145,30 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
 }
 
 /* The code section that a section belongs to: itself, or the target of its sh_info, or for
- * relocations of a function's constants that one's. */
-static uint32_t owner_of(const struct cubin *cubin, uint32_t section)
+ * relocations of a function's constants that one's. The twin of code names the function instead. */
+static uint32_t owner_of(const struct join *join, const struct cubin *cubin, uint32_t section)
 {
-    for (int steps = 0; steps < 3 && section != 0; steps++) {
+    for (int steps = 0; steps < 4 && section != 0; steps++) {
         const struct cubin_section *s = &cubin->sections[section];
 
         if (cubin_is_text(s))
             return section;
-        if (cubin_is_mercury(s) ||
-            !((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
+        if (cubin_is_mercury(s) && !join->has_twins)
+            return 0;
+        if (s->type == SHT_CUDA_CAPMERC)
+            return cubin->symbols[s->info].section;
+        if (!((s->flags & SHF_INFO_LINK) || s->type == SHT_REL || s->type == SHT_RELA) ||
             s->info >= cubin->section_count)
             return 0;
         section = s->info;
     }
     return 0;
+}
+
+static bool is_relocations(const struct join *join, const struct cubin_section *section)
+{
+    return section->type == SHT_REL || section->type == SHT_RELA ||
+           (section->type == SHT_CUDA_MERC_RELA && join->has_twins);
 }
 
 /* Finds the sections of each function; each code section begins the list of its own, which rises.
@@ -168,15 +177,18 @@ static void own_sections(struct join *join, struct join_input *input)
 {
     const struct cubin *cubin = input->cubin;
 
-    input->sections = arena_zalloc(&join->arena, cubin->section_count, sizeof *input->sections);
     for (uint32_t i = (uint32_t)cubin->section_count - 1; i > 0; i--) {
         const struct cubin_section *section = &cubin->sections[i];
         struct join_input_section *s = &input->sections[i];
 
-        s->text = owner_of(cubin, i);
+        s->text = owner_of(join, cubin, i);
         s->function = JOIN_NONE;
         s->united = JOIN_NONE;
-        if ((section->type == SHT_REL || section->type == SHT_RELA) && section->size) {
+        if (!cubin_is_mercury(section)) {
+            s->relocations = section->relocations;
+            s->relocation_count = section->relocation_count;
+        }
+        if (is_relocations(join, section) && section->size) {
             s->next_relocations = input->sections[section->info].first_relocations;
             input->sections[section->info].first_relocations = i;
         }

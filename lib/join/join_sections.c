@@ -57,11 +57,37 @@ enum place {
     PLACE_TEXT,
     PLACE_SHARED,
     PLACE_PARAMETERS,
-    PLACE_OTHER
+    PLACE_OTHER,
+    PLACE_TWIN_TEXT,
+    PLACE_TWIN_INFO,
+    PLACE_TWIN_RELOCATIONS,
+    PLACE_TWIN_CONSTANTS
 };
+
+static enum place twin_place_of(const struct cubin_section *section)
+{
+    switch (section->type) {
+    case SHT_CUDA_CAPMERC:
+        return PLACE_TWIN_TEXT;
+    case SHT_CUDA_MERC_INFO:
+        return PLACE_TWIN_INFO;
+    case SHT_CUDA_MERC_RELA:
+        return PLACE_TWIN_RELOCATIONS;
+    default:
+        return PLACE_TWIN_CONSTANTS;
+    }
+}
+
+static bool is_filled_later(enum place place)
+{
+    return place == PLACE_RELOCATIONS || place == PLACE_INFO || place == PLACE_TWIN_RELOCATIONS ||
+           place == PLACE_TWIN_INFO;
+}
 
 static enum place place_of(const struct cubin_section *section)
 {
+    if (cubin_is_mercury(section))
+        return twin_place_of(section);
     if (cubin_is_text(section))
         return PLACE_TEXT;
     if (section->type == SHT_CUDA_INFO)
@@ -91,7 +117,7 @@ static void add_own(struct join *join, enum place place)
             section.name = own_section_name(join, section.name, function->entity);
             section.relocations = NULL;
             section.relocation_count = 0;
-            if (place == PLACE_RELOCATIONS || place == PLACE_INFO)
+            if (is_filled_later(place))
                 section.data = (struct bytes){0};
             input->sections[i].joined = add(join, &section,
                                             &(struct join_origin){function->cubin, i, JOIN_NONE,
@@ -120,15 +146,18 @@ static bool is_data(uint32_t type)
            (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST);
 }
 
-/* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. */
+/* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. Without those
+ * of Mercury's. */
 static void add_united_types(struct join *join, struct united_section *const *order, uint32_t first,
                              uint32_t last)
 {
     for (size_t i = 0; i < join->united_count; i++) {
         struct united_section *united = order[i];
-        uint32_t type = join->inputs[united->cubin].cubin->sections[united->section].type;
+        const struct cubin_section *source =
+            &join->inputs[united->cubin].cubin->sections[united->section];
+        uint32_t type = source->type;
 
-        if (last ? type >= first && type <= last : !is_data(type))
+        if (!cubin_is_mercury(source) && (last ? type >= first && type <= last : !is_data(type)))
             add_united(join, united);
     }
 }
@@ -158,12 +187,19 @@ static struct united_section **sorted_united(struct join *join)
     return order;
 }
 
+static bool is_twin(const struct join *join, const struct united_section *united)
+{
+    return cubin_is_mercury(&join->inputs[united->cubin].cubin->sections[united->section]);
+}
+
 /* The relocations of the united sections, of which a REL and a RELA section may be needed. */
 static void add_united_relocations(struct join *join, struct united_section *const *order)
 {
     for (size_t i = 0; i < join->united_count; i++) {
         const struct united_section *united = order[i];
 
+        if (is_twin(join, united))
+            continue;
         for (int in_place = 1; in_place >= 0; in_place--) {
             size_t count = in_place ? united->in_place_count
                                     : united->relocation_count - united->in_place_count;
@@ -185,6 +221,62 @@ static void add_united_relocations(struct join *join, struct united_section *con
     }
 }
 
+/* The united twins, and their relocations. */
+static void add_united_twins(struct join *join, struct united_section *const *order, bool is_data)
+{
+    for (size_t i = 0; i < join->united_count; i++)
+        if (is_twin(join, order[i]) &&
+            is_data == (join->inputs[order[i]->cubin].cubin->sections[order[i]->section].type !=
+                        SHT_PROGBITS))
+            add_united(join, order[i]);
+}
+
+static void add_twin_relocations(struct join *join, struct united_section *const *order)
+{
+    for (size_t i = 0; i < join->united_count; i++) {
+        const struct united_section *united = order[i];
+
+        if (!is_twin(join, united) || united->relocation_count == 0)
+            continue;
+        add(join,
+            &(struct cubin_section){
+                .name = text_of(arena_printf(&join->out->arena, ".nv.merc.rela%.*s",
+                                             TEXT_ARG(cubin_twin_plain_name(united->name)))),
+                .type = SHT_CUDA_MERC_RELA,
+                .flags = SHF_INFO_LINK | SHF_CUDA_MERCURY,
+                .alignment = 8,
+                .entry_size = sizeof(Elf64_Rela)},
+            &(struct join_origin){0, 0, (uint32_t)(united - join->united), false});
+    }
+}
+
+static uint32_t add_table(struct join *join, const struct cubin_section *section)
+{
+    return add(join, section, &(struct join_origin){.united = JOIN_NONE});
+}
+
+/* Mercury's own symbol table, with section indices of 32 bits where there are so many. */
+static void add_twin_tables(struct join *join)
+{
+    if (join->out->section_count + 2 >= SHN_LORESERVE)
+        join->tables.twin_indices =
+            add_table(join, &(struct cubin_section){.name = TEXT(".nv.merc.symtab_shndx"),
+                                                    .type = SHT_SYMTAB_SHNDX,
+                                                    .flags = SHF_CUDA_MERCURY,
+                                                    .link = (uint32_t)join->out->section_count + 1,
+                                                    .alignment = 4,
+                                                    .entry_size = sizeof(Elf32_Word)});
+    join->tables.twin_symtab =
+        add_table(join, &(struct cubin_section){.name = TEXT(".nv.merc.symtab"),
+                                                .type = SHT_CUDA_MERC_SYMTAB,
+                                                .flags = SHF_CUDA_MERCURY,
+                                                .link = STRTAB,
+                                                .alignment = 8,
+                                                .entry_size = sizeof(Elf64_Sym)});
+    for (size_t c = 0; c < join->count; c++)
+        join->inputs[c].sections[join->inputs[c].twins.symtab].joined = join->tables.twin_symtab;
+}
+
 /* Adds each chunk's sections of a type that belong to no function, or only the first of each name.
  */
 static uint32_t add_first(struct join *join, uint32_t type)
@@ -201,7 +293,8 @@ static uint32_t add_first(struct join *join, uint32_t type)
             const struct cubin_section *section = &input->cubin->sections[i];
             uint32_t known;
 
-            if (section->type != type || input->sections[i].text || cubin_is_mercury(section))
+            if (section->type != type || input->sections[i].text ||
+                cubin_is_mercury(section) != (type == SHT_CUDA_MERC_INFO))
                 continue;
             known = table_find(&names, section->name);
             if (known == TABLE_NONE) {
@@ -213,6 +306,22 @@ static uint32_t add_first(struct join *join, uint32_t type)
     }
     context_clean(&cleanup);
     return last;
+}
+
+/* The second form of all that, in the order of ptxas. */
+static void add_twins(struct join *join, struct united_section *const *order)
+{
+    if (!join->has_twins)
+        return;
+    add_own(join, PLACE_TWIN_TEXT);
+    add_united_twins(join, order, false);
+    join->tables.twin_info = add_first(join, SHT_CUDA_MERC_INFO);
+    add_own(join, PLACE_TWIN_INFO);
+    add_own(join, PLACE_TWIN_RELOCATIONS);
+    add_twin_relocations(join, order);
+    add_own(join, PLACE_TWIN_CONSTANTS);
+    add_united_twins(join, order, true);
+    add_twin_tables(join);
 }
 
 /* Sections of copies that were dropped stand for those of the copy that was kept. */
@@ -262,8 +371,12 @@ static void link_sections(struct join *join)
 
         if (origin->united != JOIN_NONE) {
             section->info = join->united[origin->united].joined;
+            if (section->type == SHT_CUDA_MERC_RELA)
+                section->link = join->tables.twin_symtab;
             continue;
         }
+        if (origin->section == 0)
+            continue;
         if (section->link)
             section->link = section->link == join->inputs[origin->cubin].cubin->symtab
                                 ? SYMTAB
@@ -279,7 +392,7 @@ static void link_sections(struct join *join)
 void join_make_sections(struct join *join)
 {
     struct united_section **order = sorted_united(join);
-    size_t most = 8 + 2 * join->united_count;
+    size_t most = 10 + 2 * join->united_count;
 
     for (size_t c = 0; c < join->count; c++)
         most += join->inputs[c].cubin->section_count;
@@ -308,6 +421,7 @@ void join_make_sections(struct join *join)
     add_united_types(join, order, SHT_CUDA_GLOBAL, SHT_CUDA_GLOBAL);
     add_own(join, PLACE_PARAMETERS);
     add_own(join, PLACE_OTHER);
+    add_twins(join, order);
     map_sections(join);
     link_sections(join);
     join->out->symtab = SYMTAB;

@@ -4,7 +4,12 @@
 
 #include <stdbool.h>
 
+struct image_strings; /* cubin/image.h */
 struct join;
+
+/* join_mercury.c: whether the second form of the code, from sm_100 on, can be joined too; else it
+ * is left out, with a warning that says why. */
+void join_find_twins(struct join *join);
 
 /* join_resolve.c: what each symbol stands for, which definition is kept, which section belongs to
  * which function. False, and errors, when two chunks define the same. */
@@ -27,6 +32,10 @@ void join_gather_graph(struct join *join);
 
 /* join_sections.c: makes the joined sections, without what refers to symbols. */
 void join_make_sections(struct join *join);
+
+/* join_mercury.c: the twins of united data, beside those; and Mercury's own symbol table. */
+void join_unite_twins(struct join *join);
+void join_fill_twins(struct join *join, struct image_strings *strings);
 
 /* join_symbols.c: makes the joined symbol table. False, and an error, when the cubin has too many
  * sections for it. */

@@ -14,8 +14,10 @@
 #include "join/join_plan.h"
 
 /* True for a section type that is neither made anew nor belongs to one function. */
-static bool is_united_type(const struct cubin_section *section)
+static bool is_united_type(const struct join *join, const struct cubin_section *section)
 {
+    if (cubin_is_mercury(section))
+        return join->has_twins && cubin_twin_is_shared(section);
     switch (section->type) {
     case SHT_NULL:
     case SHT_SYMTAB:
@@ -31,7 +33,7 @@ static bool is_united_type(const struct cubin_section *section)
     case SHT_CUDA_RELOCINFO:
         return false;
     default:
-        return !cubin_is_mercury(section);
+        return true;
     }
 }
 
@@ -44,13 +46,14 @@ static uint32_t united_for(struct join *join, struct table *names, size_t *capac
     struct united_section *united;
 
     if (index == join->united_count)
-        ARRAY_PUSH(join->united, join->united_count, *capacity) =
-            (struct united_section){.name = source->name,
-                                    .cubin = cubin,
-                                    .section = section,
-                                    .alignment = 1,
-                                    .is_shared = source->type == SHT_CUDA_SHARED,
-                                    .is_frames = text_equal(source->name, TEXT(".debug_frame"))};
+        ARRAY_PUSH(join->united, join->united_count, *capacity) = (struct united_section){
+            .name = source->name,
+            .cubin = cubin,
+            .section = section,
+            .alignment = 1,
+            .is_shared = source->type == SHT_CUDA_SHARED,
+            .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
+            .is_copied = join_is_copied_twin(source)};
     united = &join->united[index];
     if (source->alignment > united->alignment)
         united->alignment = source->alignment;
@@ -76,6 +79,8 @@ static void cut(struct join *join, uint32_t cubin, uint32_t section)
     struct united_section *united = united_of(join, cubin, section);
     const struct join_input_section *sections = join->inputs[cubin].sections;
 
+    if (united->is_copied)
+        return;
     for (uint32_t i = sections[section].first_relocations; i; i = sections[i].next_relocations)
         if (join->inputs[cubin].cubin->sections[i].type == SHT_REL)
             united->has_in_place = true;
@@ -88,19 +93,21 @@ static void check_reference(const struct join *join, uint32_t cubin, uint32_t se
                             const struct cubin_relocation *relocation)
 {
     const struct join_input *input = &join->inputs[cubin];
-    const struct cubin_symbol *symbol = &input->cubin->symbols[relocation->symbol];
+    uint32_t seen = join_seen_section(join, cubin, section, relocation->symbol);
     struct united_section *united;
     int64_t addend;
 
-    if (symbol->type != STT_SECTION || symbol->section >= input->cubin->section_count ||
-        input->sections[symbol->section].united == JOIN_NONE)
+    if (input->cubin->symbols[relocation->symbol].type != STT_SECTION ||
+        seen >= input->cubin->section_count || input->sections[seen].united == JOIN_NONE)
         return;
-    united = united_of(join, cubin, symbol->section);
-    if (united->is_frames && input->cubin->sections[section].info == symbol->section)
+    if (united_of(join, cubin, seen)->is_copied)
+        seen = input->sections[seen].plain;
+    united = united_of(join, cubin, seen);
+    if (united->is_frames && input->cubin->sections[section].info == seen)
         return; /* a frame's reference to its CIE is made anew */
     addend = join_addend(input->cubin, section, relocation);
     if (!united->is_shared && !united->is_whole &&
-        (addend < 0 || !join_blocks_at(join, cubin, symbol->section, (uint64_t)addend)))
+        (addend < 0 || !join_blocks_at(join, cubin, seen, (uint64_t)addend)))
         united->is_whole = true;
 }
 
@@ -110,8 +117,8 @@ static void check_references(const struct join *join)
         const struct cubin *cubin = join->inputs[c].cubin;
 
         for (uint32_t i = 1; i < cubin->section_count; i++)
-            for (size_t k = 0; k < cubin->sections[i].relocation_count; k++)
-                check_reference(join, c, i, &cubin->sections[i].relocations[k]);
+            for (size_t k = 0; k < join->inputs[c].sections[i].relocation_count; k++)
+                check_reference(join, c, i, &join->inputs[c].sections[i].relocations[k]);
     }
 }
 
@@ -212,7 +219,7 @@ void join_unite_sections(struct join *join)
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
             if (!join->inputs[c].sections[i].text &&
-                is_united_type(&join->inputs[c].cubin->sections[i]))
+                is_united_type(join, &join->inputs[c].cubin->sections[i]))
                 join->inputs[c].sections[i].united = united_for(join, &names, &capacity, c, i);
     united = arena_alloc(&join->arena, join->united_count, sizeof *united);
     if (join->united_count)
@@ -231,7 +238,8 @@ void join_unite_sections(struct join *join)
     }
     for_each(join, gather_blocks);
     for (size_t i = 0; i < join->united_count; i++)
-        if (!join->united[i].is_shared)
+        if (!join->united[i].is_shared && !join->united[i].is_copied)
             place(join, &join->united[i]);
+    join_unite_twins(join);
     for_each(join, place_objects);
 }

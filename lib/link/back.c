@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/output.h"
 #include "cubin/empty.h"
+#include "cubin/format.h"
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/dependencies.h"
@@ -33,6 +34,15 @@ static bool read_lto_cubin(const struct link *link, struct merged *merged)
                       (struct bytes){from->data, from->size});
 }
 
+/* What is wrong with a chunk's cubin has been said, or is by the merge; -v tells the code, too. */
+static void tell_code(const struct link *link, size_t index, enum link_code code)
+{
+    if (context_get()->verbose)
+        diag_error("%s: the cubin of chunk %zu of %zu, made by '%s', cannot be linked (code %d)",
+                   assembler_code_text((int)code), index, link->assembled.cubins.count,
+                   link->assembled.assembler.table.name, (int)code);
+}
+
 /* Reads the chunks' cubins and joins them. */
 static bool read_chunks(const struct link *link, struct merged *merged)
 {
@@ -47,13 +57,19 @@ static bool read_chunks(const struct link *link, struct merged *merged)
         const struct chunk_cubin *from = &link->assembled.cubins.list[i];
 
         views[i] = &merged->chunk_cubins[merged->chunk_cubin_count++];
-        ok &=
-            cubin_read(&merged->chunk_cubins[i], names[i], (struct bytes){from->data, from->size});
+        if (!cubin_read(&merged->chunk_cubins[i], names[i],
+                        (struct bytes){from->data, from->size})) {
+            tell_code(link, i, LINK_CUBIN);
+            ok = false;
+        } else if (!merge_takes_code(CUBIN_FLAGS_SM(merged->chunk_cubins[i].flags),
+                                     link->members.arch)) {
+            tell_code(link, i, LINK_WRONG_TARGET);
+        }
     }
     if (!ok || link->assembled.cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, link->assembled.cubins.count, link->cut.chunks.symbols,
-                     link->cut.chunks.symbol_count);
+                     link->cut.chunks.symbol_count, state_is_sass(link));
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
@@ -115,6 +131,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
         .abi = request->output_abi,

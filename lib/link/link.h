@@ -89,6 +89,7 @@ struct link_request {
     bool suppress_arch_warning;
     bool suppress_stack_warning;
     bool preserve_relocations; /* -preserve-relocs */
+    bool sass_only;            /* --binary-kind=sass: without Mercury's sections */
     enum merge_abi output_abi; /* --output-abi */
     const char *index_file;    /* -uidx: path, or NULL */
     struct cache_request cache;

@@ -96,7 +96,8 @@ static bool is_void(const struct link *link)
 static bool is_whole(const struct link *link)
 {
     return state_is_program(link) && !is_void(link) && !link->assembled.is_in_parts &&
-           link->members.cubin_count == 0 && !state_is_split(link) && link->cut.chunks.count == 1;
+           link->members.cubin_count == 0 && !state_is_split(link) && !state_is_sass(link) &&
+           link->cut.chunks.count == 1;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
@@ -112,10 +113,7 @@ static const char *const *assembler_options(const struct link *link, struct aren
         given = link->entries.without_patterns;
     if (!is_ptxas)
         return given;
-    given = forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
-    for (size_t i = 0; given[i]; i++)
-        diag_verbose("ptxas is given %s", given[i]);
-    return given;
+    return forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
 }
 
 /* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
@@ -181,7 +179,9 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
         .stop = request->stop,
-        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .mode = is_whole(link)        ? MINILINK_MODE_WHOLE
+                : state_is_sass(link) ? ASSEMBLE_MODE_SASS
+                                      : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
         .line_info = link->agreement.line_info && link->members.lto_count == 0,

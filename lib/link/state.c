@@ -36,6 +36,11 @@ bool state_is_split(const struct link *link)
     return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
 }
 
+bool state_is_sass(const struct link *link)
+{
+    return link->request->sass_only && link->members.arch.sm >= 100;
+}
+
 enum split_policy state_split_policy(const struct link *link)
 {
     if (link->request->split_policy != SPLIT_UNSAID)

@@ -103,6 +103,9 @@ bool state_has_ptx(const struct link *link);
 /* True when the program may become several chunks. */
 bool state_is_split(const struct link *link);
 
+/* True where only the target's instructions are wanted and there would be more (--binary-kind). */
+bool state_is_sass(const struct link *link);
+
 /* How the program is cut: as was asked for, else so that a cache profits if there is one. */
 enum split_policy state_split_policy(const struct link *link);
 

@@ -126,7 +126,8 @@ void lto_report_death(const struct lto_reporter *reporter, const struct part *pa
         diag_fatal("libnvJitLink '%s' was killed, as it took more than %d s (--lto-timeout)",
                    library, result->code);
     else if (result->end == EXEC_NOT_STARTED)
-        diag_fatal("Could not run libnvJitLink '%s': %s", library, strerror(result->code));
+        diag_fatal("Could not run minilink, for libnvJitLink '%s': %s", library,
+                   strerror(result->code));
     else
         diag_fatal("libnvJitLink '%s' ended its process with status %d", library, result->code);
     if (result->end == EXEC_SIGNALED && result->code == SIGKILL)

@@ -13,19 +13,13 @@
  * is never looked into, but for fields that relocations name (mercury_code.h). */
 #include "merge/mercury.h"
 
-#include <string.h>
-
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/mercury.h"
 #include "merge/layout.h"
 #include "merge/mercury_constants.h"
 #include "merge/merging_inputs.h"
 #include "merge/twins.h"
-
-#define MERC_CODE_PREFIX TEXT(".nv.capmerc")
-#define MERC_PREFIX      TEXT(".nv.merc")
-
-#define SMALLEST_CODE 12u /* three words stand in front of it */
 
 void mercury_leave_out(struct merging *m, size_t file, const char *why)
 {
@@ -38,27 +32,12 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why)
 
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index)
 {
-    const struct cubin *cubin = m->cubins[file];
-    struct bytes table = cubin->sections[m->twins->symtabs[file]].data;
-    Elf64_Sym symbol = {0};
-
-    if (index < table.size / sizeof symbol)
-        memcpy(&symbol, table.data + index * sizeof symbol, sizeof symbol);
-    return symbol;
+    return cubin_twin_symbol(m->cubins[file], &m->twins->tables[file], index);
 }
 
 uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index)
 {
-    uint16_t section = mercury_symbol(m, file, index).st_shndx;
-    struct bytes table = m->cubins[file]->sections[m->twins->indices[file]].data;
-    Elf32_Word extended;
-
-    if (section < SHN_LORESERVE)
-        return section;
-    if (section != SHN_XINDEX || index >= table.size / sizeof extended)
-        return SECTION_SPECIAL | section;
-    memcpy(&extended, table.data + index * sizeof extended, sizeof extended);
-    return extended;
+    return cubin_twin_section(m->cubins[file], &m->twins->tables[file], index);
 }
 
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section)
@@ -83,57 +62,16 @@ enum merged_class mercury_class(const struct merging *m, const struct cubin_sect
     }
 }
 
-static bool is_known(const struct merging *m, const struct cubin_section *section)
-{
-    return mercury_class(m, section) != CLASS_COUNT || section->type == SHT_CUDA_MERC_RELA ||
-           section->type == SHT_CUDA_MERC_INFO || section->type == SHT_SYMTAB_SHNDX ||
-           section->type == SHT_CUDA_MERC_SYMTAB;
-}
-
 /* Finds the symbol tables; false when no input has any twin. */
 static bool find_tables(struct merging *m, struct twins *twins)
 {
-    uint32_t *symtabs = arena_zalloc(&m->arena, m->count, sizeof *symtabs);
-    uint32_t *indices = arena_zalloc(&m->arena, m->count, sizeof *indices);
+    struct cubin_twins *tables = arena_zalloc(&m->arena, m->count, sizeof *tables);
     bool found = false;
 
-    for (struct merging_walk at = {0}; merging_next(m, &at);) {
-        const struct cubin_section *section = at.section;
-
-        found = found || cubin_is_mercury(section);
-        if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
-            symtabs[at.file] = at.index;
-        if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
-            indices[at.file] = at.index;
-    }
-    twins->symtabs = symtabs;
-    twins->indices = indices;
+    for (size_t file = 0; file < m->count; file++)
+        found |= cubin_twins_find(m->cubins[file], &tables[file]);
+    twins->tables = tables;
     return found;
-}
-
-/* Whether symbol i stands for the same in both tables, so that one numbering serves both. */
-static bool is_parallel(const struct merging *m, size_t file)
-{
-    const struct cubin *cubin = m->cubins[file];
-    const struct cubin_section *table = &cubin->sections[m->twins->symtabs[file]];
-    size_t count = table->size / sizeof(Elf64_Sym);
-
-    if (!m->twins->symtabs[file] || !cubin->symtab || count > cubin->symbol_count ||
-        table->link != cubin->sections[cubin->symtab].link)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cubin_symbol *symbol = &cubin->symbols[i];
-        Elf64_Sym twin = mercury_symbol(m, file, i);
-
-        if (ELF64_ST_TYPE(twin.st_info) != symbol->type ||
-            (symbol->type != STT_SECTION &&
-             !text_equal(cubin_string(cubin, twin.st_name), symbol->name)))
-            return false;
-        if (symbol->section < cubin->section_count &&
-            mercury_symbol_section(m, file, i) >= cubin->section_count)
-            return false;
-    }
-    return true;
 }
 
 /* The function of the twin of code; MERGE_NONE: there is none of that number. */
@@ -143,7 +81,7 @@ static uint32_t code_owner(const struct merging *m, size_t file, const struct cu
     uint32_t section;
 
     if (code->type != SHT_CUDA_CAPMERC || code->info == 0 || code->info >= cubin->symbol_count ||
-        code->size < SMALLEST_CODE)
+        code->size < CUBIN_TWIN_CODE_HEADER)
         return MERGE_NONE;
     section = cubin->symbols[code->info].section;
     if (section >= cubin->section_count || !cubin_is_text(&cubin->sections[section]) ||
@@ -165,7 +103,7 @@ static const char *own_sections(const struct merging *m, uint32_t *owner_of, siz
         texts += cubin_is_text(section);
         if (!cubin_is_mercury(section))
             continue;
-        if (!is_known(m, section))
+        if (!cubin_twin_is_known(section))
             return "there is a section of unknown kind";
         if (section->type == SHT_CUDA_CAPMERC) {
             *owner = code_owner(m, file, section);
@@ -186,15 +124,16 @@ void mercury_begin(struct merging *m)
     struct twins *twins = arena_zalloc(&m->arena, 1, sizeof *twins);
     uint32_t *owner_of;
 
-    if (!merging_is_mercury(m) || !find_tables(m, twins))
+    if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m, twins))
         return;
     owner_of = merging_none(m, m->section_base[m->count]);
     twins->owner_of = owner_of;
     m->twins = twins;
     m->has_twins = true;
     for (size_t file = 0; m->has_twins && file < m->count; file++) {
-        const char *wrong = is_parallel(m, file) ? own_sections(m, owner_of, file)
-                                                 : "it has no matching symbols for them";
+        const char *wrong = cubin_twins_are_parallel(m->cubins[file], &twins->tables[file])
+                                ? own_sections(m, owner_of, file)
+                                : "it has no matching symbols for them";
 
         if (wrong)
             mercury_leave_out(m, file, wrong);
@@ -230,13 +169,4 @@ void mercury_pair(struct merging *m)
     }
     pairs->copies = mercury_constants(m, twin_of, pairs->count);
     m->twin_pairs = pairs;
-}
-
-struct text mercury_plain_name(struct text name)
-{
-    struct text prefix = text_starts(name, MERC_CODE_PREFIX) ? MERC_CODE_PREFIX : MERC_PREFIX;
-
-    return text_starts(name, prefix)
-               ? (struct text){name.data + prefix.size, name.size - prefix.size}
-               : name;
 }

@@ -25,9 +25,6 @@ void mercury_pair(struct merging *m);
 /* The row of Mercury's own symbol table that stands for symbol `index` of a cubin. */
 Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
 
-/* The name of a twin without what marks twins; its symbol has that. */
-struct text mercury_plain_name(struct text name);
-
 /* That row's section: an index, SHN_UNDEF, or one of format.h's. */
 uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index);
 

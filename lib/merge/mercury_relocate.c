@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "cubin/mercury.h"
 #include "merge/layout.h"
 #include "merge/losers.h"
 #include "merge/mercury.h"
@@ -56,7 +57,7 @@ static struct text list_name(const struct mercury_list *list)
     if (text_equal(target->name, list->target->name))
         return list->input->name;
     return text_of(arena_printf(&list->m->image->arena, ".nv.merc.rela%.*s",
-                                TEXT_ARG(mercury_plain_name(target->name))));
+                                TEXT_ARG(cubin_twin_plain_name(target->name))));
 }
 
 static void keep(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cubin/mercury.h"
 #include "merge/layout.h"
 #include "merge/mercury.h"
 #include "merge/merging_inputs.h"
@@ -124,7 +125,7 @@ static Elf64_Sym section_row(struct merging *m, uint32_t section)
     uint32_t twin = twin_of(m, section);
     const struct merged_section *named = &m->sections[twin == MERGE_NONE ? section : twin];
 
-    return (Elf64_Sym){.st_name = image_string(&m->strings, mercury_plain_name(named->name)),
+    return (Elf64_Sym){.st_name = image_string(&m->strings, cubin_twin_plain_name(named->name)),
                        .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION)};
 }
 

@@ -48,14 +48,12 @@ static bool give_up(void)
     return false;
 }
 
-/* Code for an older target of the same major number is taken too (measured: nvlink 13.0 links sm_80
- * code for sm_86, and writes the target's number); the rest of the flags must agree. */
+/* The rest of the flags must agree. */
 static bool is_for_target(const struct merging *m, const struct cubin *cubin)
 {
-    uint32_t sm = CUBIN_FLAGS_SM(cubin->flags);
     uint32_t other = CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK;
 
-    return sm / 10 == m->request->arch.sm / 10 && sm <= m->request->arch.sm &&
+    return merge_takes_code(CUBIN_FLAGS_SM(cubin->flags), m->request->arch) &&
            ((cubin->flags ^ m->cubins[0]->flags) & other) == 0;
 }
 

@@ -31,6 +31,7 @@ struct merge_request {
     bool suppress_stack_warning;   /* -suppress-stack-size-warning */
     bool keep_exported;            /* functions that another link may call stay: -ewp */
     bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
+    bool sass_only;                /* Mercury's second form of the code is left out */
     bool wants_places;             /* the report says where everything went */
     bool has_index;                /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
@@ -143,6 +144,13 @@ struct merge_report {
     const char **dead_names;
     struct merge_places places;
 };
+
+/* True when code for `sm` may be merged for a target: measured, nvlink 13.0 takes that for an older
+ * one of the same major number, too, and writes the target's number. */
+static inline bool merge_takes_code(uint32_t sm, struct arch target)
+{
+    return sm / 10 == target.sm / 10 && sm <= target.sm;
+}
 
 /* Merges `count` cubins (at least 1; see empty.h), in that order, into *image and lays it out.
  * Errors and warnings in nvlink's words; all errors of a step are reported before it fails.

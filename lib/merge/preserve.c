@@ -6,9 +6,9 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "cubin/mercury.h"
 #include "merge/constants.h"
 #include "merge/layout.h"
-#include "merge/mercury.h"
 #include "merge/merging_inputs.h"
 
 #define FIRST_WARNED 90u /* measured */
@@ -35,7 +35,7 @@ static uint32_t add_list(struct merging *m, uint32_t target)
 {
     const struct merged_section *section = &m->sections[target];
     bool is_twin = merged_is_twin(section->class);
-    struct text plain = is_twin ? mercury_plain_name(section->name) : section->name;
+    struct text plain = is_twin ? cubin_twin_plain_name(section->name) : section->name;
     char *name = arena_printf(&m->image->arena, "%s.nv.resolvedrela%.*s", is_twin ? ".nv.merc" : "",
                               TEXT_ARG(plain));
 

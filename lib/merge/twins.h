@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cubin/mercury.h"
+
 /* In the cubins; mercury.c. */
 struct twins {
     const uint32_t *owner_of; /* by input section of Mercury's: its function, or MERGE_NONE */
-    const uint32_t *symtabs;  /* by file: its Mercury symbol table; 0 = none */
-    const uint32_t *indices;  /* by file: where it has sections that need 32 bits; 0 = none */
+    const struct cubin_twins *tables; /* by file: its Mercury symbol table */
 };
 
 /* Among the merged sections; mercury.c, with those that mercury_constants.c makes. */

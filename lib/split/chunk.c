@@ -15,6 +15,7 @@
 #include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/plan.h"
+#include "split/priority.h"
 #include "split/explain.h"
 #include "split/stable_text.h"
 #include "split/writer.h"
@@ -329,6 +330,7 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
     chunk->function_count++;
     chunk->replica_count += placement->is_replicated && placement->copies > 1;
     chunk->weight += entry->item->text.size;
+    chunk->priority += priority_of_function(entry->item);
     if (entry->item->text.size <= *heaviest)
         return;
     *heaviest = entry->item->text.size;

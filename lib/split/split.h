@@ -23,6 +23,8 @@ struct chunk {
     struct text text;           /* PTX, followed by a NUL that is not counted; malloc'ed */
     uint64_t weight;            /* bytes of function text: the estimate of its cost, as measured
                                    (test/bench/cost.sh) */
+    uint64_t priority;          /* the weight, and what functions' attributes say: the chunk with
+                                   the most is assembled first */
     uint32_t function_count;    /* defined in it, replicas among them */
     uint32_t replica_count;     /* of those, copies that other chunks have too */
     bool is_unchanged;          /* the text is all of the program, as its one source had it */

@@ -1,6 +1,6 @@
 #!/bin/bash
-# install.sh: `make install` puts all that minilink is into the folders it is told, a program compiled with what
-# pkg-config says finds the header, and `make uninstall` takes every file away again.
+# install.sh: `make install` puts all that minilink is into the folders it is told, programs compiled with what
+# pkg-config says find the headers and the library, and `make uninstall` takes every file away again.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd)
@@ -18,8 +18,10 @@ run_make() { make -s -C "$ROOT" BUILD="$BUILD" ${SANITIZE:+SANITIZE="$SANITIZE"}
 run_make install DESTDIR="$work/stage" PREFIX=/opt/minilink
 installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
 for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink-dist-parallel bin/minilink-dist-slurm include/minilink/assembler.h lib/pkgconfig/minilink.pc \
-    lib/minilink/nvjitlink/libnvJitLink.so.13 \
-    share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 share/man/man7/minilink-nvjitlink.7 \
+    lib/minilink/nvjitlink/libnvJitLink.so.13 share/man/man7/minilink-nvjitlink.7 \
+    include/minilink/minilink.h lib/libminilink.so.0 lib/libminilink.a share/man/man3/minilink.3 \
+    share/doc/minilink/examples/library/usage.c share/doc/minilink/examples/library/usage.py \
+    share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
     share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
     share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md \
     share/doc/minilink/examples/cmake/CMakeLists.txt share/doc/minilink/examples/scale.ptx; do
@@ -44,16 +46,41 @@ check "the nvJitLink that is installed links" "$(MINILINK_ASSEMBLER=builtin MINI
     FAKE_PTX="$ROOT/fixtures/examples/scaled.ptx" LD_LIBRARY_PATH="$work/stage/opt/minilink/lib/minilink/nvjitlink" \
     "$BUILD/nvjitlink_client" link "$work/out" -arch=sm_90 -lto -- 3:"$work/any.ltoir" | grep complete)" "complete SUCCESS"
 
+# The library, as it is found by who develops with it, and where it is by who runs with it.
+prefix=$work/stage/opt/minilink
+check "the library may not be run" "$(find "$prefix/lib" -type f -perm /111)" ""
+check "libminilink.so" "$(readlink "$prefix/lib/libminilink.so")" libminilink.so.0
+check "a page for each function" "$(find "$prefix/share/man/man3" -type l -name 'minilink_*.3' -exec readlink {} + | sort | uniq -c | sed 's/^ *//')" \
+    "$(wc -l < "$ROOT/test/library/exports") minilink.3"
+check "pkg-config: libraries" "$(config --libs)" "-L/opt/minilink/lib -lminilink "
+sanitizer=${SANITIZE:+-fsanitize=$SANITIZE}
+usage=$prefix/share/doc/minilink/examples/library/usage
+# shellcheck disable=SC2046,SC2086
+{
+    check "the example compiles" \
+        "$(${CC:-cc} $sanitizer "$usage.c" -o "$work/shared" $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --cflags --libs) 2>&1)" ""
+    # All but the C library's own from archives would take them to be installed; that of minilink must be.
+    check "and with the static library" \
+        "$(${CC:-cc} $sanitizer "$usage.c" -o "$work/static" $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --cflags) \
+            $(PKG_CONFIG_SYSROOT_DIR=$work/stage config --static --libs | sed 's/-lminilink /-l:libminilink.a /') 2>&1)" ""
+}
+check "it needs the library" "$("$work/shared" 2>&1 | grep -c 'libminilink.so.0')" 1
+check "the static one needs none" "$("$work/static" 2>&1 | sed -n 2p)" \
+    "kernel add: 8 registers, 32 bytes of stack, 256 of shared memory, 368 of parameters, 0 of constants"
+check "both say the same" "$(LD_LIBRARY_PATH=$prefix/lib "$work/shared" 2>&1)" "$("$work/static" 2>&1)"
+
 run_make uninstall DESTDIR="$work/stage" PREFIX=/opt/minilink
-check "uninstall leaves no file" "$(find "$work/stage" -type f)" ""
+check "uninstall leaves no file" "$(find "$work/stage" -not -type d)" ""
 check "nor a folder of minilink's own" "$(find "$work/stage" -name 'minilink*' | grep -v '/opt/minilink$')" ""
 
 run_make install DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
     ZSHDIR=/c/zsh FISHDIR=/c/fish
 check "each folder may be chosen" "$(cd "$work/parts" && find . -mindepth 1 -maxdepth 1 | sort | paste -sd ' ')" "./b ./c ./d ./i ./l ./m"
+check "pkg-config knows them" "$(grep -E '^(prefix|bindir|includedir|libdir)=' "$work/parts/l/pkgconfig/minilink.pc" | paste -sd ' ')" \
+    "prefix=/usr bindir=/b includedir=/i libdir=/l"
 run_make uninstall DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
     ZSHDIR=/c/zsh FISHDIR=/c/fish
-check "and is cleared again" "$(find "$work/parts" -type f)" ""
+check "and is cleared again" "$(find "$work/parts" -not -type d)" ""
 
 check "CPPFLAGS is honoured" "$(make -C "$ROOT" -n BUILD="$work/build" CPPFLAGS=-DSOME_MACRO programs 2> /dev/null | grep -c -- '-DSOME_MACRO .*-c -o')" \
     "$(make -C "$ROOT" -n BUILD="$work/build" programs 2> /dev/null | grep -c -- '-c -o')"

@@ -10,6 +10,8 @@
  *                      appended, one line each, for tests of order and concurrency
  *     SAMPLE_SLEEP_MS  milliseconds that a chunk takes; given up soon after a cancellation
  *     SAMPLE_FAIL      a chunk whose PTX contains this text cannot be assembled
+ *     SAMPLE_CODE      the number that each chunk ends with
+ *     SAMPLE_CUBIN     with a cubin, whatever that number is
  *     SAMPLE_ABORT     a chunk whose PTX contains this text does what no plug-in may: it ends the
  *                      whole program, or its thread
  *     SAMPLE_END       how: "abort" (also when not set), "exit", "quick_exit", "pthread_exit",
@@ -160,6 +162,7 @@ static int make_result(const struct minilink_job *job, struct minilink_result *r
 {
     const char *fail = getenv("SAMPLE_FAIL"), *crash = getenv("SAMPLE_ABORT");
     const char *truncated = getenv("SAMPLE_TRUNCATE"), *noise = getenv("SAMPLE_NOISE");
+    const char *code = getenv("SAMPLE_CODE");
 
     if (is_cancelled(job))
         return MINILINK_CANCELLED;
@@ -173,11 +176,13 @@ static int make_result(const struct minilink_job *job, struct minilink_result *r
         result->log = strdup("1:1: error: SAMPLE_FAIL is in this chunk\n");
         return MINILINK_FAILED;
     }
+    if (code && !getenv("SAMPLE_CUBIN"))
+        return atoi(code);
     result->cubin = make_cubin(job);
     if (!result->cubin)
         return MINILINK_NO_MEMORY;
     result->cubin_size = sizeof(struct sample_cubin);
-    return MINILINK_OK;
+    return code ? atoi(code) : MINILINK_OK;
 }
 
 static int sample_assemble(void *state, const struct minilink_job *job,

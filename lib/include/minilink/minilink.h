@@ -105,8 +105,8 @@ int minilink_add_library_path(struct minilink *link, const char *path);
 
 /* Has the chunks assembled by the caller, in place of what --assembler says. The struct is copied;
  * its texts and `state` must live until the link is destroyed. assemble() is called by several
- * threads at once, which are not the caller's; see minilink-assembler(3). Its `version` must change
- * when its output may: with a cache, that is what results are known by.
+ * threads at once, of which one may be the caller's; see minilink-assembler(3). Its `version` must
+ * change when its output may: with a cache, that is what results are known by.
  *
  * MINILINK_USAGE: `link`, `assembler` or a part of it but `state` is NULL, `abi` is another than
  * MINILINK_ASSEMBLER_ABI, or the link is complete. */
@@ -114,7 +114,8 @@ int minilink_set_assembler(struct minilink *link, const struct minilink_assemble
 
 /* Links. May be called once; the inputs are freed with the link.
  *
- * MINILINK_OK: there is a result, and perhaps a warning in the logs. MINILINK_FAILED: the inputs
+ * MINILINK_OK: there is a result, unless the options asked for none (--dry-run, --emit-plan), and
+ * perhaps a warning in the logs. MINILINK_FAILED: the inputs
  * cannot be linked, or a library among them is not found. MINILINK_NVVM_ERROR: their LTO-IR cannot
  * be compiled. MINILINK_USAGE: options or inputs do not fit together, no input was added, `link` is
  * NULL or complete already, or minilink_create() had failed. MINILINK_ENVIRONMENT: a file or a

@@ -124,6 +124,7 @@ static void make_chunks(size_t count)
         list[i] = (struct chunk){.index = (uint32_t)i,
                                  .text = text_of(texts[i]),
                                  .weight = 10 * ((i * 7) % count) + 1,
+                                 .priority = 10 * ((i * 7) % count) + 1,
                                  .function_count = 1,
                                  .first_function = "work"};
         deeds[i] = SUCCEED;
@@ -197,10 +198,10 @@ START_TEST(the_costliest_chunk_starts_first)
     struct cubins cubins = {0};
     char *said;
 
-    /* Two workers: the two heaviest of five chunks are the first two. */
+    /* Two workers: the two of five chunks that have priority are the first two, however small. */
     make_chunks(5);
-    list[3].weight = UINT64_MAX;
-    list[1].weight = (uint64_t)1 << 40;
+    list[3].priority = UINT64_MAX;
+    list[1].priority = (uint64_t)1 << 40;
     meeting = 2;
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_OK);
     ck_assert_uint_eq(cubins.threads, 2);
@@ -264,7 +265,7 @@ START_TEST(chunks_behind_a_failure_are_not_started)
 
     make_chunks(MOST);
     deeds[0] = FAIL;
-    list[0].weight = UINT64_MAX;
+    list[0].priority = UINT64_MAX;
     pause_microseconds = 1000;
     ck_assert_int_eq(run_with(&cubins, 1, &said), LINK_FAILED);
     ck_assert_int_eq(started, 1);
@@ -273,9 +274,9 @@ START_TEST(chunks_behind_a_failure_are_not_started)
     /* The other worker has one chunk when the first fails, and none after it. */
     make_chunks(MOST);
     deeds[0] = FAIL;
-    list[0].weight = UINT64_MAX;
+    list[0].priority = UINT64_MAX;
     deeds[1] = WAIT_FOR_CANCEL;
-    list[1].weight = UINT64_MAX - 1;
+    list[1].priority = UINT64_MAX - 1;
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
     ck_assert_int_le(started, 2);
     free(said);
@@ -290,7 +291,7 @@ START_TEST(a_running_chunk_behind_a_failure_is_cancelled)
     make_chunks(2);
     deeds[0] = FAIL;
     deeds[1] = WAIT_FOR_CANCEL;
-    list[1].weight = 1000;
+    list[1].priority = 1000;
     ck_assert_int_eq(run_with(&cubins, 2, &said), LINK_FAILED);
     free(said);
 }

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/diag.h"
 #include "cubin/format.h"
+#include "cubin/mercury.h"
 #include "join/join.h"
 #include "suite.h"
 #include "unit/cubin/cubin_image.h"
@@ -34,6 +35,7 @@ struct joining {
     const struct cubin *list[MOST];
     size_t count;
     struct chunk_symbol symbols[SYMBOLS];
+    bool sass_only;
     struct cubin joined;
     struct diag_sink sink;
 };
@@ -62,7 +64,8 @@ static bool join_all(struct joining *joining)
         joining->list[i] = &joining->cubins[i];
     }
     context_get()->sink = &joining->sink;
-    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
+    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS,
+                     joining->sass_only);
     context_get()->sink = NULL;
     return ok;
 }
@@ -141,7 +144,11 @@ static const struct {
      "fixtures/cubin/chunk1.sm_90.cubin"},
     {"fixtures/cubin/program.sm_75.cubin", "fixtures/cubin/chunk0.sm_75.cubin",
      "fixtures/cubin/chunk1.sm_75.cubin"},
+    {"fixtures/cubin/program.sm_100.cubin", "fixtures/cubin/chunk0.sm_100.cubin",
+     "fixtures/cubin/chunk1.sm_100.cubin"},
 };
+#define PROGRAMS (sizeof programs / sizeof *programs)
+#define MERCURY  2
 
 static void begin_chunks(struct joining *joining, int program)
 {
@@ -416,25 +423,165 @@ START_TEST(debug_sections_are_kept)
 }
 END_TEST
 
+/* The twin of each function names it, and its symbol has the size of the twin. */
+START_TEST(twins_of_code_are_joined)
+{
+    static const char *const names[] = {"small", "helper", "shown", "k1", "k2"};
+    struct joining joining;
+    struct cubin_twins twins;
+
+    begin_chunks(&joining, MERCURY);
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(joining.sink.text.size, 0);
+    ck_assert(cubin_twins_find(&joining.joined, &twins));
+    ck_assert(cubin_twins_are_parallel(&joining.joined, &twins));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct cubin_symbol *symbol = symbol_of(&joining, names[i]);
+        uint32_t index = (uint32_t)(symbol - joining.joined.symbols);
+        uint32_t section = cubin_twin_section(&joining.joined, &twins, index);
+        const struct cubin_section *code = &joining.joined.sections[section];
+
+        ck_assert_uint_eq(code->type, SHT_CUDA_CAPMERC);
+        ck_assert_uint_eq(code->info, index);
+        ck_assert_uint_ne(cubin_twin_symbol(&joining.joined, &twins, index).st_size, symbol->size);
+        ck_assert_uint_eq(code->name.size, strlen(".nv.capmerc.text.") + strlen(names[i]));
+    }
+    end(&joining);
+}
+END_TEST
+
+static const struct cubin_section *section_named(const struct joining *joining, const char *name)
+{
+    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
+
+    ck_assert_msg(section != 0, "%s is not there", name);
+    return &joining->joined.sections[section];
+}
+
+/* Variables have the same places twice, and records say the same. */
+START_TEST(twins_of_data_stand_as_the_data)
+{
+    static const char *const names[][2] = {{".nv.global.init", ".nv.merc.nv.global.init"},
+                                           {".nv.constant3", ".nv.merc.nv.constant.user"},
+                                           {".nv.info", ".nv.merc.nv.info"}};
+    struct joining joining;
+
+    begin_chunks(&joining, MERCURY);
+    ck_assert(join_all(&joining));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct cubin_section *plain = section_named(&joining, names[i][0]);
+        const struct cubin_section *twin = section_named(&joining, names[i][1]);
+
+        ck_assert_uint_gt(plain->size, 0);
+        ck_assert_uint_eq(plain->size, twin->size);
+        ck_assert_int_eq(memcmp(plain->data.data, twin->data.data, plain->size), 0);
+    }
+    end(&joining);
+}
+END_TEST
+
+/* Each frame's relocations: its function, once more its function, and its CIE right before it. */
+START_TEST(frames_of_twins_are_cut)
+{
+    struct joining joining;
+    const struct cubin_section *list;
+    size_t frames = 0;
+
+    begin_chunks(&joining, MERCURY);
+    ck_assert(join_all(&joining));
+    list = section_named(&joining, ".nv.merc.rela.debug_frame");
+    for (size_t i = 0; i < list->data.size / sizeof(Elf64_Rela); i++) {
+        Elf64_Rela record;
+
+        memcpy(&record, list->data.data + i * sizeof record, sizeof record);
+        if (ELF64_R_TYPE(record.r_info) != R_MERCURY_64)
+            continue;
+        ck_assert_uint_lt((uint64_t)record.r_addend, record.r_offset);
+        ck_assert_uint_le(record.r_offset - (uint64_t)record.r_addend, 0x48);
+        frames++;
+    }
+    ck_assert_uint_eq(frames, 6);
+    end(&joining);
+}
+END_TEST
+
+/* Copies whose twins are not the same are not the same. */
+START_TEST(copies_with_different_twins_stay_apart)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, MERCURY);
+    bytes_of(&joining.files[1], ".nv.capmerc.text.small")[0] ^= 1;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_symbols(&joining, "small"), 1);
+    end(&joining);
+    begin_chunks(&joining, MERCURY);
+    bytes_of(&joining.files[1], ".nv.capmerc.text.small")[20] ^= 1;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
+    ck_assert_uint_eq(count_sections(&joining, ".nv.capmerc.text.small"), 2);
+    end(&joining);
+}
+END_TEST
+
+/* Where one chunk's twins are not understood, there are none. */
+START_TEST(twins_that_do_not_fit_are_left_out)
+{
+    struct joining joining;
+    struct buffer bytes;
+
+    begin_chunks(&joining, MERCURY);
+    bytes_of(&joining.files[1], ".nv.merc.nv.info")[8] ^= 1;
+    ck_assert(join_all(&joining));
+    buffer_char(&joining.sink.text, '\0');
+    ck_assert_ptr_nonnull(strstr(joining.sink.text.data, "their records are not the code's"));
+    for (size_t i = 1; i < joining.joined.section_count; i++)
+        ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
+    bytes = write_joined(&joining);
+    buffer_free(&bytes);
+    end(&joining);
+}
+END_TEST
+
+START_TEST(twins_are_left_out_where_nobody_wants_them)
+{
+    struct joining joining;
+
+    begin_chunks(&joining, MERCURY);
+    joining.sass_only = true;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(joining.sink.text.size, 0);
+    for (size_t i = 1; i < joining.joined.section_count; i++)
+        ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
+    end(&joining);
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("join");
     TCase *tests = tcase_create("join");
 
-    tcase_add_loop_test(tests, one_chunk_and_two_give_the_same_bytes, 0, 2);
-    tcase_add_loop_test(tests, chunk_order_does_not_matter, 0, 2);
-    tcase_add_loop_test(tests, promoted_symbols_have_their_names_back, 0, 2);
-    tcase_add_loop_test(tests, same_copies_are_folded, 0, 2);
-    tcase_add_loop_test(tests, functions_stand_in_program_order, 0, 2);
-    tcase_add_loop_test(tests, references_between_chunks_are_bound, 0, 2);
-    tcase_add_loop_test(tests, objects_stand_where_their_order_and_alignment_say, 0, 2);
-    tcase_add_loop_test(tests, different_copies_stay_apart, 0, 2);
-    tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, 2);
-    tcase_add_loop_test(tests, two_definitions_are_an_error, 0, 2);
+    tcase_add_loop_test(tests, one_chunk_and_two_give_the_same_bytes, 0, PROGRAMS);
+    tcase_add_loop_test(tests, chunk_order_does_not_matter, 0, PROGRAMS);
+    tcase_add_loop_test(tests, promoted_symbols_have_their_names_back, 0, PROGRAMS);
+    tcase_add_loop_test(tests, same_copies_are_folded, 0, PROGRAMS);
+    tcase_add_loop_test(tests, functions_stand_in_program_order, 0, PROGRAMS);
+    tcase_add_loop_test(tests, references_between_chunks_are_bound, 0, PROGRAMS);
+    tcase_add_loop_test(tests, objects_stand_where_their_order_and_alignment_say, 0, PROGRAMS);
+    tcase_add_loop_test(tests, different_copies_stay_apart, 0, PROGRAMS);
+    tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, PROGRAMS);
+    tcase_add_loop_test(tests, two_definitions_are_an_error, 0, PROGRAMS);
     tcase_add_test(tests, targets_must_agree);
     tcase_add_test(tests, executables_are_not_joined);
-    tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, 2);
+    tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, PROGRAMS);
     tcase_add_test(tests, debug_sections_are_kept);
+    tcase_add_test(tests, twins_of_code_are_joined);
+    tcase_add_test(tests, twins_of_data_stand_as_the_data);
+    tcase_add_test(tests, frames_of_twins_are_cut);
+    tcase_add_test(tests, copies_with_different_twins_stay_apart);
+    tcase_add_test(tests, twins_that_do_not_fit_are_left_out);
+    tcase_add_test(tests, twins_are_left_out_where_nobody_wants_them);
     suite_add_tcase(suite, tests);
     return suite;
 }

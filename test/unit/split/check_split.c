@@ -373,6 +373,34 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
 }
 END_TEST
 
+/* Who may have few registers is started early; chunks are cut by size all the same. */
+START_TEST(attributes_give_priority)
+{
+    static const struct {
+        const char *directives;
+        uint64_t registers;
+    } kernels[] = {
+        {".maxnreg 32                    ", 32},  {".maxnreg 1                     ", 24},
+        {".maxnreg 9999                  ", 255}, {".maxntid 512                   ", 128},
+        {".reqntid 16, 16 .minnctapersm 4", 64},  {".maxntid 4294967295, 4294967295", 24},
+        {".minnctapersm 8                ", 255}, {".maxntid 128 .maxnreg 40       ", 40},
+        {"                               ", 255},
+    };
+    struct buffer text = {0};
+
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        text.size = 0;
+        buffer_printf(&text, HEADER ".visible .entry k() %s { ret; }", kernels[i].directives);
+        buffer_char(&text, '\0');
+        split_text(text.data, 1);
+        ck_assert_uint_gt(chunks.list[0].weight, 0);
+        ck_assert_msg(chunks.list[0].priority == chunks.list[0].weight * 255 / kernels[i].registers,
+                      "%s", kernels[i].directives);
+    }
+    buffer_free(&text);
+}
+END_TEST
+
 /* Kernels of two modules, each of which has a function that all its kernels call. */
 static void write_family(struct buffer *out, char family, unsigned kernels)
 {
@@ -691,6 +719,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, case_splits_as_expected, 0, COUNT(cases));
     tcase_add_test(tests, all_cases_in_one_program_split);
     tcase_add_test(tests, file_numbers_labels_and_section_labels_do_not_clash);
+    tcase_add_test(tests, attributes_give_priority);
     tcase_add_test(tests, small_functions_stay_with_their_neighbours);
     tcase_add_test(tests, file_tables_have_no_gap);
     tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);

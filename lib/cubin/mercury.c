@@ -1,0 +1,107 @@
+/* mercury.c: Mercury's symbol table beside the plain one, and which kinds of twins there are. */
+#include "cubin/mercury.h"
+
+#include <string.h>
+
+#include "cubin/format.h"
+
+#define CODE_PREFIX TEXT(".nv.capmerc")
+#define PREFIX      TEXT(".nv.merc")
+
+bool cubin_twins_find(const struct cubin *cubin, struct cubin_twins *twins)
+{
+    bool found = false;
+
+    *twins = (struct cubin_twins){0};
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+
+        found = found || cubin_is_mercury(section);
+        if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
+            twins->symtab = i;
+        if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
+            twins->indices = i;
+    }
+    return found;
+}
+
+Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins *twins,
+                            uint32_t index)
+{
+    struct bytes table = cubin->sections[twins->symtab].data;
+    Elf64_Sym symbol = {0};
+
+    if (index < table.size / sizeof symbol)
+        memcpy(&symbol, table.data + index * sizeof symbol, sizeof symbol);
+    return symbol;
+}
+
+uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
+                            uint32_t index)
+{
+    uint16_t section = cubin_twin_symbol(cubin, twins, index).st_shndx;
+    struct bytes table = cubin->sections[twins->indices].data;
+    Elf32_Word extended;
+
+    if (section < SHN_LORESERVE)
+        return section;
+    if (section != SHN_XINDEX || index >= table.size / sizeof extended)
+        return SECTION_SPECIAL | section;
+    memcpy(&extended, table.data + index * sizeof extended, sizeof extended);
+    return extended;
+}
+
+bool cubin_twins_are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
+{
+    const struct cubin_section *table = &cubin->sections[twins->symtab];
+    size_t count = table->size / sizeof(Elf64_Sym);
+
+    if (!twins->symtab || !cubin->symtab || count > cubin->symbol_count ||
+        table->link != cubin->sections[cubin->symtab].link)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+        Elf64_Sym twin = cubin_twin_symbol(cubin, twins, i);
+
+        if (ELF64_ST_TYPE(twin.st_info) != symbol->type ||
+            (symbol->type != STT_SECTION &&
+             !text_equal(cubin_string(cubin, twin.st_name), symbol->name)))
+            return false;
+        if (symbol->section < cubin->section_count &&
+            cubin_twin_section(cubin, twins, i) >= cubin->section_count)
+            return false;
+    }
+    return true;
+}
+
+bool cubin_twin_is_shared(const struct cubin_section *section)
+{
+    if (!cubin_is_mercury(section))
+        return false;
+    return section->type == SHT_PROGBITS || section->type == SHT_CUDA_MERC_CONSTANT_USER ||
+           section->type == SHT_CUDA_GLOBAL_INIT || section->type == SHT_CUDA_RESERVED_SHARED;
+}
+
+bool cubin_twin_is_known(const struct cubin_section *section)
+{
+    switch (section->type) {
+    case SHT_CUDA_CAPMERC:
+    case SHT_CUDA_MERC_CONSTANT_OPTIMIZER:
+    case SHT_CUDA_MERC_RELA:
+    case SHT_CUDA_MERC_INFO:
+    case SHT_CUDA_MERC_SYMTAB:
+    case SHT_SYMTAB_SHNDX:
+        return true;
+    default:
+        return cubin_twin_is_shared(section);
+    }
+}
+
+struct text cubin_twin_plain_name(struct text name)
+{
+    struct text prefix = text_starts(name, CODE_PREFIX) ? CODE_PREFIX : PREFIX;
+
+    return text_starts(name, prefix)
+               ? (struct text){name.data + prefix.size, name.size - prefix.size}
+               : name;
+}

@@ -1,0 +1,45 @@
+/* mercury.h: one cubin's second form of its code, Mercury's, and the symbol table that goes with it
+ * (minilink-cubin(5) states the rules). */
+#ifndef MINILINK_CUBIN_MERCURY_H
+#define MINILINK_CUBIN_MERCURY_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cubin/cubin.h"
+
+/* Where Mercury's own tables are, as section indices. */
+struct cubin_twins {
+    uint32_t symtab;  /* 0 = none */
+    uint32_t indices; /* of sections that need 32 bits; 0 = none */
+};
+
+/* Finds the tables. False when the cubin has no section of Mercury's at all. */
+bool cubin_twins_find(const struct cubin *cubin, struct cubin_twins *twins);
+
+/* The row of Mercury's symbol table that stands for symbol `index`; zeroes when there is none. */
+Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins *twins,
+                            uint32_t index);
+
+/* That row's section: an index, SHN_UNDEF, or one of format.h's. */
+uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
+                            uint32_t index);
+
+/* True when symbol i stands for the same in both tables, so that one numbering serves both. */
+bool cubin_twins_are_parallel(const struct cubin *cubin, const struct cubin_twins *twins);
+
+/* True for twins of data and of debug information, which all functions share. */
+bool cubin_twin_is_shared(const struct cubin_section *section);
+
+/* True for any kind of Mercury's sections that is known. */
+bool cubin_twin_is_known(const struct cubin_section *section);
+
+/* Size of the three words that stand in front of the twin of code, of which the first is the number
+ * of the code section. */
+#define CUBIN_TWIN_CODE_HEADER 12u
+
+/* The name of a twin without what marks twins; its symbol has that. */
+struct text cubin_twin_plain_name(struct text name);
+
+#endif

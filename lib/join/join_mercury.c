@@ -1,0 +1,295 @@
+/* join_mercury.c: Mercury's second form of the code, from sm_100 on (merge/mercury.c).
+ *
+ * Twins go the ways of what they are the twins of: those of code, records, branch tables and their
+ * relocations with their function, those of variables to the places that the variables have, and
+ * frames are cut as the plain ones are. Measured on ptxas 13.0: in a relocatable cubin every
+ * function has a twin, .nv.merc.nv.info is .nv.info to the byte, and what section symbols and
+ * addends say counts from the begin of twins. Where that is not so all twins are left out. */
+#include "join/join_steps.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "cubin/image.h"
+#include "join/join_blocks.h"
+#include "join/join_plan.h"
+
+/* What is wrong with the twin of code; NULL: nothing. */
+static const char *check_code(const struct cubin *cubin, const struct cubin_section *code)
+{
+    uint32_t text;
+
+    if (code->info == 0 || code->info >= cubin->symbol_count || code->size < CUBIN_TWIN_CODE_HEADER)
+        return "there is a section of no function";
+    text = cubin->symbols[code->info].section;
+    if (text >= cubin->section_count || cubin_section_function(cubin, text) != code->info)
+        return "there is a section of no function";
+    return NULL;
+}
+
+static bool is_module_info(const struct cubin_section *section)
+{
+    return section->type == SHT_CUDA_MERC_INFO && !(section->flags & SHF_INFO_LINK);
+}
+
+/* The twin of .nv.info says the same. */
+static bool info_is_same(const struct cubin *cubin, const struct cubin_section *twin)
+{
+    const struct cubin_section *plain =
+        &cubin->sections[cubin_section_find(cubin, TEXT(".nv.info"))];
+
+    return plain->size == twin->size &&
+           (plain->size == 0 || memcmp(plain->data.data, twin->data.data, plain->size) == 0);
+}
+
+static const char *check_sections(const struct cubin *cubin)
+{
+    size_t texts = 0;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        const char *wrong = NULL;
+
+        texts += cubin_is_text(section);
+        if (!cubin_is_mercury(section))
+            continue;
+        if (!cubin_twin_is_known(section))
+            return "there is a section of unknown kind";
+        if (section->type == SHT_CUDA_CAPMERC) {
+            wrong = check_code(cubin, section);
+            texts--;
+        } else if ((section->flags & SHF_INFO_LINK) && section->type != SHT_CUDA_MERC_RELA &&
+                   (section->info >= cubin->section_count ||
+                    cubin->sections[section->info].type != SHT_CUDA_CAPMERC)) {
+            wrong = "there is a section of no function";
+        } else if (is_module_info(section) && !info_is_same(cubin, section)) {
+            wrong = "their records are not the code's";
+        }
+        if (wrong)
+            return wrong;
+    }
+    return texts == 0 ? NULL : "not every function has a twin";
+}
+
+/* Finds what each section is the twin of. */
+static void pair_sections(struct join_input *input)
+{
+    const struct cubin *cubin = input->cubin;
+
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        uint32_t plain = cubin->symbols[i].section;
+        uint32_t twin = cubin_twin_section(cubin, &input->twins, i);
+
+        if (plain < cubin->section_count && twin < cubin->section_count &&
+            cubin_is_mercury(&cubin->sections[twin]) && !cubin_is_mercury(&cubin->sections[plain]))
+            input->sections[twin].plain = plain;
+    }
+}
+
+/* The twin of variables is as long as they are. */
+static const char *check_data(const struct join_input *input)
+{
+    for (size_t i = 1; i < input->cubin->section_count; i++) {
+        const struct cubin_section *section = &input->cubin->sections[i];
+        uint32_t plain = input->sections[i].plain;
+
+        if (join_is_copied_twin(section) && section->size > 0 &&
+            (plain == 0 || input->cubin->sections[plain].size != section->size))
+            return "there is data of other size";
+    }
+    return NULL;
+}
+
+/* Decodes one list of relocations, which cubin_read() leaves as it is. */
+static const char *read_list(struct join *join, struct join_input *input, uint32_t index)
+{
+    const struct cubin_section *section = &input->cubin->sections[index];
+    size_t count = section->data.size / sizeof(Elf64_Rela);
+    struct cubin_relocation *list = arena_alloc(&join->arena, count, sizeof *list);
+
+    for (size_t i = 0; i < count; i++) {
+        Elf64_Rela record;
+
+        memcpy(&record, section->data.data + i * sizeof record, sizeof record);
+        list[i] = (struct cubin_relocation){.offset = record.r_offset,
+                                            .type = (uint32_t)ELF64_R_TYPE(record.r_info),
+                                            .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
+                                            .addend = record.r_addend};
+        if (list[i].symbol == 0 || list[i].symbol >= input->cubin->symbol_count)
+            return "a relocation is against no symbol";
+    }
+    input->sections[index].relocations = list;
+    input->sections[index].relocation_count = count;
+    return NULL;
+}
+
+static const char *find_in(struct join *join, struct join_input *input)
+{
+    const char *wrong;
+
+    if (!cubin_twins_are_parallel(input->cubin, &input->twins))
+        return "it has no matching symbols for them";
+    wrong = check_sections(input->cubin);
+    if (wrong)
+        return wrong;
+    pair_sections(input);
+    wrong = check_data(input);
+    for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
+        if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
+            wrong = read_list(join, input, i);
+    return wrong;
+}
+
+void join_find_twins(struct join *join)
+{
+    for (size_t i = 0; i < join->count && !join->sass_only; i++)
+        join->has_twins |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].twins);
+    for (size_t i = 0; join->has_twins && i < join->count; i++) {
+        const char *wrong = find_in(join, &join->inputs[i]);
+
+        if (!wrong)
+            continue;
+        diag_caution("Mercury sections of '%s' and other inputs are not carried over (%s); the "
+                     "output runs on its own target only",
+                     join->inputs[i].cubin->name, wrong);
+        join->has_twins = false;
+    }
+}
+
+uint32_t join_seen_section(const struct join *join, uint32_t cubin, uint32_t section,
+                           uint32_t symbol)
+{
+    const struct join_input *input = &join->inputs[cubin];
+
+    return cubin_is_mercury(&input->cubin->sections[section])
+               ? cubin_twin_section(input->cubin, &input->twins, symbol)
+               : input->cubin->symbols[symbol].section;
+}
+
+/* Puts one chunk's twin of variables where they are. */
+static void copy_blocks(struct join *join, uint32_t cubin, uint32_t section)
+{
+    struct join_input *input = &join->inputs[cubin];
+    struct join_input_section *twin = &input->sections[section];
+    const struct join_input_section *plain = &input->sections[twin->plain];
+    struct united_section *united = &join->united[twin->united];
+    const uint8_t *bytes = input->cubin->sections[section].data.data;
+
+    if (twin->plain == 0 || plain->united == JOIN_NONE)
+        return;
+    if (!united->data) {
+        united->size = join->united[plain->united].size;
+        united->alignment = join->united[plain->united].alignment;
+        united->data = arena_zalloc(&join->out->arena, united->size, 1);
+    }
+    twin->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *twin->blocks);
+    twin->block_count = plain->block_count;
+    for (size_t i = 0; i < plain->block_count; i++) {
+        struct join_block *block = &twin->blocks[i];
+
+        *block = plain->blocks[i];
+        block->section = section;
+        if (block->is_kept && block->size)
+            memcpy(united->data + block->placed, bytes + block->offset, block->size);
+    }
+}
+
+void join_unite_twins(struct join *join)
+{
+    for (uint32_t c = 0; join->has_twins && c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
+            if (join->inputs[c].sections[i].united != JOIN_NONE &&
+                join_is_copied_twin(&join->inputs[c].cubin->sections[i]))
+                copy_blocks(join, c, i);
+}
+
+/* By joined section: its joined twin, or itself. */
+static uint32_t *pair_joined(struct join *join)
+{
+    uint32_t *twin_of = arena_alloc(&join->arena, join->out->section_count, sizeof *twin_of);
+
+    for (uint32_t i = 0; i < join->out->section_count; i++)
+        twin_of[i] = i;
+    for (size_t c = 0; c < join->count; c++) {
+        const struct join_input *input = &join->inputs[c];
+
+        for (size_t i = 1; i < input->cubin->section_count; i++) {
+            const struct join_input_section *twin = &input->sections[i];
+
+            if (twin->plain && twin->joined && input->sections[twin->plain].joined)
+                twin_of[input->sections[twin->plain].joined] = twin->joined;
+        }
+    }
+    return twin_of;
+}
+
+/* Functions have the size of their second form. */
+static void set_sizes(const struct join *join, Elf64_Sym *rows)
+{
+    for (size_t i = 0; i < join->entity_count; i++) {
+        const struct join_entity *entity = &join->entities[i];
+        const struct join_input *input = &join->inputs[entity->cubin];
+
+        if (entity->index && ELF64_ST_TYPE(rows[entity->index].st_info) == STT_FUNC)
+            rows[entity->index].st_size =
+                cubin_twin_symbol(input->cubin, &input->twins, entity->symbol).st_size;
+    }
+}
+
+static void set_section(const struct join *join, Elf64_Sym *row, Elf32_Word *indices, size_t index,
+                        uint32_t section)
+{
+    bool is_special = section >= join->out->section_count;
+
+    row->st_shndx = is_special                ? (uint16_t)(section & 0xffffu)
+                    : section < SHN_LORESERVE ? (uint16_t)section
+                                              : SHN_XINDEX;
+    if (indices && !is_special)
+        indices[index] = section;
+}
+
+void join_fill_twins(struct join *join, struct image_strings *strings)
+{
+    struct cubin *out = join->out;
+    size_t size = out->symbol_count * sizeof(Elf64_Sym);
+    Elf64_Sym *rows;
+    Elf32_Word *indices = NULL;
+    uint32_t *twin_of;
+
+    if (!join->has_twins)
+        return;
+    rows = arena_zalloc(&out->arena, out->symbol_count, sizeof *rows);
+    if (join->tables.twin_indices)
+        indices = arena_zalloc(&out->arena, out->symbol_count, sizeof *indices);
+    twin_of = pair_joined(join);
+    for (size_t i = 1; i < out->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &out->symbols[i];
+
+        rows[i] = (Elf64_Sym){
+            .st_name = symbol->type == STT_SECTION ? 0 : image_string(strings, symbol->name),
+            .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
+            .st_other = symbol->other,
+            .st_value = symbol->value,
+            .st_size = symbol->size,
+        };
+        set_section(join, &rows[i], indices, i,
+                    symbol->section < out->section_count ? twin_of[symbol->section]
+                                                         : symbol->section);
+    }
+    set_sizes(join, rows);
+    out->sections[join->tables.twin_symtab].data = (struct bytes){(const uint8_t *)rows, size};
+    out->sections[join->tables.twin_symtab].size = size;
+    out->sections[join->tables.twin_symtab].info = out->sections[out->symtab].info;
+    if (indices) {
+        size = out->symbol_count * sizeof *indices;
+        out->sections[join->tables.twin_indices].data =
+            (struct bytes){(const uint8_t *)indices, size};
+        out->sections[join->tables.twin_indices].size = size;
+    }
+    if (join->tables.twin_info) {
+        out->sections[join->tables.twin_info].data = out->sections[join->tables.info].data;
+        out->sections[join->tables.twin_info].size = out->sections[join->tables.info].size;
+    }
+}

@@ -1,0 +1,97 @@
+#!/bin/bash
+# library-faults.sh: whatever allocation, thread or write fails in a process that links by the library, and however little
+# address space is left, a link has the bytes of one without the fault or the result MINILINK_NO_MEMORY, and what was not
+# added for want of memory can be added again. Nothing is printed, and no block, thread or descriptor is left.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
+if [ -n "${SANITIZE:-}" ]; then
+    echo "library-faults.sh SKIPPED: a sanitizer and build/fault.so cannot both come first"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+passed=0 failed=0 skipped=0 checks=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# LD_PRELOAD takes no path with a space.
+cp "$BUILD/fault.so" fault.so
+case $work in
+*[!A-Za-z0-9/._-]*) preload=./fault.so ;;
+*) preload=$work/fault.so ;;
+esac
+F=$ROOT/fixtures/fatbin
+
+# proves WHAT WORD...: what tool_library_faults reports, with the faults of the environment.
+proves() {
+    local what=$1
+    shift
+    rm -f leaks count
+    timeout 900 env LD_PRELOAD="$preload" FAULT_LEAKS="$work/leaks" "$BUILD/tool_library_faults" "$@" 3> report > printed 2>&1
+    status=$?
+    counts=$(tail -n 1 report)
+    checks=$((checks + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' <<< "${counts:-0 passed}")))
+    if [ "$status" = 0 ] && [ ! -s printed ] && [ "$(wc -l < leaks)" -le "$kept" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what: status $status, $(wc -c < printed) bytes printed, $(wc -l < leaks) blocks left"
+        head -n 12 report printed leaks | sed 's/^/    /'
+    fi
+}
+
+# What threads leave to later ones stays: a block for each that there was at the same time, here two.
+kept=2
+
+# faults WHAT STEP WORD...: all kinds, each in turn; those of a process's first link, one in STEP.
+faults() {
+    local what=$1 step=$2 allocations threads writes n
+    shift 2
+    # One link, which is the tool's first: no later one needs as much.
+    FAULT_COUNT=$work/count proves "$what, nothing fails" none 1 0 1 "$@"
+    read -r allocations threads writes < count
+    proves "$what, an allocation fails" allocations 1 "$((allocations + 2))" 1 "$@"
+    FAULT_FOREVER=1 proves "$what, allocations fail from one on" allocations 1 "$((allocations + 2))" 3 "$@"
+    # In the first link of a process, too.
+    for ((n = 1; n <= allocations; n += step)); do proves "$what, allocation $n fails in the first link" cold $n $n 1 "$@"; done
+    proves "$what, a thread fails" threads 1 "$((threads + 1))" 1 "$@"
+    FAULT_FOREVER=1 proves "$what, threads fail from one on" threads 1 "$((threads + 1))" 1 "$@"
+    proves "$what, a write fails" writes 1 "$((writes + 1))" 1 "$@"
+    echo "$what: $allocations allocations, $threads threads, $writes writes"
+}
+
+abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
+split=(-w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)
+faults "one chunk" 1 -arch=sm_90 -v "$ROOT"/fixtures/examples/scale.ptx "$ROOT"/fixtures/examples/scaled.ptx
+faults "a split link" 1 "${split[@]}" "${abc[@]}"
+faults "an archive" 3 -w -arch=sm_90 "$F"/a.ptxonly.o "$F"/lib.a
+faults "cubins" 3 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
+# A cache that cannot be written makes no link fail.
+faults "an empty cache" 3 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
+# A library that plays libnvJitLink, in a process, which has no faults.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    for i in 1 2 3 4; do printf '.visible .entry k%d()\n{\n\tret;\n}\n' $i; done
+} > made.ptx
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+"$BUILD/minifat" --arch=sm_90 made.ptx --kind=nvvm any.ltoir -o in.fatbin
+export FAKE_PTX=$work/made.ptx
+PATH=$BUILD:$PATH
+faults "LTO-IR in parts" 9 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
+if command -v ptxas > /dev/null; then
+    faults "ptxas" 29 "${split[@]}" --assembler=ptxas "${abc[@]}"
+else
+    echo "library-faults.sh: ptxas is not installed: links by it SKIPPED"
+    skipped=1
+fi
+without=0 with=0
+for ((space = 0; space < 1600; space += 16)); do
+    proves "$space KiB of address space" space $space $space 1 "${split[@]}" "${abc[@]}"
+    if grep -q '^space: 0 times' report; then with=$((with + 1)); else without=$((without + 1)); fi
+done
+echo "address space: enough for $with links, too little for $without"
+if [ $with = 0 ] || [ $without = 0 ]; then failed=$((failed + 1)); echo "failed: not both"; fi
+echo "$checks checks"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
