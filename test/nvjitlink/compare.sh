@@ -99,6 +99,15 @@ made "PTX and LTO-IR" -arch=sm_90 -lto -- 2:b.ptx 3:a.ltoir
 ptx "PTX of LTO-IR that is not whole" -arch=sm_90 -lto -ptx -- 3:a.ltoir
 ptx "PTX of a virtual architecture" -arch=compute_90 -lto -ptx -- 3:a.ltoir 3:b.ltoir
 
+# Programs of several modules.
+for folder in "$ROOT"/fixtures/programs/*/; do
+    inputs=()
+    for file in "$folder"*.ptx; do
+        [ ! -e "$file" ] || inputs+=("2:$file")
+    done
+    [ ${#inputs[@]} = 0 ] || made "$(basename "$folder")" -arch=sm_90 -- "${inputs[@]}"
+done
+
 # What is wrong. NVIDIA's has a part of a cubin when functions are missing; ours has none.
 wrong() {
     same "$@"

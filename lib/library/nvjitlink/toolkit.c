@@ -15,11 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NOTE_NAME      "minilink"
-#define NOTE_TYPE      1u
-#define MOST_HEADERS   64
-#define MOST_NOTES     65536u
-#define DEFAULT_FOLDER "/usr/local/cuda"
+#define NOTE_NAME    "minilink"
+#define NOTE_TYPE    1u
+#define MOST_HEADERS 64
+#define MOST_NOTES   65536u
 
 /* What this library is known by. */
 static const struct {
@@ -211,7 +210,7 @@ char *toolkit_library(struct log *errors)
         found = try_list("PATH", try_programs);
     if (!found)
         found = try_list("LD_LIBRARY_PATH", try_alone);
-    return found ? found : try_folder(DEFAULT_FOLDER, strlen(DEFAULT_FOLDER), inside);
+    return found;
 }
 
 static char *find_ptxas(const char *folder, size_t size)
@@ -251,5 +250,5 @@ char *toolkit_ptxas(const char *library)
             found = find_ptxas_in(folder);
         free(folder);
     }
-    return found ? found : find_ptxas_in(DEFAULT_FOLDER);
+    return found;
 }
