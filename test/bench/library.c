@@ -4,14 +4,16 @@
  *     bench_library LINKS PROGRAM OUT INPUT...
  *
  * Each round makes LINKS links in each way; what is printed is the best of the rounds, in links a
- * second, since others use the machine as well. PROGRAM is the command minilink, and OUT a file for
- * its output. */
+ * second, since others use the machine as well; and with it the least CPU time that a link takes
+ * and how often threads slept, as on locks, of which other programs change little. PROGRAM is the
+ * command minilink, and OUT a file for its output. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +36,28 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* What threads of one process have cost. */
+struct cost {
+    double processor; /* microseconds of a link */
+    long waits;       /* of threads, for each other */
+};
+
+static struct cost cost_of(const struct rusage *before, size_t links)
+{
+    struct rusage after;
+
+    getrusage(RUSAGE_SELF, &after);
+    return (struct cost){
+        ((double)(after.ru_utime.tv_sec - before->ru_utime.tv_sec + after.ru_stime.tv_sec -
+                  before->ru_stime.tv_sec) *
+             1e6 +
+         (double)(after.ru_utime.tv_usec - before->ru_utime.tv_usec + after.ru_stime.tv_usec -
+                  before->ru_stime.tv_usec)) /
+            (double)links,
+        after.ru_nvcsw - before->ru_nvcsw,
+    };
 }
 
 static void *make_links(void *argument)
@@ -122,6 +146,8 @@ int main(int argc, char **argv)
     static struct bench bench = {.words = {.options = {"-arch=sm_90"}, .option_count = 1}};
     static const size_t threads[] = {1, 2, MOST_THREADS};
     size_t links = argc > 4 ? (size_t)atoi(argv[1]) : 0;
+    struct cost costs[3] = {0}, cost;
+    struct rusage before;
     double best[3] = {0}, two = 0, processes = 0;
 
     if (links < MOST_THREADS * PROCESS_PART)
@@ -131,14 +157,22 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++)
         links_add_word(&bench.words, argv[i]);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
+            getrusage(RUSAGE_SELF, &before);
             keep_best(&best[i], on_threads(&bench, links, threads[i]));
+            cost = cost_of(&before, links);
+            if (round == 0 || cost.processor < costs[i].processor)
+                costs[i] = cost;
+        }
         keep_best(&two, on_processes(&bench, links));
         keep_best(&processes, by_processes(&bench, links / PROCESS_PART));
     }
     for (int i = 0; i < 3; i++)
-        printf("library: %zu thread%s: %.0f links a second (ratio %.2f)\n", threads[i],
-               threads[i] == 1 ? "" : "s", best[i], best[i] / best[0]);
+        printf(
+            "library: %zu thread%s: %.0f links a second (ratio %.2f); a link takes %.0f us of CPU "
+            "time (ratio %.2f), and all of them %ld waits\n",
+            threads[i], threads[i] == 1 ? "" : "s", best[i], best[i] / best[0], costs[i].processor,
+            costs[i].processor / costs[0].processor, costs[i].waits);
     printf("library: 2 processes of 1 thread: %.0f links a second (ratio %.2f)\n", two,
            two / best[0]);
     printf("library: a process for each link: %.0f a second (ratio of 1 thread to it: %.1f)\n",
