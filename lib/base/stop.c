@@ -3,6 +3,17 @@
 
 #include <stddef.h>
 
+bool stop_make(struct stop *stop)
+{
+    *stop = (struct stop){0};
+    return pthread_mutex_init(&stop->lock, NULL) == 0;
+}
+
+void stop_end(struct stop *stop)
+{
+    pthread_mutex_destroy(&stop->lock);
+}
+
 void stop_set(struct stop *stop)
 {
     pthread_mutex_lock(&stop->lock);

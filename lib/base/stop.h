@@ -8,13 +8,18 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Start with {.lock = PTHREAD_MUTEX_INITIALIZER}, and do not move it. */
 struct stop {
     pthread_mutex_t lock;
     int is_set; /* read without the lock, too: atomically */
     void (*reach)(void *argument);
     void *argument;
 };
+
+/* Makes one that is not set, and may not move. False when there is no memory for it. */
+bool stop_make(struct stop *stop);
+
+/* Ends one that was made; nobody uses it any more. */
+void stop_end(struct stop *stop);
 
 /* From now on it is set. Calls who watches. By any thread, more than once. */
 void stop_set(struct stop *stop);

@@ -64,17 +64,19 @@ static size_t row_of(const char *name, size_t length)
 static bool take_words(struct reader *reader)
 {
     for (size_t i = 0; i < reader->plain.count; i++) {
-        const char *word = reader->plain.list[i], *name = word + 2;
-        size_t length = strcspn(name, "="), row;
+        const char *word = reader->plain.list[i], *name, *value;
+        size_t length, row;
 
         if (word[0] != '-' || word[1] == '\0') {
             take_operand(reader->options, word, false);
             continue;
         }
+        name = word + 2;
+        length = strcspn(name, "=");
         row = row_of(name, length);
-        name = name[length] ? name + length + 1 : NULL;
-        note_redefinition(reader, row, name);
-        if (!take_option(reader->options, &option_table[row], name))
+        value = name[length] ? name + length + 1 : NULL;
+        note_redefinition(reader, row, value);
+        if (!take_option(reader->options, &option_table[row], value))
             return false;
     }
     return true;

@@ -104,10 +104,14 @@ static int make(struct minilink **result, struct creation *creation, bool is_com
     *result = link;
     if (!link)
         return MINILINK_NO_MEMORY;
+    if (!stop_make(&link->stop)) {
+        free(link);
+        *result = NULL;
+        return MINILINK_NO_MEMORY;
+    }
     link->is_command = is_command;
     link->options.is_in_memory = !is_command;
     link->options.color = is_command ? COLOR_AUTO : COLOR_NEVER;
-    link->stop = (struct stop){.lock = PTHREAD_MUTEX_INITIALIZER};
     link->writer = (struct diag_writer){write_log, link};
     creation->link = link;
     code = handle_call(link, create, creation);
@@ -235,6 +239,6 @@ void minilink_destroy(struct minilink **handle)
     buffer_free(&link->errors);
     buffer_free(&link->infos);
     arena_free(&link->arena);
-    pthread_mutex_destroy(&link->stop.lock);
+    stop_end(&link->stop);
     free(link);
 }

@@ -13,20 +13,23 @@ static void count(void *argument)
 
 START_TEST(it_is_set_for_good)
 {
-    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stop stop;
 
+    ck_assert(stop_make(&stop));
     ck_assert(!stop_is_set(&stop));
     stop_set(&stop);
     stop_set(&stop);
     ck_assert(stop_is_set(&stop));
+    stop_end(&stop);
 }
 END_TEST
 
 START_TEST(who_watches_is_called)
 {
-    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stop stop;
     int calls = 0;
 
+    ck_assert(stop_make(&stop));
     stop_watch(&stop, count, &calls);
     ck_assert_int_eq(calls, 0);
     stop_set(&stop);
@@ -34,17 +37,20 @@ START_TEST(who_watches_is_called)
     stop_unwatch(&stop);
     stop_set(&stop);
     ck_assert_int_eq(calls, 1);
+    stop_end(&stop);
 }
 END_TEST
 
 START_TEST(who_watches_late_is_called_at_once)
 {
-    struct stop stop = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stop stop;
     int calls = 0;
 
+    ck_assert(stop_make(&stop));
     stop_set(&stop);
     stop_watch(&stop, count, &calls);
     ck_assert_int_eq(calls, 1);
+    stop_end(&stop);
 }
 END_TEST
 

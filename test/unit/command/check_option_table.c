@@ -57,6 +57,21 @@ static bool is_size_of(enum option_kind kind, size_t size)
     }
 }
 
+/* A word on the heap ends where a sanitizer sees it. */
+START_TEST(a_dash_alone_is_an_operand)
+{
+    char *words[] = {(char[]){"minilink"}, strdup("-"), strdup("-o"), strdup("x"), NULL};
+
+    options.argc = 4;
+    options.argv = words;
+    ck_assert_int_eq(options_read(&options), OPTIONS_LINK);
+    ck_assert_uint_eq(options.link.operand_count, 1);
+    ck_assert_str_eq(options.link.operands[0].name, "-");
+    for (int i = 1; i < 4; i++)
+        free(words[i]);
+}
+END_TEST
+
 START_TEST(every_row_says_where_its_value_goes)
 {
     const struct option_row *row = &option_table[_i];
@@ -555,6 +570,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, every_row_says_where_its_value_goes, 0, rows);
     tcase_add_loop_test(tests, no_two_rows_write_one_field, 0, rows);
     tcase_add_loop_test(tests, what_is_given_reaches_the_field_and_no_other, 0, rows);
+    tcase_add_test(tests, a_dash_alone_is_an_operand);
     tcase_add_test(tests, strings_go_where_their_names_say);
     tcase_add_test(tests, numbers_go_where_their_names_say);
     tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
