@@ -55,6 +55,23 @@ static void try_nulls(void)
     minilink_destroy(&link);
 }
 
+/* Each NUL that is cut off a text must not cost a look at the text. */
+static void try_long_end(void)
+{
+    const size_t half = (size_t)1 << 20;
+    struct minilink *link = begin(NULL);
+    char *text = calloc(2, half);
+
+    check(text != NULL, "memory");
+    memset(text, ' ', half);
+    memcpy(text + half - sizeof KERNEL_PTX, KERNEL_PTX, sizeof KERNEL_PTX - 1);
+    is("a text between blanks and NULs",
+       minilink_add_data(link, MINILINK_INPUT_ANY, text, 2 * half, "long"), MINILINK_OK);
+    is("links", minilink_complete(link), MINILINK_OK);
+    minilink_destroy(&link);
+    free(text);
+}
+
 static void try_order(void)
 {
     static const char *const only_verbose[] = {"-v"};
@@ -379,6 +396,7 @@ int main(int argc, char **argv)
         return 2;
     process_look(&before);
     try_nulls();
+    try_long_end();
     try_order();
     try_sizes();
     try_options();

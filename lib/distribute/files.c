@@ -77,6 +77,11 @@ bool files_read(struct file_contents *contents, const char *path, size_t limit)
     return ok;
 }
 
+void files_cleanup(void *contents)
+{
+    free(((struct file_contents *)contents)->data);
+}
+
 static bool is_there(const char *path, struct bytes bytes)
 {
     struct file_contents there;

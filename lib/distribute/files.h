@@ -16,6 +16,9 @@ struct file_contents {
  * than `limit`. Raises LINK_NO_MEMORY. */
 bool files_read(struct file_contents *contents, const char *path, size_t limit);
 
+/* Frees struct file_contents, for context_defer. */
+void files_cleanup(void *contents);
+
 /* Makes the file, or replaces it. One with the same contents stays as it is. False, with errno set,
  * when that cannot be done; then there is no such file. */
 bool files_write(const char *path, struct bytes bytes);

@@ -67,11 +67,6 @@ static void remove_others(const struct distribute_batch *batch, const char *fold
     context_clean(&cleanup);
 }
 
-static void free_contents(void *contents)
-{
-    free(((struct file_contents *)contents)->data);
-}
-
 /* Whole or not at all, and only when there is something new. */
 static enum link_code write_plan(const char *path, const char *text)
 {
@@ -80,7 +75,7 @@ static enum link_code write_plan(const char *path, const char *text)
     size_t size = strlen(text);
     bool is_old;
 
-    context_defer(&cleanup, free_contents, &old);
+    context_defer(&cleanup, files_cleanup, &old);
     is_old = files_read(&old, path, size) && old.size == size && memcmp(old.data, text, size) == 0;
     context_clean(&cleanup);
     if (is_old || output_write_file(path, (struct bytes){(const uint8_t *)text, size}, false))
@@ -119,7 +114,7 @@ static enum link_code check_plan(struct distribute_batch *batch)
     struct context_cleanup cleanup;
     bool is_read;
 
-    context_defer(&cleanup, free_contents, &contents);
+    context_defer(&cleanup, files_cleanup, &contents);
     is_read = files_read(&contents, plan, PLAN_LIMIT);
     if (!is_read)
         diag_fatal("Could not read plan '%s': %s", plan, strerror(errno));

@@ -1,6 +1,5 @@
 /* inputs.c: what is linked, copied, and looked at as soon as it is added. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/take.h"
@@ -16,9 +15,9 @@
 struct addition {
     struct minilink *link;
     enum minilink_input input;
-    const char *name; /* or NULL */
-    struct text data; /* or: */
-    const char *path; /* of the file it is in */
+    const char *name;  /* or NULL */
+    struct bytes data; /* or: */
+    const char *path;  /* of the file it is in */
 };
 
 static const struct {
@@ -68,19 +67,20 @@ static void take_input(struct minilink *link, const struct input_operand *operan
     link->input_count++;
 }
 
-static enum link_code add(const struct addition *addition)
+static enum link_code add(void *argument)
 {
+    const struct addition *addition = argument;
     struct minilink *link = addition->link;
-    struct text data = addition->data;
+    struct bytes data = addition->data;
     struct input_operand operand = {.name = name_of(addition), .is_memory = true};
-    enum file_kind kind;
+    enum file_kind kind = file_classify(data);
 
-    while (data.size && data.data[data.size - 1] == '\0' &&
-           (addition->input == MINILINK_INPUT_PTX ||
-            file_classify((struct bytes){(const uint8_t *)data.data, data.size}) == FILE_PTX))
-        data.size--;
-    operand.data = (struct bytes){(const uint8_t *)data.data, data.size};
-    kind = file_classify(operand.data);
+    if (kind == FILE_PTX || addition->input == MINILINK_INPUT_PTX) {
+        while (data.size && data.data[data.size - 1] == '\0')
+            data.size--;
+        kind = file_classify(data);
+    }
+    operand.data = data;
     if (!is_what_it_should_be(operand.name, kind, addition->input))
         return (enum link_code)MINILINK_WRONG_INPUT;
     if (kind == FILE_ARCHIVE && thin_is(operand.data)) {
@@ -96,16 +96,6 @@ static enum link_code add(const struct addition *addition)
     return LINK_OK;
 }
 
-static enum link_code add_data(void *argument)
-{
-    return add(argument);
-}
-
-static void free_contents(void *contents)
-{
-    free(((struct file_contents *)contents)->data);
-}
-
 static enum link_code add_file(void *argument)
 {
     struct addition *addition = argument;
@@ -117,8 +107,8 @@ static enum link_code add_file(void *argument)
         diag_fatal("Could not open input file '%s': %s", addition->path, strerror(errno));
         return LINK_ENVIRONMENT;
     }
-    context_defer(&cleanup, free_contents, &contents);
-    addition->data = (struct text){contents.data, contents.size};
+    context_defer(&cleanup, files_cleanup, &contents);
+    addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
     code = add(addition);
     context_clean(&cleanup);
     return code;
@@ -136,7 +126,7 @@ int minilink_add_data(struct minilink *link, enum minilink_input input, const vo
 
     if (!is_open(link) || !data || !is_input((int)input) || size > LARGEST_INPUT)
         return MINILINK_USAGE;
-    return handle_call(link, add_data, &addition);
+    return handle_call(link, add, &addition);
 }
 
 int minilink_add_file(struct minilink *link, enum minilink_input input, const char *path)

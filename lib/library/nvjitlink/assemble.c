@@ -2,8 +2,8 @@
  * wrong with it is told there.
  *
  * A link of minilink's with -r and the one input assembles it. Its result is not what is wanted, as
- * merging leaves things out that a later link would have had (Mercury sections); the assembler's
- * own cubin is, which --keep leaves in a folder. */
+ * merging may leave things out (Mercury sections, beside texture references); the assembler's own
+ * cubin is, which --keep leaves in a folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,21 +52,6 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-static bool read_all(int fd, char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t got = read(fd, data, size);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        data += got;
-        size -= (size_t)got;
-    }
-    return true;
-}
-
 /* The assembler's cubin, or NULL. */
 static char *read_cubin(const char *folder, size_t *size)
 {
@@ -79,11 +64,7 @@ static char *read_cubin(const char *folder, size_t *size)
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         status.st_size < LARGEST_FILE)
-        data = malloc((size_t)status.st_size);
-    if (data && !read_all(fd, data, (size_t)status.st_size)) {
-        free(data);
-        data = NULL;
-    }
+        data = input_read(fd, (size_t)status.st_size);
     if (data)
         *size = (size_t)status.st_size;
     if (fd >= 0)

@@ -247,7 +247,7 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
     return NVJITLINK_ERROR_INVALID_INPUT;
 }
 
-static char *read_file(int fd, size_t size)
+char *input_read(int fd, size_t size)
 {
     char *data = malloc(size);
     size_t done = 0;
@@ -280,7 +280,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         close(fd);
         return no_file(link, path, "it is no file, or empty");
     }
-    data = read_file(fd, (size_t)status.st_size);
+    data = input_read(fd, (size_t)status.st_size);
     close(fd);
     if (!data)
         return no_file(link, path, "it became shorter, or memory ran out");

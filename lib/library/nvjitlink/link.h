@@ -42,6 +42,9 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 /* Adds a file. */
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 
+/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
+char *input_read(int fd, size_t size);
+
 /* Assembles PTX to a relocatable cubin, and adds that. */
 nvJitLinkResult input_assemble(struct nvJitLink *link, const void *ptx, size_t size,
                                const char *name);

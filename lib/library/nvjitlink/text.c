@@ -40,20 +40,26 @@ void log_add(struct log *log, const char *data, size_t size)
     log->data[log->size] = '\0';
 }
 
+/* malloc'ed; NULL without memory for it. */
+static char *print(const char *format, va_list arguments)
+{
+    char *text;
+
+    return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
 void log_printf(struct log *log, const char *format, ...)
 {
     va_list arguments;
-    char *text = NULL;
-    int size;
+    char *text;
 
     va_start(arguments, format);
-    size = vasprintf(&text, format, arguments);
+    text = print(format, arguments);
     va_end(arguments);
-    if (size < 0) {
+    if (text)
+        log_add(log, text, strlen(text));
+    else
         log->is_lost = true;
-        return;
-    }
-    log_add(log, text, (size_t)size);
     free(text);
 }
 
@@ -94,15 +100,13 @@ static bool words_reserve(struct words *words)
 void words_add(struct words *words, const char *format, ...)
 {
     va_list arguments;
-    char *word = NULL;
-    int size;
+    char *word;
 
     va_start(arguments, format);
-    size = vasprintf(&word, format, arguments);
+    word = print(format, arguments);
     va_end(arguments);
-    if (size < 0 || !words_reserve(words)) {
-        if (size >= 0)
-            free(word);
+    if (!word || !words_reserve(words)) {
+        free(word);
         words->is_lost = true;
         return;
     }
