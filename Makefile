@@ -1,8 +1,22 @@
 # Makefile: `make demo` and `make check` do everything from a bare clone.
 #
 # Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, BUILD (folder for everything that is made), SANITIZE (address,undefined
-# or thread), V=1 (show commands); PREFIX, DESTDIR and the folders in it for `make install`.
+# or thread), V=1 (show commands); PREFIX, DESTDIR and the folders in it for `make install`; CROSS, what the tools of
+# another machine begin with (CROSS=aarch64-linux-gnu-), which then make everything, in build/aarch64-linux-gnu.
 
+ifdef CROSS
+BUILD    ?= build/$(CROSS:%-=%)
+ifneq ($(filter default undefined,$(origin CC)),)
+CC       := $(CROSS)gcc
+endif
+ifneq ($(filter default undefined,$(origin AR)),)
+AR       := $(CROSS)ar
+endif
+OBJCOPY  ?= $(CROSS)objcopy
+# Debian's multiarch keeps libraries of other machines in folders of their own.
+PKG_CONFIG ?= PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:%-=%)/pkgconfig:/usr/share/pkgconfig pkg-config
+endif
+OBJCOPY  ?= objcopy
 BUILD    ?= build
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
@@ -31,16 +45,16 @@ PROGRAMS = minilink minifat minidump
 SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
-LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/assembler/builtin/*.c lib/assembler/builtin/language/*.c))
+LIB_SOURCES = $(sort $(wildcard lib/*/*.c lib/toy/language/*.c))
 LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
-NVJITLINK_EXPORTS = lib/library/nvjitlink/exports.map
+NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
 TOOLS = $(patsubst test/%.c,%,$(sort $(wildcard test/tool_*.c)))
 BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
-HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/library/*.h test/unit/*.h test/unit/*/*.h))
+HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))
 
 Q = $(if $(V),,@)
@@ -57,7 +71,7 @@ all: $(BUILD)/.looked
 # installs it: deps (and all who need it), to compile tests too (.dependencies-tests), to run them too (.dependencies-check).
 $(BUILD)/.looked: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
-	$(Q)test/install-dependencies --only-look build
+	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" test/install-dependencies --only-look build
 	$(Q)touch $@
 
 $(BUILD)/.dependencies-%: test/install-dependencies
@@ -70,10 +84,11 @@ deps: $(BUILD)/.dependencies-build
 
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim \
-          $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) \
+          $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) $(NVJITLINK).12 \
           $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
-       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client
+       $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
+       $(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%)
 
 # What a program is made of but main(), which tests and fuzzers link.
 parts_of = $(filter-out %/main.c,$(wildcard cmd/$(1)/*.c))
@@ -84,11 +99,7 @@ $(BUILD)/$(1): $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cmd/$(1)/*.c))) $(B
 endef
 $(foreach name,$(PROGRAMS),$(eval $(call program,$(name))))
 
-$(SCRIPTS:%=$(BUILD)/%): $(BUILD)/%: cmd/%
-	$(Q)mkdir -p $(@D)
-	$(Q)install -m 755 $< $@
-
-$(BUILD)/minilink-shim: cmd/minilink-shim lib/link/link.h
+$(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim: $(BUILD)/%: cmd/% lib/link/link.h
 	$(Q)mkdir -p $(@D)
 	$(Q)sed "s/@VERSION@/$(VERSION)/" $< > $@
 	$(Q)chmod 755 $@
@@ -118,16 +129,21 @@ $(BUILD)/libminilink.so: $(BUILD)/libminilink.so.0
 # The archive that is installed: one object, in which all other names are local.
 $(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
 	$(Q)mkdir -p $(@D)
-	$(call say,AR,$@)$(LD) -r -o $(@D)/minilink.o $(LIB_OBJECTS) $(BUILD)/page.o && \
+	$(call say,AR,$@)$(CC) -r -nostdlib -o $(@D)/minilink.o $(LIB_OBJECTS) $(BUILD)/page.o && \
 	    sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS) > $(@D)/names && \
-	    objcopy --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
+	    $(OBJCOPY) --keep-global-symbols=$(@D)/names $(@D)/minilink.o && rm -f $@ && $(AR) rcs $@ $(@D)/minilink.o
 
-# For programs that were written for NVIDIA's libnvJitLink: its names, on top of minilink.h. The loader finds it in
-# its own folder only, where it is asked to (LD_LIBRARY_PATH).
-$(NVJITLINK).13: $(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/public/libminilink.a $(NVJITLINK_EXPORTS)
+# For programs that were written for NVIDIA's libnvJitLink: its names, on top of minilink.h, as CUDA 12's toolkits have
+# them and as CUDA 13's have. The loader finds it in its own folder only, where it is asked to (LD_LIBRARY_PATH).
+$(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/exports-%.o $(BUILD)/public/libminilink.a \
+    $(filter-out %/exports.o,$(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o)) lib/library/nvjitlink/exports-%.map
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libnvJitLink.so.$* -Wl,-Bsymbolic \
+	    -Wl,--version-script=lib/library/nvjitlink/exports-$*.map -Wl,--exclude-libs,ALL -Wl,-z,nodelete \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+
+$(BUILD)/nvjitlink/exports-12.o $(BUILD)/nvjitlink/exports-13.o: $(BUILD)/nvjitlink/exports-%.o: lib/library/nvjitlink/exports.c Makefile
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libnvJitLink.so.13 -Wl,--version-script=$(NVJITLINK_EXPORTS) \
-	    -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,-z,nodelete $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -DNVJITLINK_MAJOR=$* -c -o $@ $<
 
 $(NVJITLINK): $(NVJITLINK).13
 	$(Q)ln -sf libnvJitLink.so.13 $@
@@ -148,6 +164,7 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 
 # Unit tests are named check_WHAT, in the folder of the room they test; one main runs each one's suite.
 # What they link beside the library: the command line; a cubin as bytes of an image.
+check_arguments_PARTS = $(call parts_of,minilink)
 check_option_table_PARTS = $(call parts_of,minilink)
 check_join_PARTS = test/unit/cubin/cubin_image.c
 
@@ -159,7 +176,10 @@ endef
 $(foreach name,$(UNIT_TESTS),$(eval $(call unit_test,$(name))))
 
 # What the pool calls of the C library, its test lets fail and looks at.
-$(BUILD)/check_pool: ALL_LDFLAGS += -Wl,--wrap=pthread_create,--wrap=pthread_cond_broadcast
+POOL_CALLS = pthread_create pthread_join pthread_cond_broadcast pthread_cond_signal pthread_cond_wait
+$(BUILD)/check_pool: ALL_LDFLAGS += $(POOL_CALLS:%=-Wl,--wrap=%)
+# It watches which functions are compiled, and what a pool is given of them.
+$(BUILD)/check_driver: ALL_LDFLAGS += -Wl,--wrap=compile_function,--wrap=dispatch_run
 
 $(BUILD)/tool_%: $(BUILD)/test/tool_%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -171,6 +191,14 @@ $(BUILD)/gpu_launch: $(BUILD)/test/gpu/launch.o $(BUILD)/test/gpu/driver.o $(BUI
 # A program that was written for nvJitLink.
 $(BUILD)/nvjitlink_client: $(BUILD)/test/nvjitlink/client.o $(NVJITLINK)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -lnvJitLink
+
+# The same as the headers of CUDA 12 make it: with the names of their versions alone.
+$(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%): $(BUILD)/nvjitlink_client_12_%: $(BUILD)/test/nvjitlink/client-12_%.o $(NVJITLINK).12
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< -L$(BUILD)/nvjitlink -l:libnvJitLink.so.12
+
+$(NVJITLINK_12_MINORS:%=$(BUILD)/test/nvjitlink/client-12_%.o): $(BUILD)/test/nvjitlink/client-12_%.o: test/nvjitlink/client.c Makefile
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -Itest -DINTERFACE=12_$* -c -o $@ $<
 
 $(BUILD)/fake-cuda.so: $(BUILD)/test/gpu/fake_cuda.o
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
@@ -196,6 +224,14 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	+$(Q)BUILD=$(BUILD) test/demo
 
+# The unit and golden tests on ARM, by an emulator, with what Debian has for that.
+.PHONY: check-arm
+check-arm:
+	$(Q)test/install-dependencies arm
+	$(Q)$(MAKE) --no-print-directory tests CROSS=aarch64-linux-gnu- BUILD=$(BUILD)/arm
+	$(Q)$(MAKE) --no-print-directory programs
+	$(Q)BUILD=$(BUILD) test/arm
+
 # Launches the kernels of the graded programs, linked by minilink and by nvlink; needs a GPU and CUDA.
 .PHONY: gpu
 gpu: $(BUILD)/.dependencies-tests
@@ -215,8 +251,10 @@ goldens: all
 fixtures: all
 	$(Q)for remake in fixtures/remake fixtures/*/remake; do BUILD=$(BUILD) $$remake || exit 1; done
 
-bench: all
+.PHONY: benches
+benches: all
 	$(Q)$(MAKE) --no-print-directory $(BENCHES:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%)
+bench:
 	$(Q)BUILD=$(BUILD) test/bench/run
 
 # Fuzzers, by clang's libFuzzer, in build/fuzz. test/fuzz/seeds makes what each begins with:
@@ -227,6 +265,7 @@ FUZZ_ENGINE = -fsanitize=fuzzer
 fuzz_cubin_PARTS = test/unit/cubin/cubin_image.c
 fuzz_dump_PARTS = $(call parts_of,minidump)
 fuzz_minifat_PARTS = $(call parts_of,minifat)
+fuzz_options_PARTS = $(call parts_of,minilink)
 
 define fuzzer
 $(BUILD)/$(1): $(BUILD)/test/fuzz/$(1).o $($(1)_PARTS:%.c=$(BUILD)/%.o) \
@@ -253,6 +292,11 @@ coverage: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory tests fuzzers BUILD=$(BUILD)/coverage LDFLAGS=--coverage \
 	    CFLAGS='-O1 -g --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
 	$(Q)BUILD=$(BUILD)/coverage test/coverage
+
+# Changes lib/ and cmd/ at random, and lists the changes that no quick test notices.
+.PHONY: mutate
+mutate: $(BUILD)/.dependencies-tests
+	$(Q)BUILD=$(BUILD) test/mutate --seed=$(or $(SEED),1) --count=$(or $(COUNT),100) --rooms="$(ROOMS)"
 
 lint: $(BUILD)/.dependencies-tests
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
@@ -290,36 +334,46 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	ln -sf libminilink.so.0 $(DESTDIR)$(LIBDIR)/libminilink.so
 	install -m 644 $(BUILD)/minilink.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -d $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
-	install -m 644 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
+	install -m 644 $(NVJITLINK).12 $(NVJITLINK).13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink
 	ln -sf libnvJitLink.so.13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink/libnvJitLink.so
 	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
 	for name in $(FUNCTIONS); do ln -sf minilink.3 $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done
 	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
 	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
 	install -m 644 $(BUILD)/completions/fish $(DESTDIR)$(FISHDIR)/minilink.fish
+	for name in minidump minifat minilink-shim; do \
+	    ln -sf minilink $(DESTDIR)$(BASHDIR)/$$name && ln -sf minilink.fish $(DESTDIR)$(FISHDIR)/$$name.fish || exit 1; \
+	done
 	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
 	for file in $(EXAMPLES); do \
-	    install -D -m 644 fixtures/examples/$$file $(DESTDIR)$(DOCDIR)/examples/$$file || exit 1; \
+	    install -D -m $$(test -x fixtures/examples/$$file && echo 755 || echo 644) fixtures/examples/$$file $(DESTDIR)$(DOCDIR)/examples/$$file || exit 1; \
 	done
 
-# The folders that others use too stay.
+# Folders that install made, and that nothing else has come into; the system's stay.
+EMPTIED = $(foreach folder,$(BASHDIR) $(ZSHDIR) $(FISHDIR),$(folder) $(patsubst %/,%,$(dir $(folder)))) $(LIBDIR)/pkgconfig \
+          $(MAN_SECTIONS:%=$(MANDIR)/man%) $(if $(filter /usr /usr/local,$(PREFIX)),,$(MANDIR) $(patsubst %/,%,$(dir $(DOCDIR))) \
+          $(BINDIR) $(LIBDIR) $(INCLUDEDIR) $(DATADIR) $(PREFIX))
 uninstall:
 	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(INSTALLED_LIBRARIES)) libminilink.so)
 	rm -f $(FUNCTIONS:%=$(DESTDIR)$(MANDIR)/man3/%.3)
 	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
+	for name in minidump minifat minilink-shim; do \
+	    rm -f $(DESTDIR)$(BASHDIR)/$$name $(DESTDIR)$(FISHDIR)/$$name.fish; \
+	done
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/minilink $(DESTDIR)$(DOCDIR)
+	for folder in $(EMPTIED); do rmdir $(DESTDIR)$$folder 2> /dev/null || :; done
 
 # Their names, for tests.
 .PHONY: installed-programs
 installed-programs:
 	@echo $(sort $(INSTALLED_PROGRAMS))
 
-# The Debian package, built, looked at and tried out in a copy of the tree.
+# The Debian packages, built, looked at and tried out in a copy of the tree; they are left in $(BUILD).
 .PHONY: package
 package:
-	$(Q)test/package
+	$(Q)test/package $(BUILD)
 
 # Developer targets below are not needed to use minilink.
 clean:

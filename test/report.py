@@ -136,6 +136,9 @@ def try_page(path, data):
         page.type("#filter", kernels[0]["name"][:6])
         wanted = [f for f in data["functions"] if any(kernels[0]["name"][:6].lower() in (f.get(k) or "").lower() for k in ("name", "readable"))
                   or kernels[0]["name"][:6].lower() in (data["members"][f["member"]]["name"].lower() if "member" in f else "")]
+        total = len(data["functions"])
+        found = "" if len(wanted) == total else "%s of %s" % (format(len(wanted), ","), format(total, ","))
+        report("which are counted", page.value("document.getElementById('found').textContent") == found)
         report("a filter leaves what has the text", len(column(page, "functions", "name")) == min(len(wanted), 300))
         caller = max(range(len(data["functions"])), key=lambda i: len(data["functions"][i]["calls"]) * 2 + data["functions"][i]["is_kernel"])
         chosen = browser.open(path, "#all=1&kernel=" + data["functions"][caller]["name"].replace("&", "%26").replace("<", "%3C"))

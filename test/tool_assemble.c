@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assembler/builtin/builtin.h"
-#include "assembler/builtin/language/target.h"
 #include "base/arch.h"
+#include "toy/builtin.h"
+#include "toy/language/target.h"
 
 /* Room for a NUL behind the text, which jobs have. */
 static char *read_all(const char *path, size_t *size)
@@ -73,8 +73,6 @@ static int assemble(char **argv)
                                .ptx_size = size,
                                .arch = argv[1],
                                .sm = (uint32_t)atoi(argv[1] + 3),
-                               .address64 = 1,
-                               .machine64 = 1,
                                .mode = MINILINK_MODE_WHOLE,
                                .options = (const char *const *)&argv[4]};
     struct minilink_result result = {.size = sizeof result};

@@ -5,6 +5,7 @@
  *     tool_library_cancel child MARK WORD...  3> REPORT     while it waits for a child, which has
  *                                                           made the file MARK
  */
+#include <ftw.h>
 #include <semaphore.h>
 
 #include "library/links.h"
@@ -190,9 +191,23 @@ static struct minilink *begin_words(const struct links_case *words)
     return link;
 }
 
+static int remove_below(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    return walk->level > 0 ? remove(path) : 0;
+}
+
+/* A link whose parts a cache has is over before anybody can cancel it: each finds an empty one. */
+static void empty_the_cache(const char *folder)
+{
+    check(nftw(folder, remove_below, 8, FTW_DEPTH | FTW_PHYS) == 0,
+          "the cache '%s' cannot be emptied: %m", folder);
+}
+
 /* Cancelled at more and more of the CPU time that the whole link takes, until that has been in time
  * and has spared work: on a machine that is busy, the thread that cancels may come too late. */
-static void try_middle(const struct links_case *words)
+static void try_middle(const struct links_case *words, const char *cache)
 {
     struct minilink *link = begin_words(words);
     double begun = processor_time(), whole;
@@ -206,6 +221,8 @@ static void try_middle(const struct links_case *words)
         struct canceller canceller = {.link = begin_words(words)};
         int code;
 
+        if (cache)
+            empty_the_cache(cache);
         begun = processor_time();
         canceller.when = begun + whole * (1 + i % 8) / 10;
         code = complete(&canceller);
@@ -239,17 +256,20 @@ static void try_child(const char *mark, const struct links_case *words)
 int main(int argc, char **argv)
 {
     static struct links_case words;
-    const char *what = argc > 1 ? argv[1] : "";
+    const char *what = argc > 1 ? argv[1] : "", *cache = NULL;
     bool has_mark = strcmp(what, "child") == 0;
 
     tally_begin();
     for (int i = has_mark ? 3 : 2; i < argc; i++)
         links_add_word(&words, argv[i]);
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "--cache-dir=", strlen("--cache-dir=")) == 0)
+            cache = strchr(argv[i], '=') + 1;
     process_look(&before);
     if (strcmp(what, "calls") == 0)
         try_calls();
     else if (strcmp(what, "middle") == 0)
-        try_middle(&words);
+        try_middle(&words, cache);
     else if (has_mark && argc > 3)
         try_child(argv[2], &words);
     links_free_case(&words);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read_file.h"
 #include "split/split.h"
+#include "read_file.h"
 
 static void write_chunk(const char *prefix, const struct chunk *chunk)
 {

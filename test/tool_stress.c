@@ -23,7 +23,7 @@
 
 #include "base/arch.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "link/link.h"
 
 #define OUTPUT        "stress.cubin"

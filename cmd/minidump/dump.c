@@ -6,17 +6,25 @@
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/escape.h"
+#include "diag/diag.h"
+#include "diag/escape.h"
 #include "input/archive.h"
+#include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "input/inflate.h"
 #include "input/member.h"
+#include "input/offload.h"
+
+/* What a file's entries may give without --decompression-limit: so much, or so much for each byte
+ * of the file. Real ones give a twentieth. */
+#define INFLATION_FLOOR (UINT64_C(256) << 20)
+#define INFLATION_RATIO 64u
 
 /* One container on its way through the visitors. */
 struct visit {
     const struct dump *dump;
+    struct inflation *inflation; /* the file's */
     struct arena arena;
     const char *name; /* of the file or archive member */
 };
@@ -46,7 +54,7 @@ void dump_print(const struct dump *dump, const char *format, ...)
     context_clean(&cleanups[0]);
 }
 
-static const char *kind_name(uint16_t kind, char number[16])
+static const char *kind_name(uint32_t kind, char number[16])
 {
     switch (kind) {
     case FATBIN_PTX:
@@ -55,8 +63,10 @@ static const char *kind_name(uint16_t kind, char number[16])
         return "ELF";
     case FATBIN_NVVM:
         return "NVVM";
+    case FATBIN_BITCODE:
+        return "LLVM bitcode";
     default:
-        snprintf(number, 16, "kind %" PRIu16, kind);
+        snprintf(number, 16, "kind %" PRIu32, kind);
         return number;
     }
 }
@@ -127,7 +137,6 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 {
     const struct dump *dump = visit->dump;
     const char *name = arena_printf(&visit->arena, "%s(%u)", visit->name, entry->number);
-    struct inflation inflation = {0}; /* one entry at a time */
     struct arena arena = {0};
     struct context_cleanup cleanup;
     struct bytes code;
@@ -135,11 +144,12 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry)
 
     context_defer(&cleanup, arena_cleanup, &arena);
     if (entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX)) {
-        ok = inflate_entry(entry, name, &inflation, &arena, &code);
+        ok = inflate_entry(entry, name, visit->inflation, &arena, &code);
         if (ok)
             print_ptx(dump, name, code);
     } else if (entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)) {
-        ok = inflate_entry(entry, name, &inflation, &arena, &code) && dump_cubin(dump, name, code);
+        ok = inflate_entry(entry, name, visit->inflation, &arena, &code) &&
+             dump_cubin(dump, name, code);
     }
     context_clean(&cleanup);
     return ok;
@@ -172,6 +182,50 @@ static bool dump_fatbins(struct visit *visit, struct bytes data)
     return ok;
 }
 
+static bool dump_bitcode(const struct dump *dump, const char *name, struct bytes data)
+{
+    struct bitcode bitcode;
+    char arch[ARCH_NAME_SIZE];
+
+    if (!bitcode_read(&bitcode, name, data))
+        return false;
+    dump_print(dump, "LLVM bitcode %s: %zu bytes by %s, target %s%s%s\n", name, bitcode.code.size,
+               bitcode.producer[0] ? bitcode.producer : "an unknown producer",
+               bitcode.triple[0] ? bitcode.triple : "unknown", bitcode.arch.sm ? ", for " : "",
+               bitcode.arch.sm ? arch_name(bitcode.arch, arch) : "");
+    return true;
+}
+
+static bool visit_image(void *argument, const struct offload_image *image)
+{
+    static const char *const producers[] = {
+        [1] = "OpenMP", [2] = "CUDA", [4] = "HIP", [8] = "SYCL"};
+    struct visit *outer = argument;
+    const struct dump *dump = outer->dump;
+    struct visit visit = {.dump = dump, .inflation = outer->inflation};
+    struct context_cleanup cleanup;
+    const char *producer =
+        image->producer < sizeof producers / sizeof *producers ? producers[image->producer] : NULL;
+    bool ok;
+
+    context_defer(&cleanup, arena_cleanup, &visit.arena);
+    visit.name = arena_printf(&visit.arena, "%s(%u)", outer->name, image->number);
+    if (dump->parts & DUMP_FATBIN)
+        dump_print(dump, "  image %u: %s of %s for %.*s %.*s, %zu bytes\n", image->number,
+                   offload_kind_name(image->kind), producer ? producer : "an unknown producer",
+                   TEXT_ARG(image->triple), TEXT_ARG(image->arch), image->data.size);
+    ok = !offload_is_device(image) || dump_bytes(&visit, image->data, file_classify(image->data));
+    context_clean(&cleanup);
+    return ok;
+}
+
+static bool dump_offload(struct visit *visit, struct bytes data)
+{
+    if (visit->dump->parts & DUMP_FATBIN)
+        dump_print(visit->dump, "offload binary %s: %zu bytes\n", visit->name, data.size);
+    return offload_walk(visit->name, data, visit_image, visit);
+}
+
 static bool visit_section(void *argument, const char *section, struct bytes data)
 {
     struct visit *visit = argument;
@@ -179,13 +233,15 @@ static bool visit_section(void *argument, const char *section, struct bytes data
     if (visit->dump->parts & DUMP_FATBIN)
         dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name, section,
                    data.size);
+    if (strcmp(section, OFFLOAD_SECTION) == 0)
+        return dump_offload(visit, data);
     return dump_fatbins(visit, data);
 }
 
 static bool visit_member(void *argument, struct text name, struct bytes data)
 {
     struct visit *outer = argument;
-    struct visit visit = {.dump = outer->dump};
+    struct visit visit = {.dump = outer->dump, .inflation = outer->inflation};
     enum file_kind kind = file_classify(data);
     struct context_cleanup cleanup;
     bool ok = true;
@@ -218,6 +274,10 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
         if (dump->parts & DUMP_PTX)
             print_ptx(dump, visit->name, data);
         return true;
+    case FILE_BITCODE:
+        return !(dump->parts & DUMP_FATBIN) || dump_bitcode(dump, visit->name, data);
+    case FILE_OFFLOAD:
+        return dump_offload(visit, data);
     default:
         dump_print(dump, "%s: %s\n", visit->name, file_kind_name(kind));
         return true;
@@ -226,7 +286,7 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
 
 static void print_member(const struct dump *dump, const struct member *member, bool is_selected)
 {
-    static const char *const roles[] = {"not used", "options", "PTX", "cubin"};
+    static const char *const roles[] = {"not used", "options", "PTX", "cubin", "LTO-IR", "bitcode"};
     char arch[ARCH_NAME_SIZE], number[16];
 
     dump_print(dump, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
@@ -285,12 +345,22 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     return ok && (is_selected || dump->arch.sm == 0);
 }
 
+static struct inflation file_inflation(const struct dump *dump, size_t size)
+{
+    uint64_t limit =
+        size > INFLATION_FLOOR / INFLATION_RATIO ? size * INFLATION_RATIO : INFLATION_FLOOR;
+
+    return (struct inflation){.limit = dump->inflation_limit ? dump->inflation_limit : limit,
+                              .option = "--decompression-limit"};
+}
+
 bool dump_file(const struct dump *dump, const struct inputs *inputs)
 {
     bool ok = true;
 
     for (size_t i = 0; i < inputs->count; i++) {
-        struct visit visit = {.dump = dump, .name = inputs->files[i].path};
+        struct inflation inflation = file_inflation(dump, inputs->files[i].data.size);
+        struct visit visit = {.dump = dump, .inflation = &inflation, .name = inputs->files[i].path};
         struct context_cleanup cleanup;
 
         context_defer(&cleanup, arena_cleanup, &visit.arena);

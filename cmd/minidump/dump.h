@@ -26,21 +26,28 @@ enum dump_part {
     DUMP_CUBIN = DUMP_SECTIONS | DUMP_SYMBOLS | DUMP_RELOCATIONS | DUMP_INFO | DUMP_CALLGRAPH |
                  DUMP_DISASSEMBLY,
     DUMP_ALL = 511,
+    DUMP_MODULES = 512, /* of all files together, and nothing else of them */
 };
 
 struct dump {
     FILE *out;
-    unsigned parts;   /* enum dump_part */
-    struct arch arch; /* for --members; sm = 0: what the file agrees on */
+    unsigned parts;           /* enum dump_part */
+    struct arch arch;         /* for --members; sm = 0: what the file agrees on */
+    uint64_t inflation_limit; /* bytes that all entries of one file may give together; 0 = by the
+                                 file's size */
 };
 
-/* printf of a line, or of a piece of one: names are shown escaped (base/escape.h), and only a
+/* printf of a line, or of a piece of one: names are shown escaped (diag/escape.h), and only a
  * newline at the end of `format` ends the line. */
 void dump_print(const struct dump *dump, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Prints one opened file. False when it is damaged (reported). */
 bool dump_file(const struct dump *dump, const struct inputs *inputs);
+
+/* Prints which module ids the opened files want to be registered by a device link, which they
+ * register, and which is missing. False when one is damaged (reported). */
+bool dump_modules(const struct dump *dump, const struct inputs *inputs);
 
 /* Prints the cubin in `data`, which is called `name` in messages. */
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data);

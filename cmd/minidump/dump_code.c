@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "assembler/builtin/encode.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
+#include "toy/encode.h"
 
 /* The relocations of one section, by rising offset. */
 struct targets {

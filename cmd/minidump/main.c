@@ -2,13 +2,15 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/ending.h"
-#include "base/standard.h"
-#include "dump.h"
+#include "base/memory.h"
+#include "diag/diag.h"
 #include "link/link.h"
+#include "os/cleanup.h"
+#include "output/std_streams.h"
+#include "dump.h"
 
 struct command {
     int argc;
@@ -18,7 +20,7 @@ struct command {
     enum exit_status status;
 };
 
-enum { OPTION_ARCH = 1024, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_ARCH = 1024, OPTION_LIMIT, OPTION_HELP, OPTION_VERSION };
 
 static const struct {
     struct option option;
@@ -33,7 +35,11 @@ static const struct {
     {{"info", no_argument, NULL, DUMP_INFO}, "attribute records of cubins"},
     {{"callgraph", no_argument, NULL, DUMP_CALLGRAPH}, "call graph and prototypes of cubins"},
     {{"disasm", no_argument, NULL, DUMP_DISASSEMBLY}, "built-in code as text"},
+    {{"modules", no_argument, NULL, DUMP_MODULES},
+     "module ids that the files want registered, and register; nothing else"},
     {{"arch", required_argument, NULL, OPTION_ARCH}, "target for --members, e.g. --arch=sm_90"},
+    {{"decompression-limit", required_argument, NULL, OPTION_LIMIT},
+     "most MiB that one file's entries may give"},
     {{"help", no_argument, NULL, OPTION_HELP}, "this help"},
     {{"version", no_argument, NULL, OPTION_VERSION}, "the version"},
 };
@@ -42,9 +48,10 @@ static const struct {
 static void print_help(void)
 {
     puts("Usage: minidump [options] FILE...\n\n"
-         "Shows host objects, archives, fatbins and cubins as text; everything by default.\n");
+         "Shows host objects, archives, fatbins and cubins as text; everything by default.\n"
+         "Options are taken with one dash, too.\n");
     for (size_t i = 0; i < ROWS; i++)
-        printf("  --%-12s %s\n", table[i].option.name, table[i].help);
+        printf("  --%-20s %s\n", table[i].option.name, table[i].help);
 }
 
 static bool read_arch(struct dump *dump, const char *text)
@@ -55,7 +62,46 @@ static bool read_arch(struct dump *dump, const char *text)
     return false;
 }
 
-/* False when there is nothing more to do; command->status says how it ended. */
+static bool read_limit(struct dump *dump, const char *text)
+{
+    char *end;
+    unsigned long long mebibytes = strtoull(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && *end == '\0' && mebibytes > 0 && mebibytes <= INT32_MAX) {
+        dump->inflation_limit = (uint64_t)mebibytes << 20;
+        return true;
+    }
+    diag_fatal("Value '%s' is not defined for option 'decompression-limit'", text);
+    return false;
+}
+
+/* What an option with a value says; one without is a part to be shown. */
+static bool take_option(struct dump *dump, int code)
+{
+    if (code == OPTION_ARCH)
+        return read_arch(dump, optarg);
+    if (code == OPTION_LIMIT)
+        return read_limit(dump, optarg);
+    dump->parts |= (unsigned)code;
+    return true;
+}
+
+/* `code` is ':' for a missing argument, or '?' for anything else that is wrong. */
+static void report_wrong(int code, const char *word)
+{
+    int name_length = (int)strcspn(word, "=");
+
+    if (code == ':')
+        diag_fatal("Missing argument for option '%s'", word);
+    else if (optopt)
+        diag_fatal("Option '%.*s' takes no argument", name_length, word);
+    else
+        diag_fatal("Unknown option '%.*s'", name_length, word);
+}
+
+/* Without letters every word is an option's name, and getopt is behind it when it returns: a word
+ * with an unknown letter it does not leave. False when there is nothing more to do; command->status
+ * says how it ended. */
 static bool read_options(struct command *command)
 {
     struct option list[ROWS + 1] = {0};
@@ -65,7 +111,7 @@ static bool read_options(struct command *command)
         list[i] = table[i].option;
     opterr = 0;
     command->status = EXIT_STATUS_USAGE;
-    while ((code = getopt_long(command->argc, command->argv, "", list, NULL)) != -1) {
+    while ((code = getopt_long_only(command->argc, command->argv, ":", list, NULL)) != -1) {
         if (code == OPTION_HELP || code == OPTION_VERSION) {
             if (code == OPTION_HELP)
                 print_help();
@@ -74,16 +120,12 @@ static bool read_options(struct command *command)
             command->status = EXIT_STATUS_OK;
             return false;
         }
-        if (code == '?') {
-            diag_fatal("Unknown option '%s'", command->argv[optind - 1]);
+        if (code == '?' || code == ':') {
+            report_wrong(code, command->argv[optind - 1]);
             return false;
         }
-        if (code == OPTION_ARCH) {
-            if (!read_arch(&command->dump, optarg))
-                return false;
-        } else {
-            command->dump.parts |= (unsigned)code;
-        }
+        if (!take_option(&command->dump, code))
+            return false;
     }
     if (optind == command->argc)
         diag_fatal("No input files specified; use option --help for more information");
@@ -104,6 +146,22 @@ static bool dump_files(struct command *command)
     return ok;
 }
 
+static bool list_modules(struct command *command)
+{
+    size_t count = (size_t)(command->argc - optind);
+    struct input_operand *operands = memory_alloc(count, sizeof *operands);
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, memory_cleanup, &operands);
+    for (size_t i = 0; i < count; i++)
+        operands[i] = (struct input_operand){.name = command->argv[(size_t)optind + i]};
+    ok = inputs_open(&command->inputs, operands, count, NULL) &&
+         dump_modules(&command->dump, &command->inputs);
+    context_clean(&cleanup);
+    return ok;
+}
+
 static enum link_code run(void *argument)
 {
     struct command *command = argument;
@@ -111,9 +169,12 @@ static enum link_code run(void *argument)
     if (read_options(command)) {
         if (command->dump.parts == 0)
             command->dump.parts = DUMP_ALL;
-        command->status = dump_files(command) ? EXIT_STATUS_OK : EXIT_STATUS_ERROR;
+        command->status =
+            (command->dump.parts & DUMP_MODULES ? list_modules(command) : dump_files(command))
+                ? EXIT_STATUS_OK
+                : EXIT_STATUS_ERROR;
     }
-    if (!standard_flush())
+    if (!std_streams_flush())
         command->status = EXIT_STATUS_ENVIRONMENT;
     return LINK_OK;
 }
@@ -122,9 +183,9 @@ int main(int argc, char **argv)
 {
     struct command command = {.argc = argc, .argv = argv, .dump = {.out = stdout}};
 
-    if (!standard_open())
+    if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
-    ending_prepare("minidump", NULL);
+    cleanup_prepare("minidump", NULL);
     context_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
@@ -132,6 +193,6 @@ int main(int argc, char **argv)
     }
     inputs_close(&command.inputs);
     context_shutdown();
-    ending_expected();
+    cleanup_expected();
     return (int)command.status;
 }

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 
 #define WRAPPER_MAGIC   0x466243B1u
 #define WRAPPER_VERSION 1u
@@ -38,8 +38,18 @@ enum {
     SECTION_NAMES,
 };
 
+/* The ELF machine, and its relocation of a pointer. */
+static const struct {
+    Elf64_Half number;
+    Elf64_Xword pointer;
+} machines[] = {
+    [HOSTOBJ_X86_64] = {EM_X86_64, R_X86_64_64},
+    [HOSTOBJ_AARCH64] = {EM_AARCH64, R_AARCH64_ABS64},
+};
+
 /* All contents of the object, which libelf only borrows until it has written them. */
 struct contents {
+    enum hostobj_machine machine;
     bool is_relocatable;
     struct buffer module_id; /* with its NUL */
     struct buffer wrapper;
@@ -121,8 +131,9 @@ static void make_symbols(struct contents *contents)
         buffer_printf(name, "__cudaRegisterLinkedBinary%s%c", contents->module_id.data, '\0');
         put_symbol(contents, name->data, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), SHN_UNDEF, 0);
     }
-    contents->relocation = (Elf64_Rela){.r_offset = WRAPPER_DATA,
-                                        .r_info = ELF64_R_INFO((Elf64_Xword)fatbin, R_X86_64_64)};
+    contents->relocation = (Elf64_Rela){
+        .r_offset = WRAPPER_DATA,
+        .r_info = ELF64_R_INFO((Elf64_Xword)fatbin, machines[contents->machine].pointer)};
 }
 
 static void make_contents(struct contents *contents, struct bytes fatbin, const char *source)
@@ -249,7 +260,7 @@ static bool write_elf(struct contents *contents, struct bytes fatbin, const char
     if (header) {
         header->e_ident[EI_DATA] = ELFDATA2LSB;
         header->e_type = ET_REL;
-        header->e_machine = EM_X86_64;
+        header->e_machine = machines[contents->machine].number;
         header->e_version = EV_CURRENT;
         header->e_shstrndx = SECTION_NAMES;
         ok = add_data_sections(contents->elf, contents, fatbin, section) &&
@@ -289,10 +300,11 @@ static bool read_back(int fd, struct buffer *object)
     return true;
 }
 
-bool hostobj_build(struct buffer *object, struct bytes fatbin, const char *section,
-                   const char *source)
+bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
+                   const char *section, const char *source)
 {
-    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
+    struct contents contents = {.machine = machine,
+                                .is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
                                 .fd = memfd_create("host object", MFD_CLOEXEC)};
     struct context_cleanup cleanup;
     bool ok;

@@ -11,11 +11,21 @@
 #define HOSTOBJ_RELOCATABLE   "__nv_relfatbin" /* nvcc -dc, -rdc=true */
 #define HOSTOBJ_WHOLE_PROGRAM ".nv_fatbin"     /* nvcc -c */
 
-/* Appends to `object` an x86-64 ELF relocatable with `fatbin` in `section`, one of the two above.
- * In a relocatable one, symbols carry a module id made of the base name of `source` and a hash of
- * the fatbin, so that equal inputs give equal objects. False, and an error, when libelf or the
- * system fails. */
-bool hostobj_build(struct buffer *object, struct bytes fatbin, const char *section,
-                   const char *source);
+/* Machines whose linker takes the object. */
+enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
+
+/* That of this program. */
+#ifdef __aarch64__
+#define HOSTOBJ_OWN HOSTOBJ_AARCH64
+#else
+#define HOSTOBJ_OWN HOSTOBJ_X86_64
+#endif
+
+/* Appends to `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of the two
+ * above. In a relocatable one, symbols carry a module id made of the base name of `source` and a
+ * hash of the fatbin, so that equal inputs give equal objects. False, and an error, when libelf or
+ * the system fails. */
+bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
+                   const char *section, const char *source);
 
 #endif

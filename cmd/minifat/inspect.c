@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "reduce.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes behind them. Without them, the version

@@ -4,12 +4,12 @@
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/ending.h"
-#include "base/output.h"
-#include "base/standard.h"
-#include "hostobj.h"
+#include "diag/diag.h"
 #include "link/link.h"
+#include "os/cleanup.h"
+#include "output/output.h"
+#include "output/std_streams.h"
+#include "hostobj.h"
 #include "options.h"
 
 struct command {
@@ -75,8 +75,8 @@ static void pack(struct command *command)
         return;
     command->status = EXIT_STATUS_ENVIRONMENT;
     if (options->format == FORMAT_OBJECT) {
-        if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->section,
-                           options->inputs[0].path))
+        if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->machine,
+                           options->section, options->inputs[0].path))
             return;
         result = &command->object;
     }
@@ -96,7 +96,7 @@ static enum link_code run(void *argument)
     else if (action == OPTIONS_VERSION)
         puts("minifat " MINILINK_VERSION);
     if (action == OPTIONS_HELP || action == OPTIONS_VERSION)
-        command->status = standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
+        command->status = std_streams_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
     return LINK_OK;
 }
 
@@ -104,9 +104,9 @@ int main(int argc, char **argv)
 {
     struct command command = {.argc = argc, .argv = argv, .status = EXIT_STATUS_USAGE};
 
-    if (!standard_open())
+    if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
-    ending_prepare("minifat", output_remove_temporaries);
+    cleanup_prepare("minifat", output_remove_temporaries);
     context_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
@@ -117,6 +117,6 @@ int main(int argc, char **argv)
     inputs_close(&command.inputs);
     options_free(&command.options);
     context_shutdown();
-    ending_expected();
+    cleanup_expected();
     return (int)command.status;
 }

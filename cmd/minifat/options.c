@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "hostobj.h"
 
 enum option_id {
@@ -23,6 +23,7 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_FORMAT,
     OPTION_SECTION,
+    OPTION_MACHINE,
     OPTION_HELP,
     OPTION_VERSION,
 };
@@ -43,6 +44,8 @@ static const struct option_row table[] = {
      "a bare container, or a host object that carries one"},
     {"section", 0, "NAME", OPTION_SECTION,
      "host objects: " HOSTOBJ_RELOCATABLE " (default) or " HOSTOBJ_WHOLE_PROGRAM},
+    {"machine", 0, "x86_64|aarch64", OPTION_MACHINE,
+     "host objects: whose linker takes it; by default the machine's that minifat runs on"},
     {"arch", 0, "sm_NN[a|f]", OPTION_ARCH,
      "architecture of the inputs behind it; PTX and cubins say it themselves"},
     {"kind", 0, "ptx|elf|nvvm", OPTION_KIND,
@@ -103,6 +106,7 @@ static bool take_choice(struct options *options, enum option_id id, const char *
     static const char *const compressions[] = {"none", "lz4", "zstd", NULL};
     static const enum pack_compression compression_numbers[] = {PACK_STORED, PACK_LZ4, PACK_ZSTD};
     static const char *const formats[] = {"fatbin", "object", NULL};
+    static const char *const machines[] = {"x86_64", "aarch64", NULL};
     static const char *const sections[] = {HOSTOBJ_RELOCATABLE, HOSTOBJ_WHOLE_PROGRAM, NULL};
     int choice;
 
@@ -115,6 +119,10 @@ static bool take_choice(struct options *options, enum option_id id, const char *
     } else if (id == OPTION_FORMAT) {
         choice = choose("format", value, formats);
         options->format = choice == 0 ? FORMAT_FATBIN : FORMAT_OBJECT;
+    } else if (id == OPTION_MACHINE) {
+        choice = choose("machine", value, machines);
+        options->has_machine = true;
+        options->machine = choice == 1 ? HOSTOBJ_AARCH64 : HOSTOBJ_X86_64;
     } else {
         choice = choose("section", value, sections);
         options->section = choice < 0 ? NULL : sections[choice];
@@ -184,8 +192,14 @@ static enum options_action settle(struct options *options)
         diag_fatal("option '--section' is for host objects, not for fatbins");
         return OPTIONS_WRONG;
     }
+    if (options->has_machine && options->format == FORMAT_FATBIN) {
+        diag_fatal("option '--machine' is for host objects, not for fatbins");
+        return OPTIONS_WRONG;
+    }
     if (!options->section)
         options->section = HOSTOBJ_RELOCATABLE;
+    if (!options->has_machine)
+        options->machine = HOSTOBJ_OWN;
     for (size_t i = 0; i < options->input_count; i++)
         options->inputs[i].request.is_32bit = options->pack.is_32bit;
     return OPTIONS_PACK;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "hostobj.h"
 #include "inspect.h"
 #include "pack.h"
 
@@ -31,6 +32,8 @@ struct options {
     const char *output;
     enum options_format format; /* settled: not FORMAT_BY_SUFFIX */
     const char *section;        /* of the host object */
+    bool has_machine;
+    enum hostobj_machine machine; /* of the host object */
     struct pack_request pack;
     struct options_input next; /* for inputs still to come */
     struct options_input *inputs;

@@ -14,8 +14,8 @@
 #include <zstd_errors.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 
 #define ENTRY_VERSION     0x0101
 #define ENTRY_HEADER_SIZE 64

@@ -46,8 +46,9 @@ static void print_targets(FILE *out)
         }
 }
 
-/* The words that the option may have. What is in capitals in one of them the user writes. */
-static void print_words(FILE *out, const struct option_row *row)
+/* The words that the option may have. What is in capitals in one of them the user writes. zsh wants
+ * colons marked. */
+static void print_words(FILE *out, const struct option_row *row, bool marks_colons)
 {
     const char *at = row->argument;
 
@@ -57,10 +58,11 @@ static void print_words(FILE *out, const struct option_row *row)
     }
     at += *at == '[';
     while (*at) {
-        size_t length = strcspn(at, "|]");
+        const char *end = at + strcspn(at, "|]ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-        fprintf(out, "%.*s", (int)strcspn(at, "|]ABCDEFGHIJKLMNOPQRSTUVWXYZ"), at);
-        at += length;
+        for (; at < end; at++)
+            fprintf(out, "%s%c", marks_colons && *at == ':' ? "\\" : "", *at);
+        at += strcspn(at, "|]");
         at += *at == '|';
         at += *at == ']';
         if (*at)
@@ -94,7 +96,7 @@ static void bash_arguments(FILE *out, const struct option_row *row)
             kinds[argument]);
     if (argument == ARGUMENT_WORDS) {
         fputs(" words='", out);
-        print_words(out, row);
+        print_words(out, row, false);
         fputc('\'', out);
     }
     fputs(" ;;\n", out);
@@ -127,7 +129,9 @@ static void write_bash(FILE *out)
                     row->argument && !is_optional(row) ? "=" : "");
     }
     fputs("'\n    fi\n"
+          "    [[ $kind == input && $word == @* ]] && kind=response\n"
           "    case $kind in\n"
+          "    response) mapfile -t COMPREPLY < <(compgen -P @ -f -- \"${word#@}\") ;;\n"
           "    words) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\") ;;\n"
           "    folder) mapfile -t COMPREPLY < <(compgen -d -- \"$word\") ;;\n"
           "    file | input) mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
@@ -137,7 +141,19 @@ static void write_bash(FILE *out)
           "/dev/null\n"
           "    return 0\n"
           "}\n"
-          "complete -F _minilink minilink\n",
+          "complete -F _minilink minilink\n"
+          "# The other programs' options are those of their help.\n"
+          "_minilink_help()\n{\n"
+          "    if [[ $2 == -* ]]; then\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$(\"$1\" --help | grep -oE '^ "
+          "*(-[a-zA-Z], )?--[a-z0-9-]+'"
+          " | grep -oE -e '--.*')\" -- \"$2\")\n"
+          "    else\n"
+          "        mapfile -t COMPREPLY < <(compgen -f -- \"$2\")\n"
+          "        compopt -o filenames 2> /dev/null\n"
+          "    fi\n"
+          "}\n"
+          "complete -F _minilink_help minidump minifat minilink-shim\n",
           out);
 }
 
@@ -165,7 +181,7 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
         fputs("_files -/", out);
     else if (argument == ARGUMENT_WORDS) {
         fputc('(', out);
-        print_words(out, row);
+        print_words(out, row, true);
         fputc(')', out);
     } else if (argument == ARGUMENT_ANY)
         fputc(' ', out);
@@ -174,8 +190,13 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
 
 static void write_zsh(FILE *out)
 {
-    fputs("#compdef minilink\n"
+    fputs("#compdef minilink minidump minifat minilink-shim\n"
           "# Completes minilink's command lines in zsh; made by minilink --completions=zsh.\n"
+          "# The other programs' options are those of their help.\n"
+          "if [[ ${service:-minilink} != minilink ]]; then\n"
+          "    _gnu_generic\n"
+          "    return\n"
+          "fi\n"
           "_arguments \\\n",
           out);
     for (size_t i = 0; i < option_table_size; i++) {
@@ -187,7 +208,7 @@ static void write_zsh(FILE *out)
         if (row->short_name)
             zsh_option(out, row, "-", row->short_name);
     }
-    fputs("    '*:input:_files'\n", out);
+    fputs("    '*:input:{ compset -P @; _files }'\n", out);
 }
 
 /* In fish, -s is a letter, -o a name behind one dash, and -l one behind two. */
@@ -205,7 +226,7 @@ static void fish_option(FILE *out, const struct option_row *row)
         fputs(" -a '(__fish_complete_directories)'", out);
     if (argument == ARGUMENT_WORDS) {
         fputs(" -a '", out);
-        print_words(out, row);
+        print_words(out, row, false);
         fputc('\'', out);
     }
     fputs(" -d '", out);
@@ -220,6 +241,15 @@ static void write_fish(FILE *out)
     for (size_t i = 0; i < option_table_size; i++)
         if (option_table[i].help)
             fish_option(out, &option_table[i]);
+    fputs(
+        "complete -c minilink -n 'string match -q \"@*\" -- (commandline -ct)' -x"
+        " -a '@(__fish_complete_path (string sub -s 2 -- (commandline -ct)))'\n"
+        "# The other programs' options are those of their help.\n"
+        "for program in minidump minifat minilink-shim\n"
+        "    complete -c $program -a \"($program --help | string match -rg"
+        " '^ *(?:-[a-zA-Z], )?(--[a-z0-9-]+)')\" -n 'string match -q -- \"-*\" (commandline -ct)'\n"
+        "end\n",
+        out);
 }
 
 void completions_write(FILE *out, enum shell shell)

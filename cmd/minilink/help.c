@@ -88,7 +88,8 @@ void help_write(FILE *out)
           "\n"
           "Links CUDA device code: host objects, archives, fatbins, cubins and PTX to one\n"
           "cubin. Options with one dash are nvlink's, those with two minilink's own; both\n"
-          "are taken with one or two, as -name=value or -name value. See minilink(1).\n",
+          "are taken with one or two, as -name=value or -name value. Behind -- all words\n"
+          "are inputs. See minilink(1).\n",
           out);
     for (int group = 0; group < GROUP_COUNT; group++)
         print_group(out, (enum option_group)group);

@@ -7,9 +7,9 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/exec.h"
-#include "base/output.h"
+#include "diag/diag.h"
+#include "os/exec.h"
+#include "output/output.h"
 
 #define LONGEST_SCRIPT (1u << 20)
 

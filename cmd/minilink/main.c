@@ -5,22 +5,23 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/ending.h"
-#include "base/exec.h"
-#include "base/folder.h"
 #include "base/memory.h"
-#include "base/output.h"
-#include "base/progress.h"
-#include "base/standard.h"
 #include "command/reporting.h"
-#include "completions.h"
-#include "help.h"
-#include "hostscript.h"
+#include "diag/diag.h"
+#include "diag/progress.h"
 #include "library/handle.h"
 #include "link/link.h"
 #include "lto/child.h"
+#include "os/cleanup.h"
+#include "os/exec.h"
+#include "os/folder.h"
+#include "output/output.h"
+#include "output/std_streams.h"
 #include "pool/jobserver.h"
+#include "arguments.h"
+#include "completions.h"
+#include "help.h"
+#include "hostscript.h"
 
 /* Children, files, and jobserver tokens. Everything called here is async-signal-safe. */
 static void clean_up(void)
@@ -35,7 +36,7 @@ static void clean_up(void)
 
 static void set_signals(void)
 {
-    ending_prepare("minilink", clean_up);
+    cleanup_prepare("minilink", clean_up);
     signal(SIGPIPE, SIG_IGN);
     /* Inherited as ignored, it would lose the exit status of ptxas. */
     signal(SIGCHLD, SIG_DFL);
@@ -61,7 +62,7 @@ static void print_targets(void)
 
 static enum exit_status end_printing(void)
 {
-    return standard_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
+    return std_streams_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
 static enum exit_status act(struct minilink *link, enum options_action action)
@@ -72,7 +73,7 @@ static enum exit_status act(struct minilink *link, enum options_action action)
     case OPTIONS_LINK:
         return link_exit_status((enum link_code)minilink_complete(link));
     case OPTIONS_CHUNK:
-        return link_exit_status(lone_run(&options->lone));
+        return link_exit_status(single_chunk_run(&options->lone));
     case OPTIONS_HELP:
         help_write(stdout);
         return end_printing();
@@ -115,14 +116,15 @@ int main(int argc, char **argv)
     struct command command = {0};
     enum link_code code;
 
-    if (!standard_open())
+    if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
     if (lto_child_is_wanted(argc, argv))
         _exit(lto_child_run(argv));
     exec_set_own_program();
     memory_keep_freed();
     set_signals();
-    code = (enum link_code)handle_create_command(&command.link, argc, argv, &command.action);
+    code = (enum link_code)handle_create_command(&command.link, arguments_read,
+                                                 &(struct arguments){argc, argv}, &command.action);
     if (code != LINK_NO_MEMORY)
         code = context_run(run, &command);
     if (code == LINK_NO_MEMORY) {
@@ -133,6 +135,6 @@ int main(int argc, char **argv)
         reporting_end(&command.link->options);
     minilink_destroy(&command.link);
     context_shutdown();
-    ending_expected();
+    cleanup_expected();
     return (int)command.status;
 }

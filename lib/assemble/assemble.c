@@ -6,17 +6,20 @@
 
 #include <stdlib.h>
 
-#include "assemble/elsewhere.h"
-#include "assemble/remember.h"
-#include "assemble/replay.h"
+#include "assemble/chunk_cache.h"
+#include "assemble/exact_log.h"
+#include "assemble/log_replay.h"
+#include "assemble/registry.h"
+#include "assemble/remote_chunks.h"
 #include "assemble/workitem.h"
-#include "assembler/registry.h"
+#include "base/arena.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/events.h"
 #include "base/memory.h"
-#include "base/progress.h"
-#include "base/stop.h"
+#include "diag/diag.h"
+#include "diag/events.h"
+#include "diag/progress.h"
+#include "os/cancellation.h"
+#include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/fit.h"
 #include "pool/pool.h"
@@ -34,7 +37,7 @@ struct assembly {
     struct assemble_options options;
     struct chunk_output *outputs; /* one per chunk, as items and tasks */
     struct work_item *items;
-    struct dispatch_task *tasks; /* those of the chunks that the cache does not have */
+    struct pool_task *tasks; /* those of the chunks that the cache does not have */
     size_t task_count;
     char arch[ARCH_NAME_SIZE];
     uint32_t threads;
@@ -72,6 +75,15 @@ const char *assemble_sequential_reason(enum concurrency concurrency)
         return "as --concurrency says";
     return getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? "LIBNVVM_DISABLE_CONCURRENT_API is set"
                                                     : NULL;
+}
+
+uint32_t assemble_most_threads(enum concurrency concurrency, uint32_t limit)
+{
+    size_t count = assemble_sequential_reason(concurrency) ? 1 : pool_cpu_count();
+
+    if (concurrency == CONCURRENCY_ON && count < 2)
+        count = 2;
+    return limit && count > limit ? limit : (uint32_t)count;
 }
 
 /* How many threads take chunks, and how many the assembler may use inside of each. The limit is for
@@ -117,7 +129,7 @@ static void prepare(struct assembly *assembly)
     assembly->outputs = memory_zalloc(count, sizeof *assembly->outputs + sizeof *assembly->items +
                                                  sizeof *assembly->tasks);
     assembly->items = (struct work_item *)(assembly->outputs + count);
-    assembly->tasks = (struct dispatch_task *)(assembly->items + count);
+    assembly->tasks = (struct pool_task *)(assembly->items + count);
     assembly->options = (struct assemble_options){
         .assembler = request->assembler,
         .arch = arch_name(request->arch, assembly->arch),
@@ -144,8 +156,6 @@ static void prepare(struct assembly *assembly)
             .output_ptr = &assembly->outputs[i],
             .ptx = chunk->text.data,
             .sm_version = request->arch.sm,
-            .addr64 = 1,
-            .is_64bit = 1,
             .debug = request->debug,
             .options = &assembly->options,
             .mode = request->mode,
@@ -160,8 +170,8 @@ static bool find(struct assembly *assembly, const struct cache_key *common, size
     uint64_t start = events_clock();
     char name[WORKITEM_NAME_SIZE];
 
-    if (!remember_find(assembly->request->cache, common, chunk->text.data,
-                       &assembly->outputs[index]))
+    if (!chunk_cache_find(assembly->request->cache, common, chunk->text.data,
+                          &assembly->outputs[index]))
         return false;
     progress_done(chunk->weight);
     if (start)
@@ -190,15 +200,15 @@ static void make_tasks(struct assembly *assembly)
     struct cache_key common = {0};
 
     if (cache)
-        common = remember_request(assembly->request);
+        common = chunk_cache_request(assembly->request);
     for (size_t i = 0; i < assembly->chunks->count; i++) {
         const struct chunk *chunk = &assembly->chunks->list[i];
 
         if (find(assembly, &common, i))
             assembly->cubins->found++;
         else
-            assembly->tasks[assembly->task_count++] = (struct dispatch_task){
-                workitem_run, &assembly->items[i], priority_of(chunk->priority)};
+            assembly->tasks[assembly->task_count++] =
+                (struct pool_task){workitem_run, &assembly->items[i], priority_of(chunk->priority)};
     }
 }
 
@@ -226,6 +236,16 @@ static bool is_cancelled(void *item)
     return workitem_is_cancelled(item);
 }
 
+/* Of ptxas; other assemblers are no programs, and know of make by themselves. */
+static uint32_t count_child_threads(const struct assemble_request *request)
+{
+    const struct assembler *opened = request->opened;
+
+    return opened && opened->ptxas.path && !opened->ptxas.launcher
+               ? child_tokens_threads(request->options)
+               : 1;
+}
+
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
  * relocatable mode path 2: both need no thread but this one. More are path 3. In chunk order where
  * there is one thread, so that a failure ends it at once. */
@@ -237,10 +257,12 @@ static uint32_t run(const struct assembly *assembly)
         .threads = assembly->threads,
         .stack_bytes = assembly->request->stack_bytes,
         .jobserver = assembly->request->jobserver,
+        .child_threads = count_child_threads(assembly->request),
         .is_cancelled = is_cancelled,
     };
 
-    if (context_get()->phase == PHASE_NONE && assembly->task_count == 1) {
+    if (context_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
+        wanted.child_threads == 1) {
         assembly->tasks->run(assembly->tasks->argument);
         return 1;
     }
@@ -260,22 +282,28 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
     struct context_cleanup cleanup;
     struct work_item **items;
     enum link_code code;
+    const char *version;
 
     if (count == 0 && !request->distribution->emit_plan)
         return LINK_OK;
+    version = assembler_version(request->opened);
+    if (!version)
+        return LINK_ENVIRONMENT;
     progress_stage("assembling on other machines", 0, 0);
     context_defer(&cleanup, arena_cleanup, &arena);
     items = arena_alloc(&arena, count, sizeof *items);
     for (size_t i = 0; i < count; i++)
         items[i] = assembly->tasks[i].argument;
-    code = elsewhere_run(&(struct elsewhere){
+    code = remote_chunks_run(&(struct remote_chunks){
         .distribution = request->distribution,
+        .watch = request->watch,
         .chunks = assembly->chunks,
         .items = items,
         .count = count,
         .arch = request->arch,
         .ptxas = request->opened->ptxas.path ? &request->opened->ptxas : NULL,
         .assembler_name = request->wanted->name ? request->wanted->name : assembler_names()[0],
+        .assembler_version = version,
         .launcher = request->wanted->launcher,
         .time_limit = request->wanted->timeout,
     });
@@ -302,12 +330,28 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
                assembly->options.assembler->name, code);
 }
 
+/* Prints what was said about chunks that make one program, as it is said about the program. */
+static void report_program(const struct assembly *assembly)
+{
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    const char **logs;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    logs = arena_alloc(&arena, assembly->chunks->count, sizeof *logs);
+    for (size_t i = 0; i < assembly->chunks->count; i++)
+        logs[i] = assembly->outputs[i].log;
+    exact_log_replay(assembly->chunks, logs);
+    context_clean(&cleanup);
+}
+
 /* Prints, in chunk order, what was said about every chunk up to the first that failed; which of
  * those behind it were run depends on timing. With keep_going all were. */
 static enum link_code report(const struct assembly *assembly)
 {
     size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
     uint64_t errors = diag_error_count();
+    bool is_exact = assembly->chunks->is_exact && failed >= count;
 
     for (size_t i = 0; i < count; i++) {
         bool has_failed = assembly->items[i].result != LINK_OK;
@@ -318,11 +362,14 @@ static enum link_code report(const struct assembly *assembly)
         if (i != failed && assembly->items[i].result == LINK_CANCELLED)
             continue;
         diag_replay(&assembly->outputs[i].sink);
-        replay_log(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
-                   has_failed);
+        if (!is_exact)
+            log_replay(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
+                       has_failed);
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }
+    if (is_exact)
+        report_program(assembly);
     if (failed < count)
         return (enum link_code)assembly->items[failed].result;
     return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
@@ -369,14 +416,14 @@ static enum link_code assemble(void *argument)
     progress_stage("assembling", assembly->chunks->count, weigh(assembly->chunks));
     prepare(assembly);
     tell_options(assembly);
-    stop_watch(assembly->request->stop, give_up, &assembly->options);
+    cancellation_watch(assembly->request->stop, give_up, &assembly->options);
     make_tasks(assembly);
     if (assembly->request->distribution)
         code = run_elsewhere(assembly);
     else
         cubins->threads = run(assembly);
     /* One thread again, and every token is back. */
-    if (stop_is_set(assembly->request->stop))
+    if (cancellation_is_set(assembly->request->stop))
         return LINK_CANCELLED;
     reported = report(assembly);
     return code == LINK_OK ? reported : code;
@@ -389,7 +436,7 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
     /* Memory that runs out in the link thread must not leave what the workers made behind. */
     enum link_code code = context_run(assemble, &assembly);
 
-    stop_unwatch(request->stop);
+    cancellation_unwatch(request->stop);
     finish(&assembly, code == LINK_OK);
     return (int)code;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/registry.h"
+#include "assemble/registry.h"
 #include "base/arch.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
@@ -18,7 +18,7 @@
 #include "pool/jobserver.h"
 #include "split/split.h"
 
-struct stop; /* base/stop.h */
+struct cancellation; /* os/cancellation.h */
 
 /* minilink-internals(7), Work items: a relocatable cubin of which the link takes only the target's
  * instructions. The assembler is told MINILINK_MODE_RELOCATABLE, as it cannot leave the rest out.
@@ -46,19 +46,23 @@ struct assemble_request {
     bool keep_going;            /* assemble all chunks, even when one has failed */
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
-    struct stop *stop;          /* set when the cubins are no longer wanted; or NULL */
+    struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache;        /* asked before the assembler, and given what it makes; or NULL */
-    struct cache_key identity;  /* of the assembler and where it runs, when there is a cache */
+    struct cache_key identity;  /* of the assembler, when there is a cache */
     const struct distribution *distribution; /* who else assembles the chunks, or NULL */
-    const struct assembler *opened;          /* `assembler` and what it was made of, with that */
+    struct watch *watch;      /* told of results that a plan's jobs have left; or NULL */
+    struct assembler *opened; /* `assembler` and what it was made of, with that */
     const struct assembler_request *wanted;
     enum concurrency concurrency;
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
-    uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit; 0 = no limit */
+    uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit (pool/fit.h) */
 };
 
 /* Why all chunks are assembled by one thread whatever else was asked for; NULL = they are not. */
 const char *assemble_sequential_reason(enum concurrency concurrency);
+
+/* The most threads that take chunks at a time, by the CPUs there are and the limit (0 = none). */
+uint32_t assemble_most_threads(enum concurrency concurrency, uint32_t limit);
 
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "assemble/assemble.h"
-#include "assemble/remember.h"
+#include "assemble/chunk_cache.h"
 #include "base/clock.h"
-#include "base/ending.h"
-#include "base/events.h"
-#include "base/progress.h"
+#include "diag/events.h"
+#include "diag/progress.h"
+#include "os/cleanup.h"
 
 /* One call of the assembler; it stands outside the recovery point, so that what the assembler had
  * already handed over when memory ran out can be freed. */
@@ -98,7 +98,7 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
 
 /* The one place that says what of an item the assembler is told. */
 static struct minilink_job make_job(const struct chunk_output *output, const char *ptx,
-                                    uint32_t sm_version, bool addr64, bool is_64bit, bool debug,
+                                    uint32_t sm_version, bool debug,
                                     const struct assemble_options *options, uint32_t mode)
 {
     return (struct minilink_job){.size = sizeof(struct minilink_job),
@@ -106,8 +106,6 @@ static struct minilink_job make_job(const struct chunk_output *output, const cha
                                  .ptx_size = output->ptx_size,
                                  .arch = options->arch,
                                  .sm = sm_version,
-                                 .address64 = addr64,
-                                 .machine64 = is_64bit,
                                  .debug = debug,
                                  .line_info = options->line_info,
                                  .mode = assemble_told_mode(mode),
@@ -121,19 +119,20 @@ static struct minilink_job make_job(const struct chunk_output *output, const cha
 
 struct minilink_job workitem_job(const struct work_item *item)
 {
-    return make_job(item->output_ptr, item->ptx, item->sm_version, item->addr64, item->is_64bit,
-                    item->debug, item->options, item->mode);
+    return make_job(item->output_ptr, item->ptx, item->sm_version, item->debug, item->options,
+                    item->mode);
 }
 
-/* The counterpart of the description's ptxas_compile_split, with its eight arguments. */
+/* The counterpart of the description's ptxas_compile_split; of its eight arguments two say what is
+ * always so: 64-bit addresses, and -m64. */
 static enum link_code compile_chunk(struct chunk_output *output, const char *ptx,
-                                    uint32_t sm_version, bool addr64, bool is_64bit, bool debug,
+                                    uint32_t sm_version, bool debug,
                                     struct assemble_options *options, uint32_t mode)
 {
     char name[WORKITEM_NAME_SIZE];
     struct call call = {
         .assembler = options->assembler,
-        .job = make_job(output, ptx, sm_version, addr64, is_64bit, debug, options, mode),
+        .job = make_job(output, ptx, sm_version, debug, options, mode),
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
         .sink = &output->sink,
@@ -142,7 +141,7 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
     uint64_t start = clock_now();
 
     call.job.name = workitem_name(output->index, name);
-    ending_guard(collect, &call);
+    cleanup_guard(collect, &call);
     output->nanoseconds = clock_now() - start;
     record(&call, output, start, options->cache ? "miss" : NULL);
     return take_result(output, &call.result, call.code);
@@ -175,11 +174,10 @@ void workitem_run(void *argument)
         item->result = LINK_CANCELLED;
         return;
     }
-    item->result =
-        (int32_t)compile_chunk(item->output_ptr, item->ptx, item->sm_version, item->addr64,
-                               item->is_64bit, item->debug, item->options, item->mode);
+    item->result = (int32_t)compile_chunk(item->output_ptr, item->ptx, item->sm_version,
+                                          item->debug, item->options, item->mode);
     if (item->result == LINK_OK)
-        remember_keep(item->options->cache, item->output_ptr);
+        chunk_cache_keep(item->options->cache, item->output_ptr);
     else
         mark_failed(item->options, item->output_ptr->index);
     progress_done(item->output_ptr->weight);

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "cache/cache.h"
+#include "diag/diag.h"
 #include "minilink/assembler.h"
 
 /* Where one chunk's results go. */
@@ -58,10 +58,7 @@ struct work_item {
     struct chunk_output *output_ptr;
     const char *ptx; /* ends with a NUL */
     uint32_t sm_version;
-    uint8_t addr64;
-    uint8_t is_64bit;
-    uint8_t debug;
-    uint8_t padding;
+    uint32_t debug; /* 0 or 1 */
     struct assemble_options *options;
     uint32_t mode;  /* enum minilink_mode, or ASSEMBLE_MODE_SASS */
     int32_t result; /* enum link_code or a code of the assembler; written by the worker */
@@ -71,9 +68,7 @@ struct work_item {
 _Static_assert(sizeof(struct work_item) == 40, "work item");
 _Static_assert(offsetof(struct work_item, ptx) == 8, "ptx_data");
 _Static_assert(offsetof(struct work_item, sm_version) == 16, "sm_version");
-_Static_assert(offsetof(struct work_item, addr64) == 20, "addr64");
-_Static_assert(offsetof(struct work_item, is_64bit) == 21, "is_64bit");
-_Static_assert(offsetof(struct work_item, debug) == 22, "debug");
+_Static_assert(offsetof(struct work_item, debug) == 20, "debug");
 _Static_assert(offsetof(struct work_item, options) == 24, "options");
 _Static_assert(offsetof(struct work_item, mode) == 32, "mode");
 _Static_assert(offsetof(struct work_item, result) == 36, "result");

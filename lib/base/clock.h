@@ -14,6 +14,15 @@ static inline uint64_t clock_now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Nanoseconds that a CPU has worked for the calling thread. */
+static inline uint64_t clock_thread(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 /* Nanoseconds since 1970, by the clock that people set. */
 static inline uint64_t clock_wall(void)
 {

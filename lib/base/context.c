@@ -8,6 +8,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static bool has_key; /* a process has a thousand, which others may have taken */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct context *live; /* guarded by list_mutex */
 /* The first thread's context needs no memory, so that it can always be told that there is none. */
@@ -39,8 +40,7 @@ static void destroy(void *argument)
 
 static void make_key(void)
 {
-    if (pthread_key_create(&key, destroy))
-        die("minilink fatal   : cannot create a thread-specific key\n");
+    has_key = pthread_key_create(&key, destroy) == 0;
 }
 
 /* A context for the calling thread, not yet in the list; NULL when memory runs out. */
@@ -70,6 +70,8 @@ struct context *context_open(void)
     struct context *context;
 
     pthread_once(&once, make_key);
+    if (!has_key)
+        return NULL;
     context = pthread_getspecific(key);
     if (context)
         return context;
@@ -102,7 +104,6 @@ void context_inherit(const struct context *from)
     context->has_fatal_error = false;
     context->error_count = 0;
     context->program = from->program;
-    context->suffix = from->suffix;
     context->suppress_infos = from->suppress_infos;
     context->suppress_warnings = from->suppress_warnings;
     context->warnings_are_errors = from->warnings_are_errors;
@@ -113,6 +114,7 @@ void context_inherit(const struct context *from)
     context->keeps_mangled = from->keeps_mangled;
     context->format = from->format;
     context->report_arch = from->report_arch;
+    context->error_limit = from->error_limit;
     context->event_chunk = from->event_chunk;
     if (context->events != from->events)
         context->event_thread = NULL;
@@ -133,7 +135,7 @@ static void replace(struct context *context, const struct context *with)
     pthread_mutex_unlock(&list_mutex);
 }
 
-bool context_enter(struct context *outside)
+bool context_enter(struct context *saved)
 {
     static const struct context none;
     struct context *context = context_open();
@@ -141,15 +143,15 @@ bool context_enter(struct context *outside)
     if (!context)
         return false;
     pthread_mutex_lock(&list_mutex); /* its place in the list is read, too */
-    *outside = *context;
+    *saved = *context;
     pthread_mutex_unlock(&list_mutex);
     replace(context, &none);
     return true;
 }
 
-void context_leave(const struct context *outside)
+void context_leave(const struct context *saved)
 {
-    replace(context_get(), outside);
+    replace(context_get(), saved);
 }
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
@@ -216,7 +218,7 @@ void context_shutdown(void)
     bool has_first = false;
 
     pthread_once(&once, make_key);
-    context = pthread_getspecific(key);
+    context = has_key ? pthread_getspecific(key) : NULL;
     if (context) {
         pthread_setspecific(key, NULL);
         destroy(context);

@@ -20,8 +20,8 @@
 #include "base/text.h"
 
 struct diag_sink;
-struct diag_record; /* base/diag_record.h */
-struct event_log;   /* base/events.h */
+struct diag_record; /* diag/diag_record.h */
+struct event_log;   /* diag/events.h */
 struct event_thread;
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
@@ -62,7 +62,7 @@ enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
 
 /* Takes whole lines in place of the standard output and error. */
 struct diag_writer {
-    /* `severity` is an enum diag_severity (base/diag.h). May raise. */
+    /* `severity` is an enum diag_severity (diag/diag.h). May raise. */
     void (*write)(void *argument, int severity, struct text lines);
     void *argument;
 };
@@ -81,12 +81,12 @@ struct context {
     bool keeps_mangled;                /* --no-demangle */
     enum diag_format format;           /* --diagnostics-format */
     const char *program;               /* name in front of messages; NULL = "minilink" */
-    const char *suffix;                /* text behind messages, or NULL */
     const char *report_arch;           /* the target's name for -report-arch, or NULL */
     struct diag_sink *sink;            /* where messages are collected; NULL = print them */
     const struct diag_writer *writer;  /* where they go when they would be printed; or NULL */
     struct diag_record *record;        /* what is printed goes there, too; or NULL */
     struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
+    uint64_t error_limit;              /* more errors are never shown (diag_tally.h); 0 = all are */
     uint64_t error_count;              /* errors and fatal errors reported by this thread */
     struct event_log *events;          /* what is recorded of the link, or NULL */
     struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
@@ -97,9 +97,9 @@ struct context {
     struct context *next;
 };
 
-/* The calling thread's context, made on first use, or NULL when there is no memory for it. The
- * first thread always gets one. Other threads call this before anything that may report or
- * allocate. */
+/* The calling thread's context, made on first use, or NULL when there is no memory for it, or when
+ * the process had no thread-specific key left. The first thread gets one without memory. Other
+ * threads call this before anything that may report or allocate. */
 struct context *context_open(void);
 
 /* The same for a thread that can have one. Ends the program when that is impossible. */
@@ -109,12 +109,12 @@ struct context *context_get(void);
 void context_inherit(const struct context *from);
 
 /* For a library's calls, whose thread may be in another call of the library already: puts the
- * calling thread's state, as it is, into *outside, and begins a new one. False when there is no
+ * calling thread's state, as it is, into *saved, and begins a new one. False when there is no
  * memory for a context. */
-bool context_enter(struct context *outside);
+bool context_enter(struct context *saved);
 
 /* Puts back what context_enter() took. */
-void context_leave(const struct context *outside);
+void context_leave(const struct context *saved);
 
 /* Calls function(argument) under a new recovery point. Returns what it returns, or the code with
  * which context_raise was called inside. Nests. */

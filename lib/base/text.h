@@ -47,6 +47,28 @@ static inline bool text_starts(struct text t, struct text prefix)
            (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
 }
 
+/* `t` without its first `count` bytes, of which it has that many. */
+static inline struct text text_drop(struct text t, size_t count)
+{
+    return (struct text){t.data + count, t.size - count};
+}
+
+static inline struct text text_drop_blanks(struct text t)
+{
+    while (t.size > 0 && (t.data[0] == ' ' || t.data[0] == '\t'))
+        t = text_drop(t, 1);
+    return t;
+}
+
+/* Takes `prefix` off *t; false, and *t as it was, when that begins otherwise. */
+static inline bool text_skip(struct text *t, struct text prefix)
+{
+    if (!text_starts(*t, prefix))
+        return false;
+    *t = text_drop(*t, prefix.size);
+    return true;
+}
+
 /* Takes the first part that is not empty off *list, whose parts have commas between them. False
  * when there is none. */
 static inline bool text_take_part(struct text *list, struct text *part)

@@ -16,15 +16,22 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/descriptor.h"
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cache/folder.h"
 #include "cache/prune.h"
 #include "cache/temporary.h"
+#include "diag/diag.h"
+#include "os/descriptor.h"
 
 struct kind_counts {
     atomic_uint_fast64_t hits, misses, stored;
+};
+
+/* An entry that this link has written; in a list that any thread adds to. */
+struct kept {
+    struct kept *previous;
+    enum cache_kind kind;
+    struct cache_key key;
 };
 
 struct cache {
@@ -32,11 +39,14 @@ struct cache {
     struct cache_policy policy;
     int folder;
     /* Counted by all threads. */
-    struct kind_counts kinds[CACHE_KINDS];
+    struct kind_counts kinds[CACHE_KINDS + 1]; /* the last for what is not told */
     atomic_uint_fast64_t read_bytes, written_bytes, saved_nanoseconds, damaged;
     atomic_int write_error; /* errno of the first failure to write, after which none is tried */
     struct pruned pruned;
-    bool has_given_up; /* and has said why */
+    bool has_given_up;                                         /* and has said why */
+    bool (*holds)(const void *argument, enum cache_kind kind); /* or NULL */
+    const void *holds_argument;
+    struct kept *_Atomic kept; /* the last entry that was written */
     struct cache_statistics statistics;
 };
 
@@ -69,6 +79,16 @@ static uint8_t *read_bytes(int fd, size_t size)
     return NULL;
 }
 
+/* By its header, before there is memory for the rest. */
+static bool may_be_entry(int fd, const struct stat *status, const struct cache_key *key)
+{
+    uint8_t header[ENTRY_HEADER_SIZE];
+
+    return S_ISREG(status->st_mode) && folder_is_trusted(status) &&
+           descriptor_read(fd, header, sizeof header, 0) &&
+           entry_fits(header, (uint64_t)status->st_size, key);
+}
+
 enum reading { READING_FAILED, READING_DAMAGED, READING_DONE };
 
 static enum reading read_open_entry(int fd, const struct cache_key *key, struct cache_value *value)
@@ -78,8 +98,7 @@ static enum reading read_open_entry(int fd, const struct cache_key *key, struct 
 
     if (fstat(fd, &status))
         return READING_FAILED;
-    if (!S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
-        status.st_size < (off_t)ENTRY_HEADER_SIZE || (uint64_t)status.st_size > ENTRY_LARGEST)
+    if (!may_be_entry(fd, &status, key))
         return READING_DAMAGED;
     data = read_bytes(fd, (size_t)status.st_size);
     if (!data)
@@ -174,19 +193,79 @@ static bool store(const struct cache *cache, const struct cache_key *key, const 
     return ok;
 }
 
+static void note(struct cache *cache, struct kept *kept)
+{
+    kept->previous = atomic_load(&cache->kept);
+    while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
+        continue;
+}
+
+void cache_guard(struct cache *cache, bool (*holds)(const void *argument, enum cache_kind kind),
+                 const void *argument)
+{
+    if (!cache)
+        return;
+    cache->holds = holds;
+    cache->holds_argument = argument;
+}
+
+static void forget(struct cache *cache)
+{
+    struct kept *kept = atomic_exchange(&cache->kept, NULL);
+
+    while (kept) {
+        struct kept *previous = kept->previous;
+
+        free(kept);
+        kept = previous;
+    }
+}
+
+static void take_back(struct cache *cache, const struct kept *kept)
+{
+    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    int shelf;
+
+    folder_names(&kept->key, shelf_name, name);
+    shelf = folder_open_shelf(cache->folder, shelf_name, false);
+    if (shelf < 0)
+        return;
+    if (unlinkat(shelf, name, 0) == 0)
+        atomic_fetch_sub(&cache->kinds[kept->kind].stored, 1);
+    close(shelf);
+}
+
+void cache_take_back(struct cache *cache)
+{
+    if (!cache)
+        return;
+    for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous)
+        take_back(cache, kept);
+    forget(cache);
+}
+
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                  const struct cache_value *value)
 {
     uint8_t header[ENTRY_HEADER_SIZE];
+    struct kept *kept;
     int none = 0;
 
     if (!cache || atomic_load(&cache->write_error) || !entry_header(header, key, value))
         return;
+    if (cache->holds && !cache->holds(cache->holds_argument, kind))
+        return;
+    kept = malloc(sizeof *kept); /* what could not be taken back is not kept */
+    if (!kept)
+        return;
+    *kept = (struct kept){NULL, kind, *key};
     if (store(cache, key, header, value)) {
+        note(cache, kept);
         atomic_fetch_add(&cache->kinds[kind].stored, 1);
         atomic_fetch_add(&cache->written_bytes, entry_size(value));
     } else {
         atomic_compare_exchange_strong(&cache->write_error, &none, errno ? errno : EIO);
+        free(kept);
     }
 }
 
@@ -275,6 +354,7 @@ void cache_close(struct cache *cache)
 {
     if (!cache)
         return;
+    forget(cache);
     close(cache->folder);
     free(cache);
 }

@@ -33,8 +33,8 @@ struct cache_request {
     struct cache_key command;
 };
 
-/* What is kept. */
-enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS };
+/* What is kept. Hashes of files (file_hash.h) are no results, and not counted. */
+enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES = CACHE_KINDS };
 
 /* What one link did with its cache. */
 struct cache_statistics {
@@ -64,6 +64,14 @@ void cache_value_free(struct cache_value *value);
 /* Keeps a value. Only for what succeeded. */
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                  const struct cache_value *value);
+
+/* Asks `holds` before anything is kept, and keeps nothing when it is false: for what a key stands
+ * for and may have changed since it was made. Called by any thread. */
+void cache_guard(struct cache *cache, bool (*holds)(const void *argument, enum cache_kind kind),
+                 const void *argument);
+
+/* Removes all that was kept since cache_open(). */
+void cache_take_back(struct cache *cache);
 
 /* Says why nothing is kept of this link (a sentence; errno's text may be part of it), once. */
 void cache_give_up(struct cache *cache, const char *format, ...)

@@ -70,15 +70,32 @@ bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key
     return entry_size(value) <= ENTRY_LARGEST;
 }
 
+bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size, const struct cache_key *key)
+{
+    uint64_t rest = size - ENTRY_HEADER_SIZE;
+
+    if (size < ENTRY_HEADER_SIZE || size > ENTRY_LARGEST ||
+        memcmp(header, magic, sizeof magic) != 0 || get(header + AT_FORMAT, 4) != FORMAT ||
+        get(header + AT_COUNT, 4) != ENTRY_PARTS ||
+        memcmp(header + AT_KEY, key->bytes, CACHE_KEY_SIZE) != 0 ||
+        !has_hash(header + AT_CHECKSUM, (struct bytes){header, AT_CHECKSUM}))
+        return false;
+    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+        uint64_t part = get(header + AT_PARTS + (size_t)i * PART_SIZE, 8);
+
+        if (part > rest)
+            return false;
+        rest -= part;
+    }
+    return rest == 0;
+}
+
 bool entry_read(struct cache_value *value, struct bytes bytes, const struct cache_key *key)
 {
     struct cache_value result = {0};
     uint64_t offset = ENTRY_HEADER_SIZE;
 
-    if (bytes.size < ENTRY_HEADER_SIZE || memcmp(bytes.data, magic, sizeof magic) != 0 ||
-        get(bytes.data + AT_FORMAT, 4) != FORMAT || get(bytes.data + AT_COUNT, 4) != ENTRY_PARTS ||
-        memcmp(bytes.data + AT_KEY, key->bytes, CACHE_KEY_SIZE) != 0 ||
-        !has_hash(bytes.data + AT_CHECKSUM, (struct bytes){bytes.data, AT_CHECKSUM}))
+    if (bytes.size < ENTRY_HEADER_SIZE || !entry_fits(bytes.data, bytes.size, key))
         return false;
     result.nanoseconds = get(bytes.data + AT_TIME, 8);
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
@@ -89,8 +106,6 @@ bool entry_read(struct cache_value *value, struct bytes bytes, const struct cach
             return false;
         offset += result.parts[i].size;
     }
-    if (offset != bytes.size)
-        return false;
     *value = result;
     return true;
 }

@@ -39,6 +39,10 @@ bool entry_header(uint8_t header[ENTRY_HEADER_SIZE], const struct cache_key *key
 /* Bytes of the entry with that value. */
 uint64_t entry_size(const struct cache_value *value);
 
+/* Whether a file of `size` bytes may be an entry of that key, by its header alone. */
+bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size,
+                const struct cache_key *key);
+
 /* Reads an entry, whose bytes may be anything. The parts are views into `bytes`. False when it is
  * no entry, one of another format or key, or damaged. */
 bool entry_read(struct cache_value *value, struct bytes bytes, const struct cache_key *key);

@@ -40,13 +40,6 @@ void key_key(struct key *key, const struct cache_key *other);
 /* The value of a variable of the environment, and whether there is one. */
 void key_variable(struct key *key, const char *name);
 
-/* The contents of the regular file `path`, whatever it is called. False, with errno set, when it
- * cannot be read; the key is of no use then. */
-bool key_file(struct key *key, const char *path);
-
-/* The contents of this program. False, with errno set, when it cannot be read. */
-bool key_program(struct key *key);
-
 struct cache_key key_end(struct key *key);
 
 /* Frees a key that is not ended. Accepts one that is, and {0}. For context_defer. */

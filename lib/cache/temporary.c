@@ -4,7 +4,7 @@
  * and reading it finds that out. */
 #include "cache/temporary.h"
 
-#include "base/descriptor.h"
+#include "os/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

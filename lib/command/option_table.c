@@ -3,8 +3,11 @@
  * The macros fill in a row's effect, and check that the field has the type that its kind writes. */
 #include "command/option_table.h"
 
+#include <ctype.h>
+#include <string.h>
+
+#include "command/option_handlers.h"
 #include "command/options.h"
-#include "command/special.h"
 
 /* clang-format off */
 #define TYPE_OF(name) __typeof__(((struct options *)0)->name)
@@ -34,6 +37,7 @@
 #define CHOICES(name, ...) static const struct option_choice name[] = {__VA_ARGS__, {NULL, 0}}
 CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
 CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
+CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
 CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
@@ -42,6 +46,7 @@ CHOICES(concurrencies, {"auto", CONCURRENCY_AUTO}, {"on", CONCURRENCY_ON}, {"off
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
+CHOICES(split_modes, {"exact", SPLIT_MODE_EXACT}, {"relocatable", SPLIT_MODE_RELOCATABLE});
 CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
 CHOICES(diagnostics_formats, {"nvlink", DIAG_FORM_NVLINK}, {"gnu", DIAG_FORM_GNU}, {"json", DIAG_FORM_JSON});
 CHOICES(color_uses, {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER});
@@ -125,6 +130,10 @@ const struct option_row option_table[] = {
     {"extra-warnings", "extrawarn", NULL, IGNORED, GROUP_NO_EFFECT, "More warnings"},
     {"suppress-debug-info", NULL, NULL, IGNORED, GROUP_NO_EFFECT, "Leave sections for debuggers out"},
     {"shared", NULL, NULL, IGNORED, GROUP_NO_EFFECT, NULL},
+    {"start-lib", "end-lib", NULL, IGNORED, GROUP_NO_EFFECT, NULL},
+    {"start-group", "end-group", NULL, IGNORED, GROUP_NO_EFFECT, NULL},
+    {"whole-archive", "no-whole-archive", NULL, IGNORED, GROUP_NO_EFFECT, NULL},
+    {"gc-sections", NULL, NULL, IGNORED, GROUP_NO_EFFECT, NULL},
 
     {"assembler", NULL, "builtin|ptxas|plugin:FILE", SPECIAL(take_assembler), GROUP_ASSEMBLER,
      "What makes cubins of PTX: builtin (the default), ptxas, or a plug-in"},
@@ -147,6 +156,13 @@ const struct option_row option_table[] = {
      "Compile LTO-IR in N parts, each in a process of its own; 0, the default: as many as the program is worth"},
     {"lto-timeout", NULL, "SECONDS", NUMBER(link.lto_timeout, INT32_MAX, 1), GROUP_LTO,
      "Kill a compilation of LTO-IR that takes longer; 0, the default, is no limit"},
+    {"llvm", NULL, "FILE", STRING(link.llvm), GROUP_LTO,
+     "The libLLVM that compiles LLVM bitcode; by default the newest in LD_LIBRARY_PATH and the system's folders"},
+    {"lto-O", NULL, "0|1|2|3", CHOICE(link.llvm_level, lto_levels), GROUP_LTO,
+     "The level of optimisation of LLVM bitcode; 3 by default"},
+    {"lto-newpm-passes", NULL, "PASSES", STRING(link.llvm_passes), GROUP_LTO,
+     "LLVM's passes for bitcode, as opt takes them, instead of the level's"},
+    {"Xllvm", NULL, "OPTION,...", WORDS(llvm_options), GROUP_LTO, "Options for libLLVM itself"},
     {"consensus", NULL, "strict|lenient", CHOICE(link.options.strict, consensus_rules), GROUP_LTO,
      "strict: different -split-compile values of members end the link, as with nvlink"},
 
@@ -156,6 +172,10 @@ const struct option_row option_table[] = {
      "Smallest chunk worth an assembler, in bytes of PTX; 16384 times their number, or for up to 4"},
     {"split-policy", NULL, "balanced|kernel|stable", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
      "balanced, kernel (a chunk for each), stable (an edit changes one; the default with a cache)"},
+    {"split-mode", NULL, "exact|relocatable", CHOICE(link.split_mode, split_modes), GROUP_SPLITTING,
+     "exact (the default where -lto makes a program): chunks with the unsplit program's code; relocatable: others"},
+    {"verify-split", NULL, NULL, FLAG(link.verify_split), GROUP_SPLITTING,
+     "Assemble a program that is split exactly in one piece, too, and compare; a difference is an error"},
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,
      "Print what is in each chunk, and why there are as many"},
     {"dry-run", NULL, NULL, FLAG(link.dry_run), GROUP_SPLITTING,
@@ -163,7 +183,7 @@ const struct option_row option_table[] = {
     {"keep", NULL, "DIR", STRING(link.keep), GROUP_SPLITTING,
      "Keep the linked PTX, the chunks and their cubins in DIR"},
 
-    {"cache-dir", NULL, "DIR", STRING(link.cache.folder), GROUP_CACHE,
+    {"cache-dir", "thinlto-cache-dir", "DIR", STRING(link.cache.folder), GROUP_CACHE,
      "Keep results in DIR, and take them from there while nothing that they depend on changes"},
     {"no-cache", NULL, NULL, FLAG(no_cache), GROUP_CACHE, "Neither keep nor take any, whatever else says so"},
     {"cache-policy", NULL, "POLICY", SPECIAL(take_cache_policy), GROUP_CACHE,
@@ -207,6 +227,10 @@ const struct option_row option_table[] = {
      "Form of messages: nvlink's, file:line:column first, or an object of JSON in each line"},
     {"color", NULL, "auto|always|never", CHOICE(color, color_uses), GROUP_DIAGNOSTICS,
      "Colours; auto: on a terminal, unless NO_COLOR is set"},
+    {"color-diagnostics", NULL, "[always|auto|never]", CHOICE(color, color_uses), GROUP_DIAGNOSTICS, "The same"},
+    {"fatal-warnings", NULL, NULL, FLAG(warnings_are_errors), GROUP_DIAGNOSTICS, "The same as -warning-as-error"},
+    {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_DIAGNOSTICS,
+     "Take the first of several definitions, with a warning"},
     {"error-limit", NULL, "N", NUMBER(error_limit, INT32_MAX, 1), GROUP_DIAGNOSTICS,
      "Show N errors, by default 20, and count the rest; 0 = all"},
     {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, "Names as they are, without what they stand for"},
@@ -219,8 +243,14 @@ const struct option_row option_table[] = {
      "Write a trace for Perfetto or chrome://tracing; by default beside the output, with .time-trace behind its name"},
     {"time-trace-granularity", NULL, "MICROSECONDS", NUMBER(link.observe.granularity, INT32_MAX, 1), GROUP_REPORTS,
      "Leave out of it what took less, but for stages and chunks; by default 500"},
-    {"map", NULL, "FILE", STRING(link.observe.map), GROUP_REPORTS,
+    {"map", "Map", "FILE", STRING(link.observe.map), GROUP_REPORTS,
      "Write the sections and symbols of the output, and which member each came from"},
+    {"print-map", NULL, NULL, FLAG(link.observe.print_map), GROUP_REPORTS, "The same on standard output"},
+    {"trace", "t", NULL, FLAG(link.observe.trace_inputs), GROUP_REPORTS, "Print the objects that take part"},
+    {"trace-symbol", "y", "NAME", WORD(trace_symbols), GROUP_REPORTS, "Print who defines a symbol, and who refers to it"},
+    {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, "Print the references by which a kernel keeps a symbol"},
+    {"print-gc-sections", NULL, NULL, FLAG(link.observe.print_drops), GROUP_REPORTS, "Print what was left out, and why"},
+    {"cref", NULL, NULL, FLAG(link.observe.cref), GROUP_REPORTS, "Print all symbols, with the members that define them and refer to them"},
     {"stats", NULL, NULL, FLAG(link.observe.stats), GROUP_REPORTS,
      "Print the stages with their times, items, bytes and memory"},
 
@@ -242,3 +272,49 @@ const char *option_dashes(enum option_group group)
 }
 
 const size_t option_table_size = sizeof option_table / sizeof *option_table;
+
+static bool is_named(const struct option_row *row, struct text name)
+{
+    return text_equal(text_of(row->name), name) ||
+           (row->short_name && text_equal(text_of(row->short_name), name));
+}
+
+static const struct option_row *find(struct text name)
+{
+    for (size_t i = 0; i < option_table_size; i++)
+        if (is_named(&option_table[i], name))
+            return &option_table[i];
+    return NULL;
+}
+
+/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4". Where a number is expected only digits are taken, so
+ * that a misspelt name (-maxregcount) stays unknown. */
+static const struct option_row *find_joined(const char *word)
+{
+    const struct option_row *row = find((struct text){word + 1, 1});
+    const char *value = word + 2;
+    bool is_number;
+
+    if (!row || !option_takes_argument(row))
+        return NULL;
+    is_number = row->effect.kind == OPTION_NUMBER || isdigit((unsigned char)*row->argument);
+    return is_number && value[strspn(value, "0123456789")] ? NULL : row;
+}
+
+const struct option_row *option_table_find(const char *word, const char **value)
+{
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    size_t length = strcspn(name, "=");
+    const struct option_row *row = find((struct text){name, length});
+
+    *value = name[length] ? name + length + 1 : NULL;
+    if (row || word[1] == '-' || length < 2)
+        return row;
+    *value = word + 2;
+    return find_joined(word);
+}
+
+bool option_takes_argument(const struct option_row *row)
+{
+    return row->argument && *row->argument != '[';
+}

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
 
 struct options;
 struct option_row;
@@ -49,8 +49,8 @@ enum option_kind {
     OPTION_JOINED,    /* struct buffer: comma lists add up, each with a comma behind it */
     OPTION_LIBRARIES, /* the pieces of a comma list are libraries among the operands */
     OPTION_IGNORED,   /* struct word_list: the option's name; it has no other effect */
-    OPTION_FILES,     /* none: plain.c has put the files' words in the option's place */
-    OPTION_SPECIAL,   /* what `take` does with it */
+    OPTION_FILES, /* none: who reads the command line puts the files' words in the option's place */
+    OPTION_SPECIAL, /* what `take` does with it */
 };
 
 /* A word that an option may have; a list of them ends with one of NULL. */
@@ -87,5 +87,13 @@ struct option_row {
 
 extern const struct option_row option_table[];
 extern const size_t option_table_size;
+
+/* The row of an option that is one word, which begins with a dash: "-name" or "--name", perhaps
+ * with "=value", or a letter with its value joined ("-lNAME"). nvlink knows no abbreviations. NULL
+ * when no row has that name. *value is what the word has of a value, or NULL. */
+const struct option_row *option_table_find(const char *word, const char **value);
+
+/* True when the option cannot be without its argument. */
+bool option_takes_argument(const struct option_row *row);
 
 #endif

@@ -1,33 +1,19 @@
-/* options.c: words to the request. */
+/* options.c: options one by one, and the rules between them. */
 #include "command/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
-#include "command/command_key.h"
+#include "command/apply_option.h"
 #include "command/option_table.h"
-#include "command/plain.h"
+#include "command/options_key.h"
 #include "command/reproduce.h"
-#include "command/take.h"
-#include "command/words.h"
+#include "diag/diag.h"
 #include "pool/jobserver.h"
 
 /* Errors that are shown, where nothing else is said. */
 #define ERROR_LIMIT 20
-
-/* Rows are numbered in arrays of the table's size; this bounds them. */
-#define MOST_ROWS 160
-
-/* What the reader carries along. */
-struct reader {
-    struct options *options;
-    struct words raw;            /* as typed, response files expanded */
-    struct words plain;          /* "--name=value", "--name" and operands */
-    const char *seen[MOST_ROWS]; /* last value of each row, for redefinitions */
-};
 
 /* True for options that add to what they have been given before. */
 static bool adds_up(enum option_kind kind)
@@ -38,48 +24,37 @@ static bool adds_up(enum option_kind kind)
 }
 
 /* nvlink's warning when a single-valued option comes again with another value. */
-static void note_redefinition(struct reader *reader, size_t row, const char *value)
+static void note_redefinition(struct options *options, const struct option_row *row,
+                              const char *value)
 {
-    if (!value || adds_up(option_table[row].effect.kind))
+    const char **last = &options->last_values[row - option_table];
+
+    if (!value || adds_up(row->effect.kind))
         return;
-    if (reader->seen[row] && strcmp(reader->seen[row], value) != 0)
+    if (*last && strcmp(*last, value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
                      "used",
-                     option_table[row].name);
-    reader->seen[row] = value;
+                     row->name);
+    *last = value;
 }
 
-/* The row of an option's long name, which is known to be one. */
-static size_t row_of(const char *name, size_t length)
+/* What an argument that may be missing is then: the first of its words, or empty. */
+static const char *missing_value(struct options *options, const struct option_row *row)
 {
-    size_t row = 0;
+    const char *first = row->argument + 1;
+    size_t length = row->effect.kind == OPTION_STRING ? 0 : strcspn(first, "|");
 
-    while (strlen(option_table[row].name) != length ||
-           memcmp(option_table[row].name, name, length) != 0)
-        row++;
-    return row;
+    return arena_string(&options->arena, (struct text){first, length});
 }
 
-/* Plain words have nothing left that getopt would be needed for, whose state is the process's. */
-static bool take_words(struct reader *reader)
+bool options_add(struct options *options, const struct option_row *row, const char *value)
 {
-    for (size_t i = 0; i < reader->plain.count; i++) {
-        const char *word = reader->plain.list[i], *name, *value;
-        size_t length, row;
-
-        if (word[0] != '-' || word[1] == '\0') {
-            take_operand(reader->options, word, false);
-            continue;
-        }
-        name = word + 2;
-        length = strcspn(name, "=");
-        row = row_of(name, length);
-        value = name[length] ? name + length + 1 : NULL;
-        note_redefinition(reader, row, value);
-        if (!take_option(reader->options, &option_table[row], value))
-            return false;
-    }
-    return true;
+    if (!value && row->argument)
+        value = missing_value(options, row);
+    note_redefinition(options, row, value);
+    ARRAY_PUSH(options->given, options->given_count, options->given_capacity) =
+        (struct given_option){row, value};
+    return apply_option(options, row, value);
 }
 
 /* Measured: nvlink looks in LIBRARY_PATH behind all of -L; an empty piece is no folder. */
@@ -89,8 +64,8 @@ static void add_environment_paths(struct options *options, const char *list)
         size_t length = strcspn(list, ":");
 
         if (length)
-            take_word(&options->library_paths,
-                      arena_string(&options->arena, (struct text){list, length}));
+            apply_option_word(&options->library_paths,
+                              arena_string(&options->arena, (struct text){list, length}));
         list += length + (list[length] == ':');
     }
 }
@@ -137,6 +112,12 @@ static bool name_files(struct options *options)
                          "in .json",
                          path);
     }
+    if (observe->print_map && !observe->map)
+        observe->map = "-";
+    apply_option_word(&options->trace_symbols, NULL);
+    apply_option_word(&options->why_live, NULL);
+    observe->trace_symbols = *options->trace_symbols.list ? options->trace_symbols.list : NULL;
+    observe->why_live = *options->why_live.list ? options->why_live.list : NULL;
     if (observe->trace && !*observe->trace) {
         bool has_name = options->link.output && strcmp(options->link.output, "-") != 0;
 
@@ -147,7 +128,7 @@ static bool name_files(struct options *options)
 }
 
 /* nvlink hands ptxas's --jobserver to the pool of the ptxas that is a part of it; here that pool is
- * the link's, and no child could use the option. */
+ * the link's, which gives the option to a ptxas with threads (pool/child_tokens.h). */
 static void take_jobserver(struct options *options)
 {
     struct word_list *words = &options->assembler_options;
@@ -168,7 +149,7 @@ static void take_jobserver(struct options *options)
 static enum options_action finish_chunk(struct options *options)
 {
     const struct link_request *link = &options->link;
-    struct lone_request *lone = &options->lone;
+    struct single_chunk_request *lone = &options->lone;
 
     if (link->operand_count != 1 || !link->output || !link->arch.sm) {
         diag_fatal("--assemble-chunk needs one input file, -o and -arch=sm_NN");
@@ -218,15 +199,18 @@ static enum options_action finish(struct options *options)
 
     take_jobserver(options);
     options->annotates = wants_annotations(&options->assembler_options);
-    take_word(&options->assembler_options, NULL);
-    take_word(&options->nvvm_options, NULL);
-    take_word(&options->distributor_arguments, NULL);
+    apply_option_word(&options->assembler_options, NULL);
+    apply_option_word(&options->nvvm_options, NULL);
+    apply_option_word(&options->llvm_options, NULL);
+    apply_option_word(&options->distributor_arguments, NULL);
     link->assembler_options = options->assembler_options.list;
     link->nvvm_options = options->nvvm_options.list;
+    link->llvm_options = options->llvm_options.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
+    link->response_watch = &options->response.watch;
     link->assembler.output = link->output;
     link->distribution.output = link->output;
     link->distribution.arguments = options->distributor_arguments.list;
@@ -270,43 +254,44 @@ static enum options_action finish(struct options *options)
     return OPTIONS_WRONG;
 }
 
-enum options_action options_read(struct options *options)
+void options_begin(struct options *options)
 {
-    struct reader reader = {.options = options, .raw = {.total = &options->response}};
-    struct context_cleanup cleanups[2];
-    size_t count = options->argc > 1 ? (size_t)options->argc - 1 : 0;
-    bool ok;
-
-    context_defer(&cleanups[0], words_cleanup, &reader.raw);
-    context_defer(&cleanups[1], words_cleanup, &reader.plain);
+    options->last_values =
+        arena_zalloc(&options->arena, option_table_size, sizeof *options->last_values);
     options->link.observe.granularity = 500;
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
+    options->link.llvm_level = 3;
     options->link.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
     options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
     options->link.cache.policy = cache_policy_default;
-    ok = words_add(&reader.raw, &options->arena, options->argv + 1, count) &&
-         plain_make(&reader.plain, &options->arena, &reader.raw) && take_words(&reader);
-    if (ok && options->link.reproduce)
-        reproduce_words(options, &reader.plain);
-    if (ok)
-        options->link.cache.has_command = command_key(&options->link.cache.command, &reader.plain);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
-    return ok ? finish(options) : OPTIONS_WRONG;
+}
+
+enum options_action options_end(struct options *options)
+{
+    if (options->link.reproduce)
+        reproduce_words(options);
+    options->link.cache.has_command =
+        options_key(&options->link.cache.command, options->given, options->given_count);
+    return finish(options);
 }
 
 void options_free(struct options *options)
 {
     free(options->response.files);
+    watch_free(&options->response.watch);
+    free(options->given);
     free(options->operands);
     free(options->reproduce_words);
     free(options->library_paths.list);
     free(options->reports.list);
+    free(options->trace_symbols.list);
+    free(options->why_live.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
+    free(options->llvm_options.list);
     free(options->distributor_arguments.list);
     free(options->ignored.list);
     buffer_free(&options->kernels_used);

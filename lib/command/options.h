@@ -1,16 +1,16 @@
-/* options.h: nvlink's command line, and minilink's own options, to a link request; for the command
- * and for the library, whose options are the same. */
+/* options.h: nvlink's options, and minilink's own, to a link request. The command has them of
+ * getopt (cmd/minilink/arguments.h), the library looks them up one by one (lookup.h). */
 #ifndef MINILINK_COMMAND_OPTIONS_H
 #define MINILINK_COMMAND_OPTIONS_H
 
 #include <stdbool.h>
 
-#include "assemble/lone.h"
+#include "assemble/single_chunk.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "command/words.h"
+#include "command/response_file.h"
+#include "diag/diag.h"
 #include "link/link.h"
 
 enum options_action {
@@ -44,25 +44,35 @@ struct word_list {
     size_t count, capacity;
 };
 
-/* Everything that the command line says. Start with {0}; free with options_free. */
+struct option_row;
+
+/* An option as it was given. */
+struct given_option {
+    const struct option_row *row;
+    const char *value; /* NULL = it has none */
+};
+
+/* Everything that the options say. Start with {0}; free with options_free. */
 struct options {
     struct arena arena; /* owns words of response files and all lists below */
-    int argc;           /* set by the caller */
-    char **argv;
-    bool is_in_memory; /* set by the caller: the result needs no file, and inputs may be added */
+    bool is_in_memory;  /* set by the caller: the result needs no file, and inputs may be added */
+    struct given_option *given; /* in their order */
+    size_t given_count, given_capacity;
+    const char **last_values; /* of each row of the option table; NULL = none so far */
     struct link_request link;
     enum host_script host_script;
     enum chunk_use chunk_use; /* --assemble-chunk */
-    struct lone_request lone;
+    struct single_chunk_request lone;
     struct word_list distributor_arguments;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
     struct reproduce_word *reproduce_words; /* link.reproduce_word_count of them */
     size_t reproduce_capacity;
-    struct words_total response; /* files */
+    struct response_file_total response; /* files */
     struct word_list library_paths;
-    struct word_list assembler_options, nvvm_options;
+    struct word_list assembler_options, nvvm_options, llvm_options;
     struct word_list reports;                   /* files */
+    struct word_list trace_symbols, why_live;   /* names */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */
     const char *arch_text;                      /* as given, or NULL */
@@ -80,9 +90,18 @@ struct options {
     char target[ARCH_NAME_SIZE];
 };
 
-/* Reads the words of the command line (argc, argv), response files (@file, -optf) among them, in
- * order. Usage errors are reported in nvlink's words. */
-enum options_action options_read(struct options *options);
+/* Sets what holds without any option; what the environment says is an option, too. The caller has
+ * set is_in_memory. */
+void options_begin(struct options *options);
+
+/* Adds an option. `value` is NULL where the word has none, which only rows without an argument and
+ * those whose argument may be missing take; it must live as long as `options`. False, reported in
+ * nvlink's words, when the value is wrong. */
+bool options_add(struct options *options, const struct option_row *row, const char *value);
+
+/* Checks the options against each other, and says what they ask for. Usage errors are reported in
+ * nvlink's words. */
+enum options_action options_end(struct options *options);
 
 /* Hands operands and library paths to the request, behind all that were added to them. */
 void options_set_inputs(struct options *options);

@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/standard.h"
+#include "command/option_table.h"
+#include "diag/diag.h"
+#include "output/std_streams.h"
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */
 static bool wants_color(void)
 {
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    return standard_shows_messages() && !(no && *no) &&
+    return std_streams_shows_messages() && !(no && *no) &&
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
@@ -26,32 +27,29 @@ static void set_form(enum diag_format format, enum color_use color)
                      (color == COLOR_ALWAYS || (color == COLOR_AUTO && wants_color()));
 }
 
-/* The value of a word "-name=value" or "--name=value"; NULL: it is another. */
-static const char *value_of(const char *word, const char *name)
+/* The number of a choice of the row; 0, which is the default, for a word that is none. */
+static int choose(const struct option_row *row, const char *value)
 {
-    size_t length = strlen(name);
+    const struct option_choice *choice = row->effect.choices;
 
-    word += *word == '-';
-    word += *word == '-';
-    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+    while (choice->word && strcmp(choice->word, value) != 0)
+        choice++;
+    return choice->number;
 }
 
-void reporting_begin(int argc, char *const *argv, enum color_use color)
+void reporting_begin(const char *const *words, size_t count, enum color_use color)
 {
     enum diag_format format = DIAG_FORM_NVLINK;
 
-    for (int i = 1; i < argc; i++) {
-        const char *value = argv[i][0] == '-' ? value_of(argv[i], "diagnostics-format") : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *value = NULL;
+        const struct option_row *row =
+            words[i] && words[i][0] == '-' ? option_table_find(words[i], &value) : NULL;
 
-        if (value)
-            format = strcmp(value, "json") == 0  ? DIAG_FORM_JSON
-                     : strcmp(value, "gnu") == 0 ? DIAG_FORM_GNU
-                                                 : DIAG_FORM_NVLINK;
-        value = argv[i][0] == '-' ? value_of(argv[i], "color") : NULL;
-        if (value)
-            color = strcmp(value, "always") == 0  ? COLOR_ALWAYS
-                    : strcmp(value, "never") == 0 ? COLOR_NEVER
-                                                  : COLOR_AUTO;
+        if (row && value && strcmp(row->name, "diagnostics-format") == 0)
+            format = (enum diag_format)choose(row, value);
+        else if (row && value && strcmp(row->name, "color") == 0)
+            color = (enum color_use)choose(row, value);
     }
     set_form(format, color);
 }
@@ -70,6 +68,7 @@ void reporting_set(struct options *options)
     options->tally.error_limit = options->error_limit;
     options->tally.folds = options->verbose == 0 && options->diagnostics_format != DIAG_FORM_JSON;
     context->tally = &options->tally;
+    context->error_limit = options->error_limit;
     if (options->report_arch && options->link.arch.sm)
         context->report_arch = arch_name(options->link.arch, options->target);
 }
@@ -91,5 +90,6 @@ void reporting_end(struct options *options)
     if (context_run(tell, &options->tally) == LINK_NO_MEMORY)
         diag_no_memory();
     context_get()->tally = NULL;
+    context_get()->error_limit = 0;
     diag_tally_free(&options->tally);
 }

@@ -4,9 +4,10 @@
 
 #include "command/options.h"
 
-/* Looks for the options that give messages their form, before the command line is read: what is
- * wrong with it has that form, too. `color` is what holds where they do not say. */
-void reporting_begin(int argc, char *const *argv, enum color_use color);
+/* Looks among `count` words for the options that give messages their form, before they are read:
+ * what is wrong with them has that form, too. A word that is NULL is none. `color` is what holds
+ * where they do not say. */
+void reporting_begin(const char *const *words, size_t count, enum color_use color);
 
 /* Sets what the command line says. */
 void reporting_set(struct options *options);

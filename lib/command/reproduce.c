@@ -6,15 +6,6 @@
 #include "base/memory.h"
 #include "command/option_table.h"
 
-static const struct option_row *row_of(const char *word, size_t length)
-{
-    for (size_t i = 0; i < option_table_size; i++)
-        if (strlen(option_table[i].name) == length &&
-            memcmp(option_table[i].name, word, length) == 0)
-            return &option_table[i];
-    return NULL;
-}
-
 static void add(struct options *options, const char *text, const char *path)
 {
     ARRAY_PUSH(options->reproduce_words, options->link.reproduce_word_count,
@@ -46,15 +37,10 @@ static bool is_of_this_machine(const struct option_row *row)
            row->group == GROUP_BUILDING;
 }
 
-static void add_option(struct options *options, const char *word)
+static void add_option(struct options *options, const struct option_row *row, const char *value)
 {
     static const char plugin[] = "plugin:";
-    size_t length = strcspn(word, "=");
-    const struct option_row *row = row_of(word + 2, length - 2);
-    const char *value = word[length] ? word + length + 1 : "";
 
-    if (!row)
-        return;
     if (strcmp(row->name, "output-file") == 0)
         add(options, arena_printf(&options->arena, "--output-file=%s", name_of(value)), NULL);
     else if (strcmp(row->name, "uidx-file") == 0)
@@ -62,19 +48,22 @@ static void add_option(struct options *options, const char *word)
     else if (strcmp(row->name, "assembler") == 0 && strncmp(value, plugin, strlen(plugin)) == 0)
         add(options, "--assembler=plugin:", value + strlen(plugin));
     else if (!is_of_this_machine(row))
-        add(options, word, NULL);
+        add(options,
+            arena_printf(&options->arena, "--%s%s%s", row->name, value ? "=" : "",
+                         value ? value : ""),
+            NULL);
 }
 
-void reproduce_words(struct options *options, const struct words *plain)
+void reproduce_words(struct options *options)
 {
-    const char *assembler = options->link.assembler.name;
+    const char *assembler = options->link.assembler.name, *value;
+    const struct option_row *of_assembler = option_table_find("--assembler", &value);
 
-    /* The environment's; an option among the words comes behind it. */
+    /* The environment's, too. */
     if (assembler)
-        add_option(options, arena_printf(&options->arena, "--assembler=%s", assembler));
-    for (size_t i = 0; i < plain->count; i++)
-        if (strncmp(plain->list[i], "--", 2) == 0 && plain->list[i][2] &&
-            strncmp(plain->list[i], "--assembler=", 12) != 0)
-            add_option(options, plain->list[i]);
+        add_option(options, of_assembler, assembler);
+    for (size_t i = 0; i < options->given_count; i++)
+        if (options->given[i].row != of_assembler)
+            add_option(options, options->given[i].row, options->given[i].value);
     options->link.reproduce_words = options->reproduce_words;
 }

@@ -3,10 +3,9 @@
 #define MINILINK_COMMAND_REPRODUCE_H
 
 #include "command/options.h"
-#include "command/words.h"
 
-/* Makes the request's reproduce_words of plain words (plain.h): options as they were given, but for
- * those that name this machine's programs and folders or ask for other files than the output. */
-void reproduce_words(struct options *options, const struct words *plain);
+/* Makes the request's reproduce_words of the options that were given, but for those that name this
+ * machine's programs and folders or ask for other files than the output. */
+void reproduce_words(struct options *options);
 
 #endif

@@ -98,6 +98,17 @@ struct info_record {
  * whole; on unchecked bytes a torn record ends the walk with rest->size > 0. */
 bool info_next(struct bytes *rest, struct info_record *record);
 
+/* An entry of .nv.callgraph: a function's symbol, and by part a symbol or a string's offset. */
+struct callgraph_entry {
+    int32_t part; /* enum callgraph_part; 0 = none has begun */
+    uint32_t first;
+    uint32_t second;
+};
+
+/* Takes the next entry off the front of *rest, and the numbers of parts before it. `entry` is the
+ * one before it, or {0}. False at the end. */
+bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
+
 /* How many leading 32-bit words of a record's payload are symbol indices (all of them for EXTERNS).
  */
 size_t info_symbol_words(const struct info_record *record);

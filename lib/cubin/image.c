@@ -323,12 +323,12 @@ static void add_segments_sm100(struct image *image)
 }
 
 /* Places the program headers behind everything else. */
-static void layout_segments(struct image *image)
+static void layout_segments(struct image *image, bool is_apart)
 {
     uint64_t size;
 
     image->program_header_offset = image->file_size;
-    if ((image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100)
+    if (is_apart)
         add_segments_sm100(image);
     else
         add_segments_sm90(image);
@@ -342,7 +342,8 @@ static void layout_segments(struct image *image)
     image->file_size += size;
 }
 
-void image_layout(struct image *image)
+/* `gaps` stay free in front of sections 2 and 3. */
+static void layout_sections(struct image *image, const uint64_t gaps[2])
 {
     uint64_t position = sizeof(Elf64_Ehdr);
 
@@ -353,6 +354,8 @@ void image_layout(struct image *image)
             section->offset = image->sections[section->shares].offset;
             continue;
         }
+        if (i == 2 || i == 3)
+            position += gaps[i - 2];
         position = align_up(position, section->alignment);
         section->offset = position;
         position += file_bytes(section);
@@ -361,8 +364,24 @@ void image_layout(struct image *image)
     image->file_size = image->section_header_offset + image->section_count * sizeof(Elf64_Shdr);
     image->segment_count = 0;
     image->program_header_offset = 0;
+}
+
+void image_layout(struct image *image)
+{
+    static const uint64_t none[2];
+
+    layout_sections(image, none);
     if (image->type == ET_EXEC)
-        layout_segments(image);
+        layout_segments(image, (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100);
+}
+
+void image_layout_program(struct image *image, uint64_t names_gap, uint64_t strings_gap,
+                          bool is_apart)
+{
+    const uint64_t gaps[2] = {names_gap, strings_gap};
+
+    layout_sections(image, gaps);
+    layout_segments(image, is_apart);
 }
 
 void image_free(struct image *image)

@@ -125,6 +125,12 @@ void image_copy_section_names(struct image *image, uint32_t index, size_t first,
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);
 
+/* The same as the assembler does it for a whole program: `names_gap` bytes stay free in front of
+ * section 2, `strings_gap` in front of section 3, and with `is_apart` segments are those of sm_100
+ * whatever the target. */
+void image_layout_program(struct image *image, uint64_t names_gap, uint64_t strings_gap,
+                          bool is_apart);
+
 /* The file's bytes, appended to `out`; image_layout comes first. */
 void image_bytes(const struct image *image, struct buffer *out);
 
@@ -133,7 +139,7 @@ bool image_write(const struct image *image, const char *path);
 
 /* Writes its bytes to an output that is open. False, and a fatal diagnostic, when that cannot be;
  * the output is aborted then. */
-struct output; /* base/output.h */
+struct output; /* output/output.h */
 bool image_append(const struct image *image, struct output *output);
 
 void image_free(struct image *image);

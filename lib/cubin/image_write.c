@@ -1,198 +1,319 @@
-/* image_write.c: the image's bytes, in one pass from the ELF header to the program headers.
+/* image_write.c: the image's file, by libelf.
  *
- * What stands in the file comes in rising order (image_layout), so that one window, which stays in
- * the processor's cache, is filled and handed on again and again: contents go from where they are,
- * mostly an input's mapping, through it into the output's pages, and no second image of the file is
- * made in memory. Numbers are little-endian, as CUDA's machines and ours are. */
+ * The layout is the image's (ELF_F_LAYOUT). Large contents are handed over where they are, mostly
+ * in an input's mapping, one Elf_Data for each section. Small ones of sections one behind the other
+ * are copied into a run, which is the Elf_Data of the last of them, with a d_off before that
+ * section: elf_update() makes a call of the system for each Elf_Data and each gap. It writes by
+ * pwrite and not through a mapping of the output, so that a full disk is an error and no signal.
+ *
+ * A few records libelf would not write as they are, or at a price: they are put in their places
+ * when it is done.
+ * - The program headers stand at the file's end. libelf 0.188 fills everything between the file
+ *   header and them before it writes contents over it.
+ * - The file header refers to them; and in the form of CUDA 12 its e_version is the toolkit's,
+ *   where libelf takes EV_CURRENT only.
+ * - Of NVIDIA's section types without contents libelf does not know that they are, so that the
+ *   file would reach to the end of their size; and of a flag that ELF has for compressed sections
+ *   it draws conclusions on their alignment. */
 #include <elf.h>
+#include <errno.h>
+#include <libelf.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
-#include "base/output.h"
-#include "cubin/format.h"
+#include "base/memory.h"
 #include "cubin/image.h"
+#include "cubin/image_headers.h"
+#include "os/descriptor.h"
+#include "os/elf_library.h"
+#include "output/output.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are put as they are");
 
-/* How much is handed to the kernel at once: enough that its calls do not count, few enough that the
- * window is still in the cache (measured: 64 KiB to 1 MiB take the same time). */
-#define WINDOW_BYTES (1u << 18)
+/* Contents of fewer bytes are copied into runs. Those of a kernel are a few hundred on average, and
+ * a call of the system for each costs more than all the bytes (measured: 24 ms for 40,000). */
+#define SMALL_BYTES 4096u
 
-/* An image on its way into `out`, all of it or, with an output, a window. */
-struct writer {
-    const struct image *image;
-    struct buffer *out;
-    struct output *output; /* NULL: everything stays in `out` */
-    uint64_t position;     /* in the file, of the next byte */
-    struct buffer window;
+/* Gaps in a run, which are zeros there: code is aligned to 128. */
+#define LARGEST_GAP 256u
+
+/* Contents of sections one behind the other, as they stand in the file. */
+struct run {
+    char *bytes;
+    uint64_t start; /* in the file */
+    uint64_t size;
+    Elf_Scn *last; /* the section that ends the run; NULL: there is none */
 };
 
-static bool flush(struct writer *writer)
-{
-    bool ok = output_append(writer->output, buffer_bytes(writer->out));
+struct writer {
+    const struct image *image;
+    struct output *output;
+    Elf *elf;
+    char *copies; /* of small contents, and zeros between them */
+    struct run run;
+    bool has_runs;
+    size_t exceptions; /* how many sections' headers libelf is not told as they are */
+};
 
-    writer->out->size = 0;
-    return ok;
+static void close_elf(struct writer *writer)
+{
+    elf_end(writer->elf);
+    writer->elf = NULL;
+    free(writer->copies);
+    writer->copies = NULL;
 }
 
-/* Makes room for a part of `size` bytes at most, and says how much of it fits. */
-static bool make_room(struct writer *writer, uint64_t size, size_t *fits)
+static void close_writer(void *writer)
 {
-    *fits = (size_t)size;
-    if (!writer->output)
+    close_elf(writer);
+}
+
+/* Whether libelf would make more of the header than it says. */
+static bool is_exception(const struct image *image, size_t index)
+{
+    const struct image_section *section = &image->sections[index];
+
+    return (section->flags & SHF_COMPRESSED) != 0 ||
+           (section->has_no_bytes && section->type != SHT_NOBITS &&
+            section->size > image->file_size - section->offset);
+}
+
+/* What libelf refuses while it is told of the image is a lack of memory: its calls are in order.
+ * elf_newscn() of libelf 0.188 returns a section without a header then, which must not be used, and
+ * only elf_errno() tells. */
+static void check(const void *result)
+{
+    if (!result || elf_errno() != 0)
+        context_raise(LINK_NO_MEMORY);
+}
+
+static void add_data(Elf_Scn *place, const void *bytes, uint64_t size, int64_t offset)
+{
+    Elf_Data *data;
+
+    check(data = elf_newdata(place));
+    data->d_buf = (void *)(uintptr_t)bytes; /* which is only read */
+    data->d_size = size;
+    data->d_off = offset;
+    data->d_align = 1;
+}
+
+/* Hands a run over as contents of its last section that begin before it. */
+static void end_run(struct writer *writer)
+{
+    struct run *run = &writer->run;
+
+    if (run->last)
+        add_data(run->last, run->bytes, run->size,
+                 (int64_t)(elf64_getshdr(run->last)->sh_size - run->size));
+    *run = (struct run){.bytes = run->bytes + run->size};
+}
+
+static bool is_small(const struct image_section *section)
+{
+    return image_headers_contents(section) && section->size < SMALL_BYTES;
+}
+
+/* Whether the section may stand in a run that ends at byte `end` of the file. */
+static bool continues(const struct image_section *section, uint64_t end)
+{
+    return section->offset - end <= LARGEST_GAP;
+}
+
+static void add_to_run(struct writer *writer, Elf_Scn *place, const struct image_section *section)
+{
+    struct run *run = &writer->run;
+
+    uint64_t gap = 0;
+
+    if (run->last && !continues(section, run->start + run->size))
+        end_run(writer);
+    if (run->last)
+        gap = section->offset - (run->start + run->size);
+    else
+        run->start = section->offset;
+    memset(run->bytes + run->size, 0, gap);
+    memcpy(run->bytes + run->size + gap, section->data, section->size);
+    run->size += gap + section->size;
+    run->last = place;
+}
+
+/* Room for all small contents and the gaps between them. */
+static void begin_runs(struct writer *writer)
+{
+    const struct image *image = writer->image;
+    uint64_t room = 0, end = 0;
+
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        if (!is_small(section))
+            continue;
+        room += section->size + (continues(section, end) ? section->offset - end : 0);
+        end = section->offset + section->size;
+    }
+    writer->copies = memory_alloc(room, 1);
+    writer->run = (struct run){.bytes = writer->copies};
+}
+
+static void describe_section(struct writer *writer, size_t index)
+{
+    const struct image_section *section = &writer->image->sections[index];
+    Elf_Scn *place = elf_newscn(writer->elf);
+    Elf64_Shdr *header;
+
+    check(place);
+    check(header = elf64_getshdr(place));
+    *header = image_headers_section(writer->image, index);
+    if (is_exception(writer->image, index)) {
+        header->sh_flags &= ~(Elf64_Xword)SHF_COMPRESSED;
+        header->sh_size = image_headers_contents(section) ? section->size : 0;
+        writer->exceptions++;
+    }
+    if (!image_headers_contents(section))
+        return;
+    if (writer->has_runs && is_small(section)) {
+        add_to_run(writer, place, section);
+        return;
+    }
+    end_run(writer);
+    add_data(place, section->data, section->size, 0);
+}
+
+/* The null section comes with the first one. */
+static void describe(struct writer *writer)
+{
+    Elf64_Ehdr *header;
+
+    elf_library_begin();
+    check(writer->elf = elf_begin(writer->output->fd, ELF_C_WRITE, NULL));
+    elf_flagelf(writer->elf, ELF_C_SET, ELF_F_LAYOUT | ELF_F_PERMISSIVE);
+    check(header = elf64_newehdr(writer->elf));
+    *header = image_headers_file(writer->image);
+    header->e_version = EV_CURRENT;
+    header->e_phoff = header->e_phnum = 0;
+    writer->exceptions = 0;
+    if (writer->has_runs)
+        begin_runs(writer);
+    for (size_t i = 1; i < writer->image->section_count; i++)
+        describe_section(writer, i);
+    end_run(writer);
+}
+
+/* A mapped input that has become shorter is EFAULT to the system's calls. Reading it is SIGBUS,
+ * whose handler says which file it is. */
+static void touch_contents(const struct image *image)
+{
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const volatile char *bytes = section->data;
+
+        for (uint64_t at = 0; image_headers_contents(section) && at < section->size; at++)
+            (void)bytes[at];
+    }
+}
+
+static bool update_failed(struct writer *writer, int error)
+{
+    if (error == EFAULT)
+        touch_contents(writer->image);
+    return output_fail(writer->output, error ? error : EIO);
+}
+
+/* libelf's errors of writing leave errno as the system's call has set it; others come before it has
+ * written anything. Contents that begin before their section are something that it may refuse one
+ * day: they are handed over singly then. */
+static bool update(struct writer *writer)
+{
+    int error;
+
+    errno = 0;
+    if (elf_update(writer->elf, ELF_C_WRITE) >= 0)
         return true;
-    if (writer->out->size == WINDOW_BYTES && !flush(writer))
-        return false;
-    if (size > WINDOW_BYTES - writer->out->size)
-        *fits = WINDOW_BYTES - writer->out->size;
-    return true;
+    error = errno;
+    elf_library_failure();
+    if (error || !writer->has_runs)
+        return update_failed(writer, error);
+    writer->has_runs = false;
+    close_elf(writer);
+    describe(writer);
+    return update(writer);
 }
 
-static bool put(struct writer *writer, const void *data, uint64_t size)
+static bool put(const struct writer *writer, const void *record, size_t size, uint64_t offset)
 {
-    const char *at = data;
-    size_t fits;
-
-    writer->position += size;
-    for (; size > 0; size -= fits, at += fits) {
-        if (!make_room(writer, size, &fits))
-            return false;
-        buffer_append(writer->out, at, fits);
-    }
-    return true;
+    return descriptor_write_at(writer->output->fd, record, size, offset) ||
+           output_fail(writer->output, errno);
 }
 
-/* Zeros up to `offset`, where the next part stands. */
-static bool pad(struct writer *writer, uint64_t offset)
+static bool put_segments(const struct writer *writer)
 {
-    size_t fits;
+    Elf64_Phdr headers[sizeof writer->image->segments / sizeof *writer->image->segments];
+    size_t count = writer->image->segment_count;
 
-    for (; writer->position < offset; writer->position += fits) {
-        if (!make_room(writer, offset - writer->position, &fits))
-            return false;
-        buffer_zeros(writer->out, fits);
-    }
-    return true;
+    for (size_t i = 0; i < count; i++)
+        headers[i] = image_headers_segment(writer->image, i);
+    return count == 0 ||
+           put(writer, headers, count * sizeof *headers, writer->image->program_header_offset);
 }
 
-/* A number of sections that does not fit stands in the null section. */
-static bool has_many_sections(const struct image *image)
-{
-    return image->section_count >= SHN_LORESERVE;
-}
-
-static bool put_file_header(struct writer *writer)
-{
-    const struct image *image = writer->image;
-    bool is_old = image->toolkit != 0;
-    Elf64_Ehdr header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
-                    is_old ? CUBIN_OLD_OSABI : CUBIN_OSABI,
-                    is_old ? CUBIN_OLD_ABI_VERSION : CUBIN_ABI_VERSION},
-        .e_type = image->type,
-        .e_machine = EM_CUDA,
-        .e_version = is_old ? image->toolkit : EV_CURRENT,
-        .e_phoff = image->program_header_offset,
-        .e_shoff = image->section_header_offset,
-        .e_flags = image->flags,
-        .e_ehsize = sizeof(Elf64_Ehdr),
-        .e_phentsize = image->segment_count ? sizeof(Elf64_Phdr) : 0,
-        .e_phnum = (Elf64_Half)image->segment_count,
-        .e_shentsize = sizeof(Elf64_Shdr),
-        .e_shnum = has_many_sections(image) ? 0 : (Elf64_Half)image->section_count,
-        .e_shstrndx = 1,
-    };
-
-    return put(writer, &header, sizeof header);
-}
-
-static bool put_contents(struct writer *writer)
+static bool put_exceptions(const struct writer *writer)
 {
     const struct image *image = writer->image;
 
-    for (size_t i = 1; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
+    for (size_t i = 1; writer->exceptions > 0 && i < image->section_count; i++) {
+        Elf64_Shdr header = image_headers_section(image, i);
 
-        /* Without data they are zeros. */
-        if (!section->has_no_bytes && !section->shares && section->data &&
-            !(pad(writer, section->offset) && put(writer, section->data, section->size)))
+        if (is_exception(image, i) &&
+            !put(writer, &header, sizeof header, image->section_header_offset + i * sizeof header))
             return false;
     }
     return true;
 }
 
-static bool put_section_headers(struct writer *writer)
+static bool put_rest(const struct writer *writer)
 {
     const struct image *image = writer->image;
-    Elf64_Shdr first = {.sh_size = has_many_sections(image) ? image->section_count : 0};
+    Elf64_Ehdr header = image_headers_file(image);
+    bool is_told = image->segment_count == 0 && header.e_version == EV_CURRENT;
 
-    if (!pad(writer, image->section_header_offset) || !put(writer, &first, sizeof first))
-        return false;
-    for (size_t i = 1; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
-        Elf64_Shdr header = {
-            .sh_name = section->name_offset,
-            .sh_type = section->type,
-            .sh_flags = section->flags,
-            .sh_offset = section->offset,
-            .sh_size = section->size,
-            .sh_link = section->link,
-            .sh_info = section->info,
-            .sh_addralign = section->alignment,
-            .sh_entsize = section->entry_size,
-        };
-
-        if (!put(writer, &header, sizeof header))
-            return false;
-    }
-    return true;
-}
-
-static bool put_segments(struct writer *writer)
-{
-    const struct image *image = writer->image;
-
-    for (size_t i = 0; i < image->segment_count; i++) {
-        const struct image_segment *segment = &image->segments[i];
-        Elf64_Phdr header = {
-            .p_type = segment->type,
-            .p_flags = segment->flags,
-            .p_offset = segment->offset,
-            .p_filesz = segment->file_size,
-            .p_memsz = segment->memory_size,
-            .p_align = 8,
-        };
-
-        if (!put(writer, &header, sizeof header))
-            return false;
-    }
-    return true;
-}
-
-static bool put_image(struct writer *writer)
-{
-    return put_file_header(writer) && put_contents(writer) && put_section_headers(writer) &&
+    return (is_told || put(writer, &header, sizeof header, 0)) && put_exceptions(writer) &&
            put_segments(writer);
 }
 
-void image_bytes(const struct image *image, struct buffer *out)
+static bool write_file(const struct image *image, struct output *output)
 {
-    struct writer writer = {.image = image, .out = out};
-
-    buffer_reserve(out, image->file_size);
-    put_image(&writer);
-}
-
-bool image_append(const struct image *image, struct output *output)
-{
-    struct writer writer = {.image = image, .output = output};
+    struct writer writer = {.image = image, .output = output, .has_runs = true};
     struct context_cleanup cleanup;
     bool ok;
 
-    writer.out = &writer.window;
-    context_defer(&cleanup, buffer_cleanup, &writer.window);
-    buffer_reserve(&writer.window, WINDOW_BYTES);
-    ok = put_image(&writer) && flush(&writer);
+    context_defer(&cleanup, close_writer, &writer);
+    describe(&writer);
+    ok = update(&writer) && put_rest(&writer);
+    context_clean(&cleanup);
+    output->size = ok ? image->file_size : 0;
+    return ok;
+}
+
+/* A pipe or a device cannot be written out of order. */
+bool image_append(const struct image *image, struct output *output)
+{
+    struct buffer bytes = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (output->memory) {
+        image_bytes(image, output->memory);
+        output->size = image->file_size;
+        return true;
+    }
+    if (output->temporary)
+        return write_file(image, output);
+    context_defer(&cleanup, buffer_cleanup, &bytes);
+    image_bytes(image, &bytes);
+    ok = output_append(output, buffer_bytes(&bytes));
     context_clean(&cleanup);
     return ok;
 }

@@ -2,8 +2,8 @@
  *
  * Each is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload bytes
  * that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none. */
-#include "cubin/format.h"
 #include "cubin/cubin.h"
+#include "cubin/format.h"
 
 bool info_next(struct bytes *rest, struct info_record *record)
 {

@@ -1,17 +1,25 @@
-/* read.c: a cubin's headers.
+/* read.c: a cubin's headers, by libelf.
  *
- * The file is foreign: the place and number of section headers are checked before they are looked
- * at, so that nothing out of proportion is allocated, and then every section's place. nvlink 13.0
- * takes a truncated cubin without a word; here it is an error. Records are little-endian, as ours
- * are, and copied as they are; where they stand need not be aligned. */
+ * The file is foreign: the file header, and the place and number of the section headers are checked
+ * before libelf gets it, so that nothing out of proportion is allocated (libelf finds no sections
+ * where their headers are cut off, and says nothing), and every section's place before libelf is
+ * asked for its contents, which are a view of the file. nvlink 13.0 takes a truncated cubin without
+ * a word; here it is an error. Records are little-endian, as ours are, and copied as they are;
+ * where they stand need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>
+#include <libelf.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
+#include "base/context.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
+#include "os/elf_library.h"
+
+#define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are copied as they are");
 
@@ -42,13 +50,35 @@ bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, str
 static bool check_toolkit(const char *name, uint32_t toolkit)
 {
     if (toolkit < CUBIN_OLD_OLDEST)
-        diag_fatal("Input file '%s' must be recompiled with toolkit >= Cuda 12.0", name);
+        diag_fatal(TOO_OLD, name);
     else if (toolkit > CUBIN_OLD_NEWEST)
         diag_fatal("Input file '%s' newer than toolkit (%" PRIu32 " vs %u)", name, toolkit,
                    CUBIN_OLD_NEWEST);
     else
         return true;
     return false;
+}
+
+/* The assembler writes into .note.nv.tkinfo which release it is of. */
+static void refuse_newer(const struct reader *reader, unsigned abi)
+{
+    static const char words[] = "Cuda compilation tools, release ";
+    const size_t length = sizeof words - 1;
+    const char *found = memmem(reader->file.data, reader->file.size, words, length);
+    size_t rest = found ? reader->file.size - (size_t)(found - (const char *)reader->file.data) : 0;
+    char release[8] = "";
+    double number;
+
+    if (rest > length + sizeof release)
+        memcpy(release, found + length, sizeof release - 1);
+    number = strtod(release, NULL);
+    diag_fatal("Input file '%s' abi does not match: its ELF header says version %u",
+               reader->cubin->name, abi);
+    diag_note(
+        "it was made by %s%.*s, and this minilink knows cubins of up to CUDA 13.0: compile it "
+        "with that, or link with a newer minilink",
+        number > 13.05 ? "CUDA " : "a newer CUDA",
+        number > 13.05 ? (int)strspn(release, "0123456789.") : 0, release);
 }
 
 /* False, with an error, for a file that is no cubin of the formats that CUDA 12 and 13 write. */
@@ -61,6 +91,10 @@ static bool check_identity(const struct reader *reader, const Elf64_Ehdr *header
     if (header->e_machine != EM_CUDA) {
         diag_error("'%s' is not a cubin: its ELF machine is %u, expected %u", name,
                    header->e_machine, EM_CUDA);
+        return false;
+    }
+    if (!is_old && header->e_ident[EI_OSABI] == CUBIN_OSABI && abi > CUBIN_ABI_VERSION) {
+        refuse_newer(reader, abi);
         return false;
     }
     if (is_old ? abi != CUBIN_OLD_ABI_VERSION
@@ -139,9 +173,9 @@ static bool check_file_header(struct reader *reader)
 {
     static const unsigned char magic[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
     struct cubin *cubin = reader->cubin;
-    Elf64_Ehdr *header = &reader->header;
+    Elf64_Ehdr header;
 
-    if (reader->file.size < sizeof *header) {
+    if (reader->file.size < sizeof header) {
         diag_error("'%s' is not a cubin: it has %zu bytes, fewer than an ELF header", cubin->name,
                    reader->file.size);
         return false;
@@ -151,14 +185,14 @@ static bool check_file_header(struct reader *reader)
                    cubin->name);
         return false;
     }
-    memcpy(header, reader->file.data, sizeof *header);
-    cubin->type = header->e_type;
-    cubin->flags = header->e_flags;
-    if (!check_identity(reader, header))
+    memcpy(&header, reader->file.data, sizeof header);
+    cubin->type = header.e_type;
+    cubin->flags = header.e_flags;
+    if (!check_identity(reader, &header))
         return false;
-    if (header->e_ident[EI_OSABI] == CUBIN_OLD_OSABI)
-        take_old_header(cubin, header);
-    return check_section_table(reader, header) && check_program_headers(reader, header);
+    if (header.e_ident[EI_OSABI] == CUBIN_OLD_OSABI)
+        take_old_header(cubin, &header);
+    return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
 /* Mercury's twin of the driver's shared memory takes room in the file, unlike that (measured). */
@@ -167,8 +201,21 @@ static bool is_zeroed_twin(const Elf64_Shdr *header)
     return header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
 }
 
+/* Of symbols and relocations libelf refuses what is no whole number of records: they are looked at
+ * as bytes until the checks of these sections say what is wrong. */
+static struct bytes contents_of(const struct reader *reader, Elf_Scn *place,
+                                const Elf64_Shdr *header)
+{
+    const Elf_Data *data = elf_rawdata(place, NULL);
+
+    if (data && data->d_buf)
+        return (struct bytes){data->d_buf, data->d_size};
+    return (struct bytes){reader->file.data + header->sh_offset, header->sh_size};
+}
+
 /* Copies one section header and finds its data. Names come later. */
-static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *header)
+static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
+                         const Elf64_Shdr *header)
 {
     struct cubin_section *section = &reader->cubin->sections[index];
 
@@ -188,6 +235,8 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
         !bytes_slice(reader->file, header->sh_offset, header->sh_size, &section->data))
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes at byte %" PRIu64 " of %zu",
                             index, header->sh_size, header->sh_offset, reader->file.size);
+    if (!section->has_no_bytes)
+        section->data = contents_of(reader, place, header);
     if ((section->alignment & (section->alignment - 1)) != 0 ||
         section->alignment > READ_LARGEST_ALIGNMENT)
         return read_damaged(reader,
@@ -197,26 +246,28 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
     return true;
 }
 
-/* The header of section `index`, whose place was checked. */
-static Elf64_Shdr section_header(const struct reader *reader, size_t index)
+/* The header of a section; libelf may give it where it stands in the file, at any address. */
+static Elf64_Shdr header_of(Elf_Scn *place)
 {
-    Elf64_Shdr header;
+    const void *record = elf64_getshdr(place);
+    Elf64_Shdr header = {0};
 
-    memcpy(&header, reader->file.data + reader->header.e_shoff + index * sizeof header,
-           sizeof header);
+    if (record)
+        memcpy(&header, record, sizeof header);
+    else
+        context_raise(LINK_NO_MEMORY);
     return header;
 }
 
 static bool name_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
-    size_t string_table = reader->header.e_shstrndx;
     const struct cubin_section *table;
+    size_t string_table = 0;
+    Elf_Scn *place = NULL;
 
-    if (string_table == SHN_XINDEX)
-        string_table = section_header(reader, 0).sh_link;
-    if (string_table == 0 || string_table >= cubin->section_count ||
-        cubin->sections[string_table].type != SHT_STRTAB)
+    if (elf_getshdrstrndx(reader->elf, &string_table) != 0 || string_table == 0 ||
+        string_table >= cubin->section_count || cubin->sections[string_table].type != SHT_STRTAB)
         return read_damaged(reader,
                             "section %zu, which should hold the section names, is no string "
                             "table",
@@ -225,13 +276,31 @@ static bool name_sections(struct reader *reader)
     if (table->data.size == 0 || table->data.data[table->data.size - 1] != '\0')
         return read_damaged(reader, "the table of section names does not end with NUL");
     for (size_t i = 1; i < cubin->section_count; i++) {
-        uint32_t name = section_header(reader, i).sh_name;
+        uint32_t name;
+
+        place = elf_nextscn(reader->elf, place);
+        name = header_of(place).sh_name;
 
         if (!read_name(reader, table->data, name, &cubin->sections[i].name))
             return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i, name,
                                 table->data.size);
     }
     return true;
+}
+
+/* The header's flags say which section is the note of CUDA's version. nvlink's words, and no more
+ * than that. 0 = none, which nvlink refuses, and plug-ins write. */
+static bool check_note(const struct reader *reader)
+{
+    const struct cubin *cubin = reader->cubin;
+    uint32_t note = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT;
+
+    if (cubin->toolkit || note == 0 ||
+        (note < cubin->section_count &&
+         text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
+        return true;
+    diag_fatal(TOO_OLD, cubin->name);
+    return false;
 }
 
 /* Contents that are put one behind the other have no records of a size. ptxas writes 0; 1 is that
@@ -283,21 +352,58 @@ static bool check_sections(const struct reader *reader)
     return true;
 }
 
+/* Hands the file to libelf, which finds as many sections as were checked. */
+static void open_file(struct reader *reader)
+{
+    size_t count = 0;
+
+    elf_library_begin();
+    /* libelf only reads a memory image that was opened like this. */
+    reader->elf = elf_memory((char *)(uintptr_t)reader->file.data, reader->file.size);
+    if (reader->elf && elf_getshdrnum(reader->elf, &count) == 0 && count == reader->section_count)
+        return;
+    elf_library_failure();
+    context_raise(LINK_INTERNAL);
+}
+
+static void close_file(void *elf)
+{
+    elf_end(*(Elf **)elf);
+}
+
+/* The null section's header says nothing but what is known already. */
 static bool read_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
-    static const Elf64_Shdr null_section;
+    Elf_Scn *place = NULL;
 
     cubin->section_count = reader->section_count;
     arena_reserve(&cubin->arena, cubin->section_count * sizeof *cubin->sections);
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
-    for (size_t i = 0; i < cubin->section_count; i++) {
-        Elf64_Shdr header = i ? section_header(reader, i) : null_section;
+    cubin->sections[0] = (struct cubin_section){.alignment = 1};
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        Elf64_Shdr header;
 
-        if (!read_section(reader, i, &header))
+        place = elf_nextscn(reader->elf, place);
+        header = header_of(place);
+        if (!read_section(reader, i, place, &header))
             return false;
     }
-    return name_sections(reader) && check_sections(reader);
+    return name_sections(reader) && check_note(reader) && check_sections(reader);
+}
+
+static bool read_headers(struct reader *reader)
+{
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (!check_file_header(reader))
+        return false;
+    context_defer(&cleanup, close_file, &reader->elf);
+    open_file(reader);
+    ok = read_sections(reader);
+    context_clean(&cleanup);
+    return ok;
 }
 
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)
@@ -309,6 +415,6 @@ bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)
     };
 
     *cubin = (struct cubin){.name = name};
-    return check_file_header(&reader) && read_sections(&reader) && read_symbols(&reader) &&
-           read_relocations(&reader) && read_check_contents(&reader);
+    return read_headers(&reader) && read_symbols(&reader) && read_relocations(&reader) &&
+           read_check_contents(&reader) && read_check_names(&reader);
 }

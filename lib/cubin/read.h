@@ -4,13 +4,14 @@
 #define MINILINK_CUBIN_READ_H
 
 #include <elf.h>
+#include <libelf.h>
 
 #include "cubin/cubin.h"
 
 struct reader {
     struct cubin *cubin;
     struct bytes file;
-    Elf64_Ehdr header;
+    Elf *elf;             /* until the section headers are read */
     size_t section_count; /* known to fit into the file */
     struct bytes indices; /* of the sections of symbols, where they need 32 bits; or nothing */
     /* What names may still cost, in bytes: bounds the time spent on a file whose symbols all share
@@ -39,6 +40,9 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
 /* Finds the name at `offset` of a string table, whose last byte is known to be NUL. False when it
  * lies outside or the budget is used up. */
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name);
+
+/* Checks that sections are called what their type and the section they belong to want. */
+bool read_check_names(const struct reader *reader);
 
 /* Decodes and checks the symbol table, and the Mercury one. */
 bool read_symbols(struct reader *reader);

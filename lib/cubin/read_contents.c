@@ -42,6 +42,9 @@ static bool check_record(const struct reader *reader, size_t index,
 {
     size_t words = has_symbols ? info_symbol_words(record) : 0;
 
+    if (record->attribute == 0) /* EIATTR_ERROR */
+        return read_damaged(reader, READ_SECTION " has a record without an attribute",
+                            READ_SECTION_ARG(reader, index));
     if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
         return read_damaged(reader, READ_SECTION " has a record of format %u, expected 1 to 4",
                             READ_SECTION_ARG(reader, index), record->format);

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/diag.h"
-#include "base/exec.h"
-#include "base/folder.h"
 #include "base/memory.h"
-#include "base/program.h"
+#include "diag/diag.h"
 #include "distribute/batch.h"
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
 #include "distribute/result.h"
+#include "os/exec.h"
+#include "os/folder.h"
+#include "os/program_path.h"
 
 /* Most bytes that are kept of what a distributor prints. */
 #define OUTPUT_LIMIT (4u << 20)
@@ -36,6 +36,14 @@ static XXH128_hash_t hash_job(const struct distribute_batch *batch,
         parts[0] = XXH3_128bits(both, sizeof both);
     }
     return XXH3_128bits(parts, sizeof parts);
+}
+
+void distribute_add_to_key(struct key *key, const struct distribution *distribution)
+{
+    key_string(key, "as made by");
+    key_string(key, distribution->program);
+    key_strings(key, distribution->arguments);
+    key_string(key, distribution->tool);
 }
 
 void distribute_name_files(struct distribute_batch *batch, const char *folder)
@@ -182,7 +190,7 @@ static enum link_code run_in_folder(struct run *run)
     const char *jobs;
     enum link_code code;
 
-    run->program = program_find(text_of(program));
+    run->program = program_path_find(text_of(program));
     if (!run->program) {
         diag_fatal("Could not find the distributor '%s' on PATH", program);
         return LINK_ENVIRONMENT;

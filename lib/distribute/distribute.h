@@ -21,6 +21,8 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/text.h"
+#include "cache/key.h"
+#include "input/watch.h"
 
 /* What the user has asked for. */
 struct distribution {
@@ -89,10 +91,19 @@ struct distribute_batch {
     const char *(*check)(void *argument, struct arena *arena, const struct distribute_job *job,
                          struct bytes data);
     void *check_argument;
+    /* The same by the beginning of a large one, before the rest is read (struct file_demand). May
+     * be NULL. */
+    bool (*begins)(struct bytes head, uint64_t size);
+    struct watch
+        *watch; /* told of results that were read where somebody may write to them; or NULL */
     struct arena arena;
     char *said;      /* what the distributor has printed, malloc'ed, NUL-terminated; or NULL */
     const char *how; /* how it ended when it has failed ("ended with status 1"); else NULL */
 };
+
+/* Adds who runs the jobs to a key: for results that nobody vouches for, which another machine's
+ * tool may have made, so that they never come back as those of the tool here. */
+void distribute_add_to_key(struct key *key, const struct distribution *distribution);
 
 /* Names the files of all jobs in `folder`. */
 void distribute_name_files(struct distribute_batch *batch, const char *folder);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/descriptor.h"
+#include "os/descriptor.h"
 
 static bool read_all(int fd, struct file_contents *contents)
 {
@@ -32,20 +32,37 @@ static bool read_all(int fd, struct file_contents *contents)
     return true;
 }
 
-static bool read_open(int fd, struct file_contents *contents, size_t limit)
+static bool meets(int fd, const struct stat *status, const struct file_demand *demand)
+{
+    uint8_t head[FILES_HEAD];
+
+    if (!S_ISREG(status->st_mode)) {
+        errno = S_ISDIR(status->st_mode) ? EISDIR : EINVAL;
+        return false;
+    }
+    if ((uintmax_t)status->st_size > demand->limit) {
+        errno = EFBIG;
+        return false;
+    }
+    if (!demand->begins || status->st_size < (off_t)sizeof head)
+        return true;
+    if (!descriptor_read(fd, head, sizeof head, 0))
+        return false;
+    errno = ENOEXEC;
+    return demand->begins((struct bytes){head, sizeof head}, (uint64_t)status->st_size);
+}
+
+static bool read_open(int fd, struct file_contents *contents, const struct file_demand *demand)
 {
     struct stat status;
 
     if (fstat(fd, &status))
         return false;
-    if (!S_ISREG(status.st_mode)) {
-        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    if (S_ISREG(status.st_mode))
+        file_version_wait_for_writer(fd, &status);
+    if (!meets(fd, &status, demand))
         return false;
-    }
-    if ((uintmax_t)status.st_size > limit) {
-        errno = EFBIG;
-        return false;
-    }
+    contents->version = file_version_of(&status);
     contents->size = (size_t)status.st_size;
     contents->data = malloc(contents->size + 1);
     if (!contents->data) {
@@ -59,22 +76,37 @@ static bool read_open(int fd, struct file_contents *contents, size_t limit)
     return false;
 }
 
-bool files_read(struct file_contents *contents, const char *path, size_t limit)
+bool files_read_as(struct file_contents *contents, const char *path,
+                   const struct file_demand *demand)
 {
     /* A pipe must not keep the link waiting for somebody who writes. */
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), error;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (demand->is_own ? O_NOFOLLOW : 0));
+    int error;
     bool ok;
 
     *contents = (struct file_contents){0};
     if (fd < 0)
         return false;
-    ok = read_open(fd, contents, limit);
+    ok = read_open(fd, contents, demand);
     error = errno;
     close(fd);
     errno = error;
     if (!ok && error == ENOMEM)
         context_raise(LINK_NO_MEMORY);
     return ok;
+}
+
+bool files_read(struct file_contents *contents, const char *path, size_t limit)
+{
+    return files_read_as(contents, path, &(struct file_demand){.limit = limit});
+}
+
+void files_watch(const struct file_contents *contents, struct watch *watch, const char *path)
+{
+    const struct bytes bytes = {(const uint8_t *)contents->data, contents->size};
+
+    watch_add(watch, WATCH_INPUT, path, &contents->version,
+              file_version_is_settled(&contents->version) ? NULL : &bytes);
 }
 
 void files_cleanup(void *contents)

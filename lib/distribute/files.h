@@ -5,16 +5,37 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "input/watch.h"
+#include "os/file_version.h"
 
 /* A whole file. Start with {0}. */
 struct file_contents {
     char *data; /* malloc'ed; `size` bytes and a NUL */
     size_t size;
+    struct file_version version; /* taken before it was read */
 };
 
 /* Reads a regular file. False, with errno set, when it is not there, is something else, or larger
  * than `limit`. Raises LINK_NO_MEMORY. */
 bool files_read(struct file_contents *contents, const char *path, size_t limit);
+
+/* What a file must be, to be read. */
+struct file_demand {
+    size_t limit; /* most bytes */
+    bool is_own;  /* the path names the file itself, no symbolic link to another */
+    /* Called with up to FILES_HEAD bytes of the beginning of a file that is larger than that, and
+     * its size, before there is memory for the rest: false for what is not wanted. May be NULL. */
+    bool (*begins)(struct bytes head, uint64_t size);
+};
+
+#define FILES_HEAD 64u
+
+/* files_read() of what meets the demand; errno is ENOEXEC where its beginning does not. */
+bool files_read_as(struct file_contents *contents, const char *path,
+                   const struct file_demand *demand);
+
+/* Adds a file that was read to `watch`. */
+void files_watch(const struct file_contents *contents, struct watch *watch, const char *path);
 
 /* Frees struct file_contents, for context_defer. */
 void files_cleanup(void *contents);

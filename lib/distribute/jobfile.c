@@ -1,183 +1,152 @@
-/* jobfile.c: objects built member by member; the library frees all of a tree with its root. */
+/* jobfile.c: the trees of the two files, and what of a job file is looked at again. */
 #include "distribute/jobfile.h"
 
-#include <jansson.h>
 #include <string.h>
 
-#include "base/diag.h"
-#include "base/escape.h"
 #include "base/table.h"
+#include "diag/diag.h"
+#include "diag/escape.h"
+#include "diag/json_tree.h"
 
-/* What cannot be made is NULL, which trees that it is to be added to take without harm. */
 struct maker {
-    json_t *root;
+    const struct distribute_batch *batch;
+    struct arena arena;   /* for words that are put together */
     const char *not_utf8; /* the first string that JSON cannot hold */
-    bool has_failed;
 };
 
-static json_t *checked(struct maker *maker, json_t *made)
+/* The string as a view; an empty one where JSON cannot hold it. */
+static struct text checked(struct maker *maker, const char *string)
 {
-    if (!made)
-        maker->has_failed = true;
-    return made;
-}
-
-static json_t *make_string(struct maker *maker, const char *string)
-{
-    /* The library says the same, nothing, of bytes that JSON cannot hold and of no memory. */
-    if (!maker->not_utf8 && !escape_is_utf8(text_of(string)))
+    if (escape_is_utf8(text_of(string)))
+        return text_of(string);
+    if (!maker->not_utf8)
         maker->not_utf8 = string;
-    return checked(maker, json_string(string));
+    return TEXT("");
 }
 
-static void set(struct maker *maker, json_t *object, const char *key, json_t *value)
+static void push(struct maker *maker, struct json_t *array, const char *string)
 {
-    if (json_object_set_new(object, key, value))
-        maker->has_failed = true;
+    json_tree_push_exact(array, checked(maker, string));
 }
 
-static void append(struct maker *maker, json_t *array, json_t *value)
+/* Appends the strings; `list` ends with NULL, and may be NULL. */
+static void push_list(struct maker *maker, struct json_t *array, const char *const *list)
 {
-    if (json_array_append_new(array, value))
-        maker->has_failed = true;
-}
-
-static void append_string(struct maker *maker, json_t *array, const char *string)
-{
-    append(maker, array, make_string(maker, string));
-}
-
-/* An array of the strings; `list` ends with NULL, and may be NULL. */
-static json_t *make_list(struct maker *maker, const char *const *list)
-{
-    json_t *array = checked(maker, json_array());
-
     for (size_t i = 0; list && list[i]; i++)
-        append_string(maker, array, list[i]);
-    return array;
+        push(maker, array, list[i]);
 }
 
 /* The job's own words. */
-static void append_words(struct maker *maker, json_t *words, const struct distribute_tool *tool,
-                         const struct distribute_job *job)
+static void push_words(struct maker *maker, struct json_t *words, const struct distribute_job *job)
 {
-    append_string(maker, words, job->input_path);
+    const struct distribute_tool *tool = &maker->batch->tool;
+
+    push(maker, words, job->input_path);
     if (tool->is_positional) {
-        append_string(maker, words, tool->shared_path);
-        append_string(maker, words, job->output_path);
-        append_string(maker, words, job->report_path);
+        push(maker, words, tool->shared_path);
+        push(maker, words, job->output_path);
+        push(maker, words, job->report_path);
         return;
     }
     if (tool->reports)
-        append(maker, words, checked(maker, json_sprintf("--chunk-report=%s", job->report_path)));
-    append_string(maker, words, "-o");
-    append_string(maker, words, job->output_path);
+        push(maker, words, arena_printf(&maker->arena, "--chunk-report=%s", job->report_path));
+    push(maker, words, "-o");
+    push(maker, words, job->output_path);
 }
 
-static json_t *make_job(struct maker *maker, const struct distribute_batch *batch,
-                        const struct distribute_job *job)
+static void add_job(struct maker *maker, struct json_t *jobs, const struct distribute_job *job)
 {
-    json_t *object = checked(maker, json_object());
-    json_t *words = checked(maker, json_array()), *outputs = checked(maker, json_array());
+    struct json_t *object = json_tree_push_object(jobs);
     const char *const inputs[] = {job->input_path, job->facts_path, NULL};
+    const char *const outputs[] = {job->output_path,
+                                   maker->batch->tool.reports ? job->report_path : NULL, NULL};
 
-    append_words(maker, words, &batch->tool, job);
-    set(maker, object, "args", words);
-    set(maker, object, "inputs", make_list(maker, inputs));
-    append_string(maker, outputs, job->output_path);
-    if (batch->tool.reports)
-        append_string(maker, outputs, job->report_path);
-    set(maker, object, "outputs", outputs);
-    return object;
+    push_words(maker, json_tree_add_array(object, "args"), job);
+    push_list(maker, json_tree_add_array(object, "inputs"), inputs);
+    push_list(maker, json_tree_add_array(object, "outputs"), outputs);
 }
 
-static void make_document(struct maker *maker, const struct distribute_batch *batch)
+static void add_jobs(struct maker *maker, struct json_t *root)
 {
+    const struct distribute_batch *batch = maker->batch;
     const char *output = batch->distribution->output; /* none where it stays in memory */
-    json_t *common = checked(maker, json_object()), *jobs = checked(maker, json_array());
-    json_t *inputs = make_list(maker, batch->tool.inputs);
+    struct json_t *common = json_tree_add_object(root, "common");
+    struct json_t *jobs = json_tree_add_array(root, "jobs"), *inputs;
 
+    json_tree_set_exact(common, "linker_output", checked(maker, output ? output : ""));
+    push_list(maker, json_tree_add_array(common, "args"), batch->tool.words);
+    inputs = json_tree_add_array(common, "inputs");
+    push_list(maker, inputs, batch->tool.inputs);
     if (batch->tool.shared_path)
-        append_string(maker, inputs, batch->tool.shared_path);
-    maker->root = checked(maker, json_object());
-    set(maker, maker->root, "common", common);
-    set(maker, maker->root, "jobs", jobs);
-    set(maker, common, "linker_output", make_string(maker, output ? output : ""));
-    set(maker, common, "args", make_list(maker, batch->tool.words));
-    set(maker, common, "inputs", inputs);
+        push(maker, inputs, batch->tool.shared_path);
     for (size_t i = 0; i < batch->count; i++)
-        append(maker, jobs, make_job(maker, batch, &batch->jobs[i]));
+        add_job(maker, jobs, &batch->jobs[i]);
 }
 
-static void make_facts(struct maker *maker, const struct distribute_batch *batch,
-                       const struct distribute_job *job)
+static void add_facts(struct maker *maker, struct json_t *root, const struct distribute_job *job)
 {
-    json_t *facts = checked(maker, json_object()), *kernels = checked(maker, json_array());
+    const struct distribute_tool *tool = &maker->batch->tool;
+    struct json_t *facts = json_tree_add_object(root, "minilink"), *kernels;
 
-    maker->root = checked(maker, json_object());
-    set(maker, maker->root, "minilink", facts);
-    set(maker, facts, "version", checked(maker, json_integer(1)));
-    set(maker, facts, "kernels", kernels);
+    json_tree_set_number(facts, "version", 1);
+    kernels = json_tree_add_array(facts, "kernels");
     for (size_t i = 0; i < job->kernel_count; i++)
-        append(maker, kernels,
-               checked(maker, json_stringn(job->kernels[i].data, job->kernels[i].size)));
-    set(maker, facts, "cost", checked(maker, json_integer((json_int_t)job->cost)));
-    set(maker, facts, "input_bytes", checked(maker, json_integer((json_int_t)job->input.size)));
-    if (batch->tool.memory)
-        set(maker, facts, "memory_bytes",
-            checked(maker,
-                    json_integer((json_int_t)(batch->tool.memory +
-                                              batch->tool.memory_per_byte * job->input.size))));
-    if (batch->tool.time_limit)
-        set(maker, facts, "time_limit_seconds",
-            checked(maker, json_integer(batch->tool.time_limit)));
-    set(maker, facts, "log", make_string(maker, job->log_path));
-}
-
-static void free_maker(void *maker)
-{
-    json_decref(((struct maker *)maker)->root);
+        json_tree_push_exact(kernels, job->kernels[i]);
+    json_tree_set_number(facts, "cost", job->cost);
+    json_tree_set_number(facts, "input_bytes", job->input.size);
+    if (tool->memory)
+        json_tree_set_number(facts, "memory_bytes",
+                             tool->memory + tool->memory_per_byte * job->input.size);
+    if (tool->time_limit)
+        json_tree_set_number(facts, "time_limit_seconds", tool->time_limit);
+    json_tree_set_exact(facts, "log", checked(maker, job->log_path));
 }
 
 /* The text of what has been made. NULL when it cannot be. */
-static char *finish(const struct maker *maker)
+static char *text_of_tree(const struct maker *maker, const struct json_t *root)
 {
-    char *text;
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
+    char *taken;
 
     if (maker->not_utf8) {
         diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
         return NULL;
     }
-    text = maker->has_failed ? NULL : json_dumps(maker->root, JSON_INDENT(1));
-    if (!text)
-        context_raise(LINK_NO_MEMORY);
+    context_defer(&cleanup, buffer_cleanup, &text);
+    json_tree_print(root, JSON_TREE_FILE, &text);
+    taken = buffer_take(&text, NULL);
+    context_clean(&cleanup);
+    return taken;
+}
+
+/* The job file, or with `job` the file of its facts. */
+static char *make(const struct distribute_batch *batch, const struct distribute_job *job)
+{
+    struct maker maker = {.batch = batch};
+    struct context_cleanup cleanups[2];
+    struct json_t *root = json_tree_begin(&cleanups[0]);
+    char *text;
+
+    context_defer(&cleanups[1], arena_cleanup, &maker.arena);
+    if (job)
+        add_facts(&maker, root, job);
+    else
+        add_jobs(&maker, root);
+    text = text_of_tree(&maker, root);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
     return text;
 }
 
 char *jobfile_make(const struct distribute_batch *batch)
 {
-    struct maker maker = {0};
-    struct context_cleanup cleanup;
-    char *text;
-
-    context_defer(&cleanup, free_maker, &maker);
-    make_document(&maker, batch);
-    text = finish(&maker);
-    context_clean(&cleanup);
-    return text;
+    return make(batch, NULL);
 }
 
 char *jobfile_make_facts(const struct distribute_batch *batch, const struct distribute_job *job)
 {
-    struct maker maker = {0};
-    struct context_cleanup cleanup;
-    char *text;
-
-    context_defer(&cleanup, free_maker, &maker);
-    make_facts(&maker, batch, job);
-    text = finish(&maker);
-    context_clean(&cleanup);
-    return text;
+    return make(batch, job);
 }
 
 /* The files that `text` names as outputs of jobs, by the digits that they begin with. */

@@ -1,4 +1,4 @@
-/* jobfile.h: the JSON files of a batch: the one place here that knows JSON's library.
+/* jobfile.h: the JSON files of a batch.
  *
  * The job file has exactly what llvm/utils/dtlto/validate.py allows (LLVM 21 to 22): an object with
  * `common` (`linker_output`, `args`, `inputs`) and `jobs` (each `args`, at least two `inputs`, at

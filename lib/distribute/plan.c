@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/table.h"
+#include "diag/diag.h"
 #include "distribute/batch.h"
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
 #include "distribute/result.h"
+#include "output/output.h"
 
 /* Largest plan that is read; one of 10,000 jobs has 6 MB. */
 #define PLAN_LIMIT ((size_t)1 << 30)

@@ -95,9 +95,17 @@ static void take_output(struct distribute_batch *batch, struct distribute_job *j
 static bool read_output(struct distribute_batch *batch, struct distribute_job *job,
                         struct looking *looking)
 {
-    if (files_read(&looking->output, job->output_path, OUTPUT_LIMIT))
+    const struct file_demand demand = {.limit = OUTPUT_LIMIT, .begins = batch->begins};
+
+    if (files_read_as(&looking->output, job->output_path, &demand)) {
+        if (batch->watch)
+            files_watch(&looking->output, batch->watch, job->output_path);
         return true;
-    if (errno != ENOENT)
+    }
+    if (errno == ENOEXEC)
+        set_wrong(job, arena_printf(&batch->arena, "'%s' does not begin as a result of its size",
+                                    job->output_path));
+    else if (errno != ENOENT)
         set_wrong(job, unreadable(batch, job->output_path));
     return false;
 }
@@ -139,11 +147,12 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
 }
 
 /* Of any other tool: its output says whether it has succeeded; a log beside it, which distributors
- * may write, is of the job alone. */
+ * may write, is of the job alone. A link would show what somebody else wrote. */
 static void take_unreported(struct distribute_batch *batch, struct distribute_job *job,
                             struct looking *looking)
 {
-    bool has_log = files_read(&looking->log, job->log_path, LOG_LIMIT);
+    const struct file_demand demand = {.limit = LOG_LIMIT, .is_own = true};
+    bool has_log = files_read_as(&looking->log, job->log_path, &demand);
 
     if (has_log)
         take_log(job, (struct text){looking->log.data, looking->log.size});

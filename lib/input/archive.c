@@ -10,7 +10,8 @@
 #include <libelf.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "os/elf_library.h"
 
 struct walk {
     const char *name;
@@ -28,13 +29,6 @@ static void close_walk(void *argument)
 
     elf_end(walk->member);
     elf_end(walk->archive);
-}
-
-/* libelf's number for a lack of memory is not public; its text is. */
-static void check_memory(const char *why)
-{
-    if (why && strcmp(why, "out of memory") == 0)
-        context_raise(LINK_NO_MEMORY);
 }
 
 static bool damaged(const struct walk *walk, const char *what)
@@ -119,7 +113,7 @@ static bool visit_member(struct walk *walk)
     if (!read_header(walk, &field, &data))
         return false;
     if (!header || !header->ar_name) {
-        check_memory(elf_errmsg(elf_errno()));
+        elf_library_failure();
         return damaged(walk, "has no valid name");
     }
     name = text_of(header->ar_name);
@@ -135,11 +129,10 @@ static bool visit_member(struct walk *walk)
 /* libelf stopped in front of the header at walk->offset. */
 static bool report_stop(const struct walk *walk)
 {
-    const char *why = elf_errmsg(elf_errno());
+    const char *why = elf_library_failure();
     struct bytes data;
     struct text field;
 
-    check_memory(why);
     if (read_header(walk, &field, &data))
         diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s", walk->name,
                    walk->offset, why ? why : "unknown");
@@ -172,14 +165,12 @@ static bool open_archive(struct walk *walk)
 {
     const char *why;
 
-    elf_version(EV_CURRENT);
-    elf_errno(); /* what went wrong before is no matter here */
+    elf_library_begin();
     /* libelf only reads a memory image that was opened like this. */
     walk->archive = elf_memory((char *)(uintptr_t)walk->data.data, walk->data.size);
     if (walk->archive && elf_kind(walk->archive) == ELF_K_AR)
         return true;
-    why = elf_errmsg(elf_errno());
-    check_memory(why);
+    why = elf_library_failure();
     diag_error("Damaged archive '%s': %s", walk->name,
                why ? why : "libelf takes it for no archive");
     return false;

@@ -9,8 +9,10 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "base/table.h"
+#include "diag/diag.h"
+#include "input/hostobj.h"
 #include "input/select.h"
 #include "input/target.h"
 
@@ -68,12 +70,13 @@ static uint32_t count_groups(const struct members *members, struct tally *tally)
 static void describe_entry(struct buffer *line, const struct member *member)
 {
     const struct fatbin_entry *entry = &member->entry;
-    const char *prefix = entry->kind == FATBIN_ELF   ? "sm_"
-                         : entry->kind == FATBIN_PTX ? "compute_"
-                                                     : "lto_";
-    const char *kind = entry->kind == FATBIN_ELF   ? "SASS"
-                       : entry->kind == FATBIN_PTX ? "PTX"
-                                                   : "LTO-IR";
+    const char *prefix = entry->kind == FATBIN_PTX    ? "compute_"
+                         : entry->kind == FATBIN_NVVM ? "lto_"
+                                                      : "sm_";
+    const char *kind = entry->kind == FATBIN_ELF       ? "SASS"
+                       : entry->kind == FATBIN_PTX     ? "PTX"
+                       : entry->kind == FATBIN_BITCODE ? "LLVM bitcode"
+                                                       : "LTO-IR";
 
     if (line->size)
         buffer_string(line, ", ");
@@ -295,4 +298,110 @@ void contents_report_missing(const struct members *members, bool suppress_arch_w
         end = run_end(members, at, true);
         report_file(members, at, end, suppress_arch_warning);
     }
+}
+
+/* Decompressed code of objects that were compiled without -dc is searched up to here. */
+#define SEARCHED_MAXIMUM (UINT64_C(256) << 20)
+
+/* A search for names in such objects. */
+struct whole_search {
+    const struct members *members;
+    struct table names;         /* by name: its number */
+    const char **found;         /* by number: the object that has it */
+    const struct member *first; /* that was looked at */
+    const struct member *at;
+    struct arena arena; /* the member's code */
+};
+
+static bool is_in_name(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Measured: a function that ptxas put into a kernel's section is "$kernel$function". */
+static bool search_names(void *argument, const char *section, struct bytes data)
+{
+    struct whole_search *search = argument;
+    const char *text = (const char *)data.data;
+
+    (void)section;
+    for (size_t at = 0, end; at < data.size; at = end + 1) {
+        uint32_t number;
+
+        for (end = at; end < data.size && is_in_name(text[end]);)
+            end++;
+        number =
+            end > at ? table_find(&search->names, (struct text){text + at, end - at}) : TABLE_NONE;
+        if (number != TABLE_NONE && !search->found[number])
+            search->found[number] = search->at->object_name;
+    }
+    return true;
+}
+
+/* A linked program has no names but those that it defines, and the driver's. */
+static enum link_code search_objects(void *argument)
+{
+    struct whole_search *search = argument;
+    struct inflation inflation = {.limit = SEARCHED_MAXIMUM};
+
+    for (size_t i = 0; i < search->members->count; i++) {
+        struct bytes code;
+
+        search->at = &search->members->list[i];
+        if (!search->at->is_whole || search->at->is_system)
+            continue;
+        if (!search->first)
+            search->first = search->at;
+        if (!member_code(search->at, &inflation, &search->arena, &code))
+            continue;
+        if (search->at->entry.kind == FATBIN_PTX)
+            search_names(search, "", code);
+        else if (search->at->entry.kind == FATBIN_ELF)
+            hostobj_walk_named(search->at->name, code, ".strtab", search_names, search);
+    }
+    return LINK_OK;
+}
+
+static void free_search(void *argument)
+{
+    struct whole_search *search = argument;
+
+    table_free(&search->names);
+    arena_free(&search->arena);
+}
+
+const char **contents_explain_undefined(const struct members *members, const struct text *names,
+                                        size_t count, struct arena *arena)
+{
+    struct whole_search search = {.members = members};
+    struct context_cleanup cleanup;
+    const char **notes;
+    bool any = false;
+
+    notes = arena_zalloc(arena, count, sizeof *notes);
+    if (!members || count == 0)
+        return notes;
+    context_defer(&cleanup, free_search, &search);
+    search.found = arena_zalloc(&search.arena, count, sizeof *search.found);
+    for (size_t i = 0; i < count; i++)
+        table_set(&search.names, names[i], (uint32_t)i);
+    diag_silence(search_objects, &search);
+    for (size_t i = 0; i < count; i++) {
+        const char *object = search.found[table_find(&search.names, names[i])];
+
+        any |= object != NULL;
+        if (object)
+            notes[i] = arena_printf(arena,
+                                    "'%s' defines it, but its device code is linked already: "
+                                    "compile it with -dc (-rdc=true)",
+                                    object);
+    }
+    if (!any && search.first)
+        notes[count - 1] =
+            arena_printf(arena,
+                         "the device code of '%s' is linked already, so that nothing in it can be "
+                         "referred to: compile it with -dc (-rdc=true)",
+                         search.first->object_name);
+    context_clean(&cleanup);
+    return notes;
 }

@@ -16,4 +16,11 @@ bool contents_find_target(struct members *members);
  * that is linked already gets a warning of its own. */
 void contents_report_missing(const struct members *members, bool suppress_arch_warning);
 
+/* For each of `count` names that nothing defines: a note on the host object that does define it but
+ * was compiled without -dc, so that it takes no part, or NULL. Where there are such objects, and
+ * none is seen to define any of them, the last name's note names one: what it does not use itself
+ * its compiler has removed. In `arena`; `members` may be NULL. Each object is read once. */
+const char **contents_explain_undefined(const struct members *members, const struct text *names,
+                                        size_t count, struct arena *arena);
+
 #endif

@@ -5,7 +5,7 @@
  * through it, and an entry that is handed out needs no further checks. */
 #include "input/fatbin.h"
 
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "input/little.h"
 
 #define ENTRY_HEADER_SIZE      64u
@@ -220,7 +220,7 @@ static bool read_details(const struct entry_view *view, struct fatbin_entry *ent
     return read_arch(view, entry) && read_sizes(view, entry) && read_strings(view, entry);
 }
 
-static bool is_known_kind(uint16_t kind)
+static bool is_known_kind(uint32_t kind)
 {
     return kind == FATBIN_PTX || kind == FATBIN_ELF || kind == FATBIN_NVVM;
 }

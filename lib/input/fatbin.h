@@ -23,7 +23,8 @@
 enum fatbin_kind {
     FATBIN_PTX = 1,
     FATBIN_ELF = 2,
-    FATBIN_NVVM = 8, /* LTO-IR */
+    FATBIN_NVVM = 8,          /* LTO-IR */
+    FATBIN_BITCODE = 0x10000, /* LLVM's: in no fatbin, whose kinds have 16 bits */
 };
 
 enum fatbin_flag {
@@ -40,7 +41,7 @@ enum fatbin_flag {
 
 /* One entry, checked: every view lies inside the container. */
 struct fatbin_entry {
-    uint16_t kind;    /* enum fatbin_kind, or an unknown number */
+    uint32_t kind;    /* enum fatbin_kind, or an unknown number */
     uint16_t version; /* 0x0101 */
     uint16_t major;   /* of the PTX ISA, the ELF ABI or the LTO-IR */
     uint16_t minor;

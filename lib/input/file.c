@@ -16,13 +16,15 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/descriptor.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
+#include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "input/little.h"
+#include "input/offload.h"
 #include "input/thin.h"
+#include "os/descriptor.h"
 
 /* Pipes and devices may never end. */
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)
@@ -115,6 +117,10 @@ enum file_kind file_classify(struct bytes data)
         return FILE_FATBIN;
     if (data.size >= 4 && little_u32(data.data) == LTOIR_MAGIC)
         return FILE_LTOIR;
+    if (bitcode_is(data))
+        return FILE_BITCODE;
+    if (offload_is(data))
+        return FILE_OFFLOAD;
     code = skip_comments(data);
     if (has_prefix(code, ".version") && code.size > 8 && is_blank(code.data[8]))
         return FILE_PTX;
@@ -142,6 +148,10 @@ const char *file_kind_name(enum file_kind kind)
         return "PTX text";
     case FILE_LTOIR:
         return "LTO-IR";
+    case FILE_BITCODE:
+        return "LLVM bitcode";
+    case FILE_OFFLOAD:
+        return "offload binary";
     case FILE_TEXT:
         return "text";
     case FILE_UNKNOWN:
@@ -174,15 +184,18 @@ static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, s
     return true;
 }
 
-static bool map_file(struct inputs *inputs, struct input_file *file, int fd, size_t size)
+static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
+                     const struct file_version *version)
 {
     struct mapping *mapping = arena_zalloc(&inputs->arena, 1, sizeof *mapping);
+    size_t size = (size_t)version->size;
     void *start = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
     if (start == MAP_FAILED)
         return false;
     inputs->mapping_count++;
-    *mapping = (struct mapping){.start = start, .size = size, .path = file->path};
+    *mapping =
+        (struct mapping){.start = start, .size = size, .path = file->path, .version = *version};
     mapping_enter(mapping);
     file->mapping = mapping;
     file->data = (struct bytes){start, size};
@@ -246,8 +259,42 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
     return true;
 }
 
+/* Files of /proc say that they are empty, whatever they hold; others are when they are about to be
+ * written. */
+static bool has_grown(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && status.st_size > 0;
+}
+
+/* Files of /sys cannot be mapped. */
+static bool load_regular(struct inputs *inputs, struct input_file *file, struct opening *opening,
+                         const struct file_version *version)
+{
+    bool is_settled = file_version_is_settled(version);
+
+    if (version->size > 0 && is_settled && !inputs->are_read &&
+        inputs->mapping_count < MOST_MAPPINGS) {
+        if (map_file(inputs, file, opening->fd, version)) {
+            watch_add(inputs->watch, WATCH_INPUT, file->path, version, NULL);
+            return true;
+        }
+        if (errno != ENODEV)
+            return open_failed(file->path, errno);
+        return read_stream(inputs, file, opening);
+    }
+    if (version->size > 0 ? !read_whole(inputs, file, opening->fd, (size_t)version->size)
+                          : !read_stream(inputs, file, opening))
+        return false;
+    if (file->data.size == version->size || has_grown(opening->fd))
+        watch_add(inputs->watch, WATCH_INPUT, file->path, version, is_settled ? NULL : &file->data);
+    return true;
+}
+
 static bool load(struct inputs *inputs, struct input_file *file, struct opening *opening)
 {
+    struct file_version version;
     struct stat status;
 
     opening->fd = open(file->path, O_RDONLY | O_CLOEXEC);
@@ -255,18 +302,12 @@ static bool load(struct inputs *inputs, struct input_file *file, struct opening 
         return open_failed(file->path, errno);
     if (S_ISDIR(status.st_mode))
         return open_failed(file->path, EISDIR);
-    file->place = place_of(&status);
-    if (S_ISREG(status.st_mode) && status.st_size > 0 &&
-        (inputs->are_read || inputs->mapping_count == MOST_MAPPINGS))
-        return read_whole(inputs, file, opening->fd, (size_t)status.st_size);
-    /* Files of /proc say that they are empty, those of /sys cannot be mapped. */
-    if (S_ISREG(status.st_mode) && status.st_size > 0) {
-        if (map_file(inputs, file, opening->fd, (size_t)status.st_size))
-            return true;
-        if (errno != ENODEV)
-            return open_failed(file->path, errno);
-    }
-    return read_stream(inputs, file, opening);
+    file->place = file_identity_of(&status);
+    if (!S_ISREG(status.st_mode))
+        return read_stream(inputs, file, opening);
+    file_version_wait_for_writer(opening->fd, &status);
+    version = file_version_of(&status);
+    return load_regular(inputs, file, opening, &version);
 }
 
 /* Whether an archive was opened before, by whatever path; then it is known from now on. nvcc and
@@ -313,8 +354,8 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 
     context_defer(&cleanup, close_opening, &opening);
     ok = load(inputs, &file, &opening) &&
-         (!thin_is(file.data) ||
-          thin_gather(&file.data, &inputs->arena, &inputs->thin_files, path, file.data));
+         (!thin_is(file.data) || thin_gather(&file.data, &inputs->arena, &inputs->thin_files, path,
+                                             file.data, inputs->watch));
     if (ok)
         file.kind = file_classify(file.data);
     if (ok && !is_repeated(inputs, &file)) {
@@ -326,11 +367,11 @@ static bool add_file(struct inputs *inputs, const char *path, const char *librar
 }
 
 static bool add_library(struct inputs *inputs, const char *name,
-                        const struct library_search *search)
+                        const struct library_search *search, struct library_folders *folders)
 {
     const char *path;
 
-    return library_find(&inputs->arena, name, search, &path) &&
+    return library_find(&inputs->arena, name, search, folders, &path) &&
            (!path || add_file(inputs, path, name));
 }
 
@@ -338,14 +379,18 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
                  const struct library_search *search)
 {
     static const struct library_search nowhere = {0};
+    struct library_folders folders = {0};
+    struct context_cleanup cleanup;
     bool ok = true;
 
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
+    context_defer(&cleanup, library_folders_cleanup, &folders);
     for (size_t i = 0; i < count; i++)
-        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search)
+        ok &= operands[i].is_library  ? add_library(inputs, operands[i].name, search, &folders)
               : operands[i].is_memory ? add_memory(inputs, &operands[i])
                                       : add_file(inputs, operands[i].name, NULL);
+    context_clean(&cleanup);
     return ok;
 }
 

@@ -1,8 +1,9 @@
 /* file.h: opening operands and telling by their content what they are.
  *
  * Regular files are mapped read-only and stay mapped until inputs_close(); everything later on is a
- * view into the mapping. What is not a regular file (a pipe), and of very many files the rest, is
- * read into memory. */
+ * view into the mapping. What is not a regular file (a pipe), what was written to a moment ago, so
+ * that its times would not tell of another write, and of very many files the rest, is read into
+ * memory. */
 #ifndef MINILINK_INPUT_FILE_H
 #define MINILINK_INPUT_FILE_H
 
@@ -10,12 +11,13 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/mapping.h"
-#include "base/place.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "input/library.h"
 #include "input/thin.h"
+#include "input/watch.h"
+#include "os/file_identity.h"
+#include "os/mapping.h"
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
@@ -26,16 +28,18 @@ enum file_kind {
     FILE_CUBIN,         /* ELF with e_machine EM_CUDA */
     FILE_PTX,           /* text with a .version directive before any other */
     FILE_LTOIR,         /* raw LTO-IR, magic 0x7F4E43ED */
+    FILE_BITCODE,       /* LLVM bitcode (input/bitcode.h), for whatever target */
+    FILE_OFFLOAD,       /* offload binaries (input/offload.h) */
     FILE_TEXT,          /* other text */
     FILE_UNKNOWN,
 };
 
 struct input_file {
-    const char *path;        /* as the user gave it, or as -l found it */
-    const char *library;     /* "cudart" for -lcudart, else NULL */
-    struct bytes data;       /* whole contents */
-    struct mapping *mapping; /* what to unmap, or NULL */
-    struct place place;      /* which file it is */
+    const char *path;           /* as the user gave it, or as -l found it */
+    const char *library;        /* "cudart" for -lcudart, else NULL */
+    struct bytes data;          /* whole contents */
+    struct mapping *mapping;    /* what to unmap, or NULL */
+    struct file_identity place; /* which file it is */
     enum file_kind kind;
 };
 
@@ -57,8 +61,9 @@ struct inputs {
     size_t mapping_count;
     struct table archives; /* by place: those among the files */
     struct thin_files thin_files;
-    bool from_compiler; /* see struct library_search */
-    bool are_read;      /* none is mapped; set by the caller */
+    bool from_compiler;  /* see struct library_search */
+    bool are_read;       /* none is mapped; set by the caller */
+    struct watch *watch; /* told of each file; set by the caller; or NULL */
 };
 
 /* Opens every operand; libraries are looked for as `search` says (NULL = nowhere). All that cannot

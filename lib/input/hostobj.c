@@ -9,9 +9,11 @@
 #include <libelf.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "input/offload.h"
+#include "os/elf_library.h"
 
-static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin"};
+static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION};
 
 #define SECTION_NAMES (sizeof sections / sizeof *sections)
 
@@ -29,19 +31,9 @@ static void close_object(void *argument)
     elf_end(((struct object *)argument)->elf);
 }
 
-/* libelf's number for a lack of memory is not public; its text is. */
-static void check_memory(void)
-{
-    int code = elf_errno();
-    const char *why = code ? elf_errmsg(code) : NULL;
-
-    if (why && strcmp(why, "out of memory") == 0)
-        context_raise(LINK_NO_MEMORY);
-}
-
 static bool damaged(const struct object *object, const char *what)
 {
-    check_memory();
+    elf_library_failure();
     if (object->name)
         diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", object->name,
                    what);
@@ -64,7 +56,7 @@ static bool check_headers(struct object *object)
         elf_getshdrnum(object->elf, &object->section_count) == 0 && object->section_count > 0 &&
         bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
         return true;
-    check_memory();
+    elf_library_failure();
     diag_error("Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
                "offset %llu, but it has %zu bytes",
                object->name, (unsigned long long)header.e_shoff, object->data.size);
@@ -76,8 +68,7 @@ static bool open_object(struct object *object)
     GElf_Shdr strings;
     size_t index;
 
-    elf_version(EV_CURRENT);
-    elf_errno(); /* what went wrong before is no matter here */
+    elf_library_begin();
     /* libelf only reads a memory image that was opened like this. */
     object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
     if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
@@ -207,8 +198,7 @@ bool hostobj_is_shared(struct bytes data)
     size_t count;
     bool shared = false;
 
-    elf_version(EV_CURRENT);
-    elf_errno();
+    elf_library_begin();
     context_defer(&cleanup, close_object, &object);
     object.elf = elf_memory((char *)(uintptr_t)data.data, data.size);
     if (object.elf && gelf_getehdr(object.elf, &header) && header.e_type == ET_DYN &&
@@ -225,7 +215,7 @@ bool hostobj_is_shared(struct bytes data)
                 bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
         }
     }
-    check_memory();
+    elf_library_failure();
     context_clean(&cleanup);
     return shared && !has_pie_flag(dynamic);
 }

@@ -1,8 +1,9 @@
-/* hostobj.h: finding fatbins in host ELF files, by libelf.
+/* hostobj.h: finding device code in host ELF files, by libelf.
  *
  * Relocatable device code stands in section __nv_relfatbin, whole-program code and linked cubins in
  * .nv_fatbin (measured on nvcc 13.0). `ld -r` and ld put the fatbins of several objects back to
- * back, 8-aligned, so a section may hold several containers. */
+ * back, 8-aligned, so a section may hold several containers. clang's new driver puts device code
+ * into section .llvm.offloading instead (input/offload.h). */
 #ifndef MINILINK_INPUT_HOSTOBJ_H
 #define MINILINK_INPUT_HOSTOBJ_H
 
@@ -10,12 +11,12 @@
 
 #include "base/text.h"
 
-/* Called for each fatbin section's contents, a view of the object. Returns false to stop. */
+/* Called for each such section's contents, a view of the object. Returns false to stop. */
 typedef bool hostobj_visit(void *argument, const char *section, struct bytes data);
 
-/* Visits the fatbin sections of the ELF file `data`, __nv_relfatbin before .nv_fatbin. Sets *found
- * to their number. False when a visit returned false, or with an error when the ELF file is
- * damaged. */
+/* Visits the sections with device code of the ELF file `data`: __nv_relfatbin, then .nv_fatbin,
+ * then .llvm.offloading. Sets *found to their number. False when a visit returned false, or with an
+ * error when the ELF file is damaged. */
 bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
                   unsigned *found);
 

@@ -11,7 +11,7 @@
 #include <zstd_errors.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 
 /* A match length grows by at most 255 per byte of an LZ4 block (LZ4 block format). */
 #define LZ4_RATIO 255u

@@ -3,23 +3,18 @@
 #include "input/library.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
 
 /* The first <path>/<prefix><name><suffix> that is there, or NULL. A directory of that name is none.
  */
 static const char *find(struct arena *arena, const struct library_search *search,
-                        const char *prefix, const char *name, const char *suffix)
+                        struct library_folders *folders, const char *prefix, const char *name,
+                        const char *suffix)
 {
-    for (size_t i = 0; i < search->count; i++) {
-        const char *path = arena_printf(arena, "%s/%s%s%s", search->paths[i], prefix, name, suffix);
-        struct stat status;
+    const char *file = arena_printf(arena, "%s%s%s", prefix, name, suffix);
 
-        if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-            return path;
-    }
-    return NULL;
+    return library_folders_find(folders, arena, search->paths, search->count, file);
 }
 
 /* Libraries of the host's C and C++ run time, which people name, too; none has device code. */
@@ -34,14 +29,19 @@ static bool is_host_library(const char *name)
     return false;
 }
 
+/* Most paths that are named where a library is missing. */
+#define MOST_TRIED 32u
+
 static void report_missing(const char *name, const struct library_search *search)
 {
     bool is_exact = *name == ':';
 
     diag_error("Library file '%s' not found in paths", name);
-    for (size_t i = 0; i < search->count; i++)
+    for (size_t i = 0; i < search->count && i < MOST_TRIED; i++)
         diag_note("tried '%s/%s%s%s'", search->paths[i], is_exact ? "" : "lib",
                   is_exact ? name + 1 : name, is_exact ? "" : ".a");
+    if (search->count > MOST_TRIED)
+        diag_note("and in %zu more folders", search->count - MOST_TRIED);
     if (search->count == 0)
         diag_note("no library paths were given (-L)");
 }
@@ -59,21 +59,21 @@ static bool is_missing(const char *name, const struct library_search *search)
 }
 
 bool library_find(struct arena *arena, const char *name, const struct library_search *search,
-                  const char **path)
+                  struct library_folders *folders, const char **path)
 {
     const char *shared;
 
     if (*name == ':') {
-        *path = find(arena, search, "", name + 1, "");
+        *path = find(arena, search, folders, "", name + 1, "");
         return *path || !is_missing(name, search);
     }
     *path = NULL;
-    shared = find(arena, search, "lib", name, ".so");
+    shared = find(arena, search, folders, "lib", name, ".so");
     if (shared) {
         diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
                      name, shared);
         return true;
     }
-    *path = find(arena, search, "lib", name, ".a");
+    *path = find(arena, search, folders, "lib", name, ".a");
     return *path || !is_missing(name, search);
 }

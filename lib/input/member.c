@@ -1,23 +1,29 @@
 /* member.c: lists all device code in the inputs, and settles what of it takes part.
  *
- * Code stands in fatbins (in sections of host objects, which may be members of archives, or in
- * files of their own) and in raw cubin, PTX and LTO-IR files. Each fatbin is one group, in which
- * select.c chooses; a raw file is a group of its own. */
+ * Code stands in fatbins and offload binaries (in sections of host objects, which may be members of
+ * archives, or in files of their own) and in raw cubin, PTX, LTO-IR and bitcode files. Each fatbin
+ * is one group, in which select.c chooses, and so are the images that one compilation has put into
+ * offload binaries; a raw file is a group of its own. */
 #include "input/member.h"
 
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "input/archive.h"
+#include "input/bitcode.h"
 #include "input/contents.h"
 #include "input/hostobj.h"
 #include "input/inflate.h"
 #include "input/little.h"
+#include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/select.h"
 
 #define ENTRY_VERSION 0x0101
+
+/* Most targets that one compilation has images for. */
+#define MOST_TARGETS 32u
 
 /* An archive's long names come from a foreign file, and each entry's name repeats one. */
 #define OBJECT_NAME_MAXIMUM 1024u
@@ -37,6 +43,12 @@ struct collector {
     bool is_whole;      /* the section at hand holds whole programs */
     bool is_passed;     /* the operand is a library that nvcc hands on: it may be of no use */
     bool ok;
+    /* what the group of images at hand has */
+    struct target_image {
+        uint32_t kind;
+        struct arch arch;
+    } images[MOST_TARGETS];
+    size_t image_count;
 };
 
 static struct member *add_member(struct collector *collector, const char *name,
@@ -120,14 +132,160 @@ static void collect_fatbins(struct collector *collector, const char *name, struc
     }
 }
 
+/* Objects of a host compiler that optimises in its own links are bitcode, too. */
+static void pass_over_bitcode(const struct collector *collector, const char *name,
+                              const struct bitcode *bitcode)
+{
+    if (collector->object != collector->file || collector->is_passed)
+        diag_verbose("'%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
+    else
+        diag_warning("Input file '%s' is ignored: LLVM bitcode for '%s'", name, bitcode->triple);
+}
+
+/* What the code in `data` says about itself. False when that is wrong. */
+static bool describe_code(struct collector *collector, struct fatbin_entry *entry, const char *name)
+{
+    struct text text = {(const char *)entry->payload.data, entry->payload.size};
+    struct bitcode bitcode;
+
+    if (entry->kind == FATBIN_ELF && !rawcode_cubin_arch(entry->payload, &entry->arch)) {
+        diag_error("Damaged cubin '%s': its ELF header names no architecture", name);
+        collector->ok = false;
+    } else if (entry->kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry->arch)) {
+        diag_error("PTX text '%s' has no valid .target directive", name);
+        collector->ok = false;
+    } else if (entry->kind == FATBIN_BITCODE) {
+        if (!bitcode_read(&bitcode, name, entry->payload)) {
+            collector->ok = false;
+            return false;
+        }
+        entry->payload = bitcode.code;
+        entry->arch = bitcode.arch;
+        if (bitcode_is_device(&bitcode))
+            return true;
+        pass_over_bitcode(collector, name, &bitcode);
+        return false;
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static struct fatbin_entry make_entry(uint32_t kind, struct bytes data)
+{
+    return (struct fatbin_entry){
+        .kind = kind,
+        .version = ENTRY_VERSION,
+        .flags = FATBIN_64BIT | FATBIN_LINUX,
+        .payload = data,
+    };
+}
+
+static void add_suffix_flag(struct fatbin_entry *entry)
+{
+    if (entry->arch.suffix)
+        entry->flags |= entry->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
+}
+
+/* A file of code: one member, whose entry is made up from what the code says. */
+static void collect_raw(struct collector *collector, uint32_t kind, struct bytes data)
+{
+    struct fatbin_entry entry = make_entry(kind, data);
+
+    if (!describe_code(collector, &entry, collector->object))
+        return;
+    add_suffix_flag(&entry);
+    add_member(collector, collector->object, &entry);
+    collector->group++;
+}
+
+/* Whether the image is another compilation's: the group has one like it. */
+static bool begins_group(const struct collector *collector, const struct fatbin_entry *entry)
+{
+    for (size_t i = 0; i < collector->image_count; i++)
+        if (collector->images[i].kind == entry->kind &&
+            arch_equal(collector->images[i].arch, entry->arch))
+            return true;
+    return collector->image_count == MOST_TARGETS;
+}
+
+static void end_group(struct collector *collector)
+{
+    collector->group += collector->image_count > 0;
+    collector->image_count = 0;
+}
+
+static void add_image(struct collector *collector, const char *name, uint32_t kind,
+                      const struct offload_image *image)
+{
+    struct fatbin_entry entry = make_entry(kind, image->data);
+    struct arch arch;
+
+    if (!describe_code(collector, &entry, name))
+        return;
+    if (arch_parse(image->arch, "sm_", &arch))
+        entry.arch = arch;
+    entry.number = collector->number;
+    add_suffix_flag(&entry);
+    if (begins_group(collector, &entry))
+        end_group(collector);
+    collector->images[collector->image_count++] = (struct target_image){entry.kind, entry.arch};
+    add_member(collector, name, &entry);
+}
+
+/* What an image is, its content says. */
+static bool collect_image(void *argument, const struct offload_image *image)
+{
+    struct collector *collector = argument;
+    const char *name =
+        arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
+
+    if (!offload_is_device(image)) {
+        diag_verbose("Image '%s' is skipped: it is for '%.*s'", name, TEXT_ARG(image->triple));
+        return true;
+    }
+    switch (file_classify(image->data)) {
+    case FILE_FATBIN:
+        end_group(collector);
+        collect_fatbins(collector, name, image->data);
+        break;
+    case FILE_CUBIN:
+        add_image(collector, name, FATBIN_ELF, image);
+        break;
+    case FILE_PTX:
+        add_image(collector, name, FATBIN_PTX, image);
+        break;
+    case FILE_BITCODE:
+        add_image(collector, name, FATBIN_BITCODE, image);
+        break;
+    default:
+        diag_info("Image '%s' is skipped: by its content it is no device code, whatever its kind "
+                  "(%s) says",
+                  name, offload_kind_name(image->kind));
+        break;
+    }
+    return true;
+}
+
+static void collect_offload(struct collector *collector, const char *name, struct bytes data)
+{
+    if (!offload_walk(name, data, collect_image, collector))
+        collector->ok = false;
+    end_group(collector);
+}
+
 static bool collect_section(void *argument, const char *section, struct bytes data)
 {
     struct collector *collector = argument;
+    const char *name =
+        arena_printf(&collector->members->arena, "%s:%s", collector->object, section);
 
+    if (strcmp(section, OFFLOAD_SECTION) == 0) {
+        collect_offload(collector, name, data);
+        return true;
+    }
     collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
-    collect_fatbins(collector,
-                    arena_printf(&collector->members->arena, "%s:%s", collector->object, section),
-                    data);
+    collect_fatbins(collector, name, data);
     collector->is_whole = false;
     return true;
 }
@@ -142,33 +300,6 @@ static void collect_host_object(struct collector *collector, struct bytes data)
         diag_verbose("'%s' has no device code", collector->object);
     else
         collector->members->has_host_code |= !collector->is_system;
-}
-
-/* A cubin, PTX text or LTO-IR file: one member, whose entry is made up from what the code says. */
-static void collect_raw(struct collector *collector, uint16_t kind, struct bytes data)
-{
-    struct fatbin_entry entry = {
-        .kind = kind,
-        .version = ENTRY_VERSION,
-        .flags = FATBIN_64BIT | FATBIN_LINUX,
-        .payload = data,
-    };
-    struct text text = {(const char *)data.data, data.size};
-
-    if (kind == FATBIN_ELF && !rawcode_cubin_arch(data, &entry.arch)) {
-        diag_error("Damaged cubin '%s': its ELF header names no architecture", collector->object);
-        collector->ok = false;
-        return;
-    }
-    if (kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry.arch)) {
-        diag_error("PTX text '%s' has no valid .target directive", collector->object);
-        collector->ok = false;
-        return;
-    }
-    if (entry.arch.suffix)
-        entry.flags |= entry.arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
-    add_member(collector, collector->object, &entry);
-    collector->group++;
 }
 
 static bool has_suffix(const char *name, const char *suffix)
@@ -231,6 +362,12 @@ static void collect_contents(struct collector *collector, enum file_kind kind, s
     case FILE_LTOIR:
         collect_raw(collector, FATBIN_NVVM, data);
         break;
+    case FILE_BITCODE:
+        collect_raw(collector, FATBIN_BITCODE, data);
+        break;
+    case FILE_OFFLOAD:
+        collect_offload(collector, collector->object, data);
+        break;
     case FILE_EMPTY:
     case FILE_SHARED_OBJECT:
     case FILE_ARCHIVE:
@@ -280,16 +417,16 @@ bool members_select(struct members *members, const struct member_request *reques
         return false;
     if (members->is_virtual)
         select_virtual(members);
-    else if (!select_roles(members, request->prefer_ptx, request->link_lto))
+    else if (!select_roles(members, request))
         return false;
     contents_report_missing(members, request->suppress_arch_warning);
     return true;
 }
 
-bool members_have_lto(const struct members *members)
+bool members_have(const struct members *members, uint32_t kind)
 {
     for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].entry.kind == FATBIN_NVVM)
+        if (members->list[i].entry.kind == kind)
             return true;
     return false;
 }

@@ -1,9 +1,10 @@
 /* member.h: from opened files to the code that takes part in the link.
  *
- * Every fatbin entry, raw cubin, PTX file and LTO-IR file is a candidate. Selection gives each a
- * role and a reason, per fatbin as nvlink does it. Host objects that were compiled without -rdc
- * hold complete programs, in section .nv_fatbin, and register them on their own: nvlink 13.0 was
- * measured to pass these over silently, PTX too, and they never take part here either. */
+ * Every fatbin entry, image of an offload binary, raw cubin, PTX, LTO-IR and bitcode file is a
+ * candidate. Selection gives each a role and a reason, per fatbin as nvlink does it. Host objects
+ * that were compiled without -rdc hold complete programs, in section .nv_fatbin, and register them
+ * on their own: nvlink 13.0 was measured to pass these over silently, PTX too, and they never take
+ * part here either. */
 #ifndef MINILINK_INPUT_MEMBER_H
 #define MINILINK_INPUT_MEMBER_H
 
@@ -24,6 +25,7 @@ enum member_role {
     MEMBER_PTX,     /* its PTX is linked into the program */
     MEMBER_CUBIN,   /* its cubin is merged with those of the chunks */
     MEMBER_LTO,     /* its LTO-IR is compiled to PTX with that of all others (lto/lto.h) */
+    MEMBER_BITCODE, /* its bitcode is compiled to PTX, which is linked (lto/bitcode.h) */
 };
 
 struct member {
@@ -45,14 +47,15 @@ struct members {
     struct member *list; /* all candidates, in input order */
     size_t count;
     size_t capacity;
-    struct arch arch;   /* the target: given, or found by members_select */
-    bool is_virtual;    /* it is compute_NN */
-    bool has_lto;       /* some group has LTO-IR for the target */
-    bool has_host_code; /* some host object that is no part of the toolkit brings device code */
-    bool has_lto_only;  /* ... and no PTX or SASS beside it that could be linked instead */
-    size_t cubin_count; /* members whose role is MEMBER_CUBIN */
-    size_t ptx_count;   /* members whose role is MEMBER_PTX */
-    size_t lto_count;   /* members whose role is MEMBER_LTO */
+    struct arch arch;     /* the target: given, or found by members_select */
+    bool is_virtual;      /* it is compute_NN */
+    bool has_lto;         /* some group has LTO-IR for the target */
+    bool has_host_code;   /* some host object that is no part of the toolkit brings device code */
+    bool has_lto_only;    /* ... and no PTX or SASS beside it that could be linked instead */
+    size_t cubin_count;   /* members whose role is MEMBER_CUBIN */
+    size_t ptx_count;     /* members whose role is MEMBER_PTX or MEMBER_BITCODE */
+    size_t lto_count;     /* members whose role is MEMBER_LTO */
+    size_t bitcode_count; /* members whose role is MEMBER_BITCODE */
 };
 
 struct member_request {
@@ -60,6 +63,7 @@ struct member_request {
     bool is_virtual;            /* -arch=compute_NN: PTX counts, and nothing else */
     bool prefer_ptx;            /* -lto or a split compile: PTX before SASS of the target */
     bool link_lto;              /* LTO-IR before all else: it can be compiled */
+    bool link_bitcode;          /* bitcode before PTX and SASS; else where there is nothing else */
     bool suppress_arch_warning; /* -suppress-arch-warning */
 };
 
@@ -74,8 +78,8 @@ bool members_collect(struct members *members, const struct inputs *inputs);
  * several. */
 bool members_select(struct members *members, const struct member_request *request);
 
-/* True when some candidate is LTO-IR. */
-bool members_have_lto(const struct members *members);
+/* True when some candidate is of that kind (enum fatbin_kind). */
+bool members_have(const struct members *members, uint32_t kind);
 
 /* True for the path of libcudadevrt, which nvcc names in every link, under any file name that says
  * so. Measured on nvlink 13.0: what stands in such a file takes part only when something refers to

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "diag/diag.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 #include "input/member.h"

@@ -107,11 +107,6 @@ static size_t comment_size(struct text text)
 }
 
 /* Moves on by `size` bytes. */
-static struct text skip(struct text text, size_t size)
-{
-    return (struct text){text.data + size, text.size - size};
-}
-
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
 {
     bool is_target = false;
@@ -121,14 +116,14 @@ bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
         struct text word = take_word(ptx);
 
         if (comment) {
-            ptx = skip(ptx, comment);
+            ptx = text_drop(ptx, comment);
             continue;
         }
         if (is_target && word.size > 0)
             return arch_parse(word, "sm_", arch);
         if (text_equal(word, TEXT(".target")))
             is_target = true;
-        ptx = skip(ptx, word.size ? word.size : 1);
+        ptx = text_drop(ptx, word.size ? word.size : 1);
     }
     return false;
 }

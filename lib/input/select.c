@@ -4,10 +4,11 @@
  * the target and the PTX that can be assembled for it, what is nearest to the target; at one number
  * SASS. A split compile works on PTX, and takes the nearest PTX before any SASS. The nearest
  * LTO-IR's option string takes part in the consensus; its code does where it can be compiled, and
- * else through the PTX that nvcc puts beside it. */
+ * else through the PTX that nvcc puts beside it. LLVM bitcode takes part where it is to be
+ * optimised, and where there is nothing else. */
 #include "input/select.h"
 
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "input/inflate.h"
 #include "input/rawcode.h"
 #include "input/target.h"
@@ -19,6 +20,7 @@ struct nearest {
     struct member *sass;
     struct member *ptx;
     struct member *lto;
+    struct member *bitcode;
 };
 
 struct select_group select_group_at(const struct members *members, size_t begin)
@@ -34,7 +36,7 @@ struct select_group select_group_at(const struct members *members, size_t begin)
 bool select_is_known_kind(const struct member *member)
 {
     return member->entry.kind == FATBIN_PTX || member->entry.kind == FATBIN_ELF ||
-           member->entry.kind == FATBIN_NVVM;
+           member->entry.kind == FATBIN_NVVM || member->entry.kind == FATBIN_BITCODE;
 }
 
 static bool is_raw(const struct member *member)
@@ -104,6 +106,9 @@ static struct nearest find_nearest(struct members *members, struct select_group 
         } else if (member->entry.kind == FATBIN_PTX) {
             member->reason = "older PTX, another entry is nearer";
             keep_nearer(&nearest.ptx, member);
+        } else if (member->entry.kind == FATBIN_BITCODE) {
+            member->reason = "older LLVM bitcode, another entry is nearer";
+            keep_nearer(&nearest.bitcode, member);
         } else {
             member->reason = "older LTO-IR, another entry is nearer";
             keep_nearer(&nearest.lto, member);
@@ -202,7 +207,7 @@ static bool check_raw(const struct member *member, struct arch target)
 
     if (!is_raw(member) || member->entry.kind == FATBIN_NVVM)
         return true;
-    if (member->entry.kind == FATBIN_PTX) {
+    if (member->entry.kind == FATBIN_PTX || member->entry.kind == FATBIN_BITCODE) {
         if (target_takes_ptx(target, member->entry.arch))
             return true;
         target_report_ptx(member->name, target, member->entry.arch);
@@ -215,15 +220,33 @@ static bool check_raw(const struct member *member, struct arch target)
     return false;
 }
 
-/* The roles of one group. A library of the toolkit has nothing to optimise. */
-static void take(struct members *members, const struct nearest *nearest, bool prefer_ptx,
-                 bool link_lto)
+static void take_bitcode(struct members *members, const struct nearest *nearest)
 {
-    if (nearest->lto && link_lto) {
+    nearest->bitcode->role = MEMBER_BITCODE;
+    nearest->bitcode->reason = "LLVM bitcode for the link";
+    members->ptx_count++;
+    members->bitcode_count++;
+    if (nearest->ptx)
+        nearest->ptx->reason = "PTX beside LLVM bitcode, which is preferred";
+    if (nearest->sass)
+        nearest->sass->reason = "SASS beside LLVM bitcode, which is preferred";
+}
+
+/* The roles of one group. A library of the toolkit has nothing to optimise. */
+static void take(struct members *members, const struct nearest *nearest,
+                 const struct member_request *request, bool is_system)
+{
+    if (nearest->lto && request->link_lto && !is_system) {
         take_lto(members, nearest);
         return;
     }
-    if (is_sass_nearer(nearest) && !(prefer_ptx && nearest->ptx))
+    if (nearest->bitcode && (request->link_bitcode || (!nearest->ptx && !nearest->sass))) {
+        take_bitcode(members, nearest);
+        return;
+    }
+    if (nearest->bitcode)
+        nearest->bitcode->reason = "LLVM bitcode beside other code";
+    if (is_sass_nearer(nearest) && !(request->prefer_ptx && !is_system && nearest->ptx))
         take_sass(members, nearest);
     else if (nearest->ptx)
         take_ptx(members, nearest);
@@ -231,20 +254,19 @@ static void take(struct members *members, const struct nearest *nearest, bool pr
         take_options(members, nearest);
 }
 
-bool select_roles(struct members *members, bool prefer_ptx, bool link_lto)
+bool select_roles(struct members *members, const struct member_request *request)
 {
     struct select_group group;
     bool ok = true;
 
-    members->cubin_count = members->ptx_count = members->lto_count = 0;
+    members->cubin_count = members->ptx_count = members->lto_count = members->bitcode_count = 0;
     members->has_lto = members->has_lto_only = false;
     for (size_t at = 0; at < members->count; at = group.end) {
-        bool is_system = members->list[at].is_system;
         struct nearest nearest;
 
         group = select_group_at(members, at);
         nearest = find_nearest(members, group);
-        take(members, &nearest, prefer_ptx && !is_system, link_lto && !is_system);
+        take(members, &nearest, request, members->list[at].is_system);
         ok = check_versions(members, group) && ok;
         ok = check_raw(&members->list[at], members->arch) && ok;
     }

@@ -16,7 +16,7 @@ struct select_group {
 /* The group that begins at member `begin`; empty at the end of the list. */
 struct select_group select_group_at(const struct members *members, size_t begin);
 
-/* True for PTX, SASS and LTO-IR. */
+/* True for PTX, SASS, LTO-IR and LLVM bitcode. */
 bool select_is_known_kind(const struct member *member);
 
 /* True for code that could take part on some target: of a known kind, 64-bit, and no linked cubin.
@@ -28,7 +28,7 @@ bool select_is_linked(const struct member *member);
 
 /* Gives every member of every group its role and reason for members->arch, and sets the counts.
  * False when code that is needed cannot be used; reported. */
-bool select_roles(struct members *members, bool prefer_ptx, bool link_lto);
+bool select_roles(struct members *members, const struct member_request *request);
 
 /* The same for a virtual target: every PTX that can be compiled for it takes part. */
 void select_virtual(struct members *members);

@@ -9,7 +9,7 @@
  *   same major number; with suffix a for that very target only. */
 #include "input/target.h"
 
-#include "base/diag.h"
+#include "diag/diag.h"
 
 /* Integrated GPUs whose code is for them alone. */
 static bool stands_alone(unsigned sm)

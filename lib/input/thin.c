@@ -12,9 +12,9 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/descriptor.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
+#include "os/descriptor.h"
 
 /* What a header's ten digits can say. */
 #define LARGEST_MEMBER 9999999999
@@ -36,7 +36,8 @@ struct thin {
     struct thin_member *members;
     size_t count, capacity;
     size_t size; /* of the new archive */
-    int fd;      /* of the member at hand */
+    struct watch *watch;
+    int fd; /* of the member at hand */
 };
 
 bool thin_is(struct bytes data)
@@ -180,12 +181,22 @@ static uint8_t *put_header(uint8_t *to, const char *name, size_t size)
 
 static bool read_member(struct thin *thin, const struct thin_member *member, uint8_t *to)
 {
+    const struct bytes contents = {to, member->size};
+    struct file_version version;
+    struct stat status;
+
     thin->fd = open(member->path, O_RDONLY | O_CLOEXEC);
-    if (thin->fd < 0)
+    if (thin->fd < 0 || fstat(thin->fd, &status))
         return member_failed(thin, member->path, strerror(errno));
+    file_version_wait_for_writer(thin->fd, &status);
+    if ((size_t)status.st_size > member->size)
+        return member_failed(thin, member->path, "it became longer while it was read");
     if (!descriptor_read(thin->fd, to, member->size, 0))
         return member_failed(thin, member->path,
                              errno ? strerror(errno) : "it became shorter while it was read");
+    version = file_version_of(&status);
+    watch_add(thin->watch, WATCH_INPUT, member->path, &version,
+              file_version_is_settled(&version) ? NULL : &contents);
     close(thin->fd);
     thin->fd = -1;
     return true;
@@ -219,9 +230,9 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
 }
 
 bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
-                 const char *path, struct bytes data)
+                 const char *path, struct bytes data, struct watch *watch)
 {
-    struct thin thin = {.path = path, .data = data, .arena = arena, .fd = -1};
+    struct thin thin = {.path = path, .data = data, .arena = arena, .watch = watch, .fd = -1};
     struct context_cleanup cleanup;
     bool ok;
 

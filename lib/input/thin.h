@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "input/watch.h"
 
 /* Paths of members' files that were read. Start with {0}; `list` is malloc'ed, the paths live in
  * the arena. */
@@ -22,9 +23,9 @@ struct thin_files {
 bool thin_is(struct bytes data);
 
 /* Makes an ordinary archive, in `arena`, of the thin archive `data` in the file `path` and its
- * members' files, which are added to `files`. False, reported, when it is damaged or a member
- * cannot be read. */
+ * members' files, which are added to `files` and to `watch` (or NULL). False, reported, when it is
+ * damaged or a member cannot be read. */
 bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
-                 const char *path, struct bytes data);
+                 const char *path, struct bytes data, struct watch *watch);
 
 #endif

@@ -101,7 +101,8 @@ static bool add_archive_member(void *argument, struct text name, struct bytes da
     (void)name;
     if (kind == FILE_HOST_OBJECT)
         add_object(collector, data);
-    else if (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR)
+    else if (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX || kind == FILE_LTOIR ||
+             kind == FILE_BITCODE || kind == FILE_OFFLOAD)
         collector->has_other_code = true;
     return true;
 }
@@ -120,6 +121,8 @@ static void add_file(struct collector *collector, const struct input_file *file)
     case FILE_FATBIN:
     case FILE_PTX:
     case FILE_LTOIR:
+    case FILE_BITCODE:
+    case FILE_OFFLOAD:
         collector->has_other_code = true;
         break;
     default:

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "join/join_plan.h"
 #include "join/join_steps.h"
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "cubin/format.h"
+#include "cubin/frames.h"
 #include "join/join_plan.h"
 
 /* What an object that is in no list may need; more only where its place shows more. */
@@ -197,22 +199,6 @@ static uint64_t word64(const uint8_t *at)
     return value;
 }
 
-/* One entry of .debug_frame in 64-bit DWARF: 0xffffffff, length, then CIE's id (-1) or an FDE's
- * reference to its CIE. Returns its size with the length field, or 0. */
-static uint64_t frame_entry(struct bytes data, uint64_t offset, bool *is_cie)
-{
-    struct bytes head;
-    uint64_t length;
-
-    if (!bytes_slice(data, offset, 20, &head) || memcmp(head.data, "\xff\xff\xff\xff", 4))
-        return 0;
-    length = word64(head.data + 4);
-    if (length < 8 || length > data.size - offset - 12)
-        return 0;
-    *is_cie = word64(head.data + 12) == UINT64_MAX;
-    return length + 12;
-}
-
 /* Fills in what a block is for: the function whose address `field` holds. */
 static bool name_block(const struct join *join, struct join_block *block, const struct field *field)
 {
@@ -236,7 +222,7 @@ static bool name_block(const struct join *join, struct join_block *block, const 
 static bool name_frame(const struct join *join, struct join_block *block, uint64_t fde,
                        const struct field *fields, size_t count)
 {
-    struct field key = {.offset = fde + 20};
+    struct field key = {.offset = fde + FRAMES_ADDRESS};
 
     return name_block(join, block,
                       count ? bsearch(&key, fields, count, sizeof *fields, by_field) : NULL);
@@ -248,26 +234,22 @@ static bool cut_frames(struct join *join, uint32_t cubin, uint32_t section)
     struct bytes data = join->inputs[cubin].cubin->sections[section].data;
     size_t count;
     struct field *fields = find_fields(join, &join->inputs[cubin], section, &count);
-    uint64_t offset = 0;
+    struct frame frame;
     bool ok = true;
 
-    s->blocks = arena_alloc(&join->arena, data.size / 40 + 1, sizeof *s->blocks);
-    while (ok && offset < data.size) {
+    s->blocks = arena_alloc(&join->arena, data.size / FRAMES_LEAST + 1, sizeof *s->blocks);
+    for (size_t at = 0; ok && at < data.size;) {
         struct join_block *block = &s->blocks[s->block_count++];
-        bool first_is_cie = false;
-        bool second_is_cie = true;
-        uint64_t cie = frame_entry(data, offset, &first_is_cie);
-        uint64_t fde = cie ? frame_entry(data, offset + cie, &second_is_cie) : 0;
 
+        if (!frames_next(data, &at, &frame))
+            return false;
         *block = (struct join_block){.cubin = cubin,
                                      .section = section,
-                                     .offset = offset,
-                                     .size = cie + fde,
-                                     .tie = offset,
+                                     .offset = frame.begin,
+                                     .size = frame.end - frame.begin,
+                                     .tie = frame.begin,
                                      .alignment = 1};
-        ok = cie && fde && first_is_cie && !second_is_cie &&
-             name_frame(join, block, offset + cie, fields, count);
-        offset += cie + fde;
+        ok = name_frame(join, block, frame.fde, fields, count);
     }
     return ok;
 }
@@ -362,17 +344,8 @@ struct join_block *join_blocks_at(const struct join *join, uint32_t cubin, uint3
                                   uint64_t offset)
 {
     const struct join_input_section *s = &join->inputs[cubin].sections[section];
-    size_t low = 0;
-    size_t high = s->block_count;
+    size_t low = SEARCH_FIRST_NOT(s->block_count, at, s->blocks[at].offset <= offset);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (s->blocks[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     /* An object's end belongs to it: code may form the address behind an array. */
     if (low == 0 || offset - s->blocks[low - 1].offset > s->blocks[low - 1].size)
         return NULL;

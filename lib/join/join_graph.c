@@ -36,23 +36,24 @@ static void add(struct join_pairs *pairs, const struct join_pair *pair)
 }
 
 /* Takes one entry of a chunk's call graph. */
-static void gather_call(struct join *join, uint32_t cubin, int32_t part, uint32_t first,
-                        uint32_t second)
+static void gather_call(struct join *join, uint32_t cubin, const struct callgraph_entry *entry)
 {
-    struct join_pair pair = {.first = join_entity_of(join, cubin, first), .second = JOIN_NONE};
+    struct join_pair pair = {.first = join_entity_of(join, cubin, entry->first),
+                             .second = JOIN_NONE};
+    int32_t part = entry->part;
 
     if (pair.first == JOIN_NONE)
         return;
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
-        pair.second = join_entity_of(join, cubin, second);
+        pair.second = join_entity_of(join, cubin, entry->second);
     else
-        pair.prototype = cubin_string(join->inputs[cubin].cubin, second);
+        pair.prototype = cubin_string(join->inputs[cubin].cubin, entry->second);
     if (part == CALLGRAPH_ADDRESS) {
         pair.position = position_of(join, pair.first);
         add(&join->addresses, &pair);
         return;
     }
-    pair.position = own_position(join, cubin, first);
+    pair.position = own_position(join, cubin, entry->first);
     if (pair.position == JOIN_NONE)
         return;
     if (part == CALLGRAPH_INDIRECT)
@@ -63,17 +64,10 @@ static void gather_call(struct join *join, uint32_t cubin, int32_t part, uint32_
 
 static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
 {
-    int32_t part = 0;
+    struct callgraph_entry entry = {0};
 
-    for (size_t i = 0; i < data.size / 8; i++) {
-        uint32_t first = info_word(data, i * 2);
-        int32_t second = (int32_t)info_word(data, i * 2 + 1);
-
-        if (first == 0 && second < 0)
-            part = second;
-        else
-            gather_call(join, cubin, part, first, (uint32_t)second);
-    }
+    while (callgraph_next(&data, &entry))
+        gather_call(join, cubin, &entry);
 }
 
 static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes data)

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
+#include "diag/diag.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
 

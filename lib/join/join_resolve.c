@@ -6,9 +6,9 @@
 #include "join/join_steps.h"
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "join/join_plan.h"
 
 static bool is_defined(const struct cubin_symbol *symbol)

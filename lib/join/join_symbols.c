@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "join/join_plan.h"
 #include "join/join_steps.h"
 

@@ -7,11 +7,11 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/stop.h"
 #include "command/options.h"
-#include "link/product.h"
+#include "diag/diag.h"
+#include "link/link_result.h"
 #include "minilink/minilink.h"
+#include "os/cancellation.h"
 
 struct minilink {
     struct options options;
@@ -22,7 +22,7 @@ struct minilink {
     bool is_wrong;                       /* its options are */
     bool is_complete;                    /* successful or not */
     struct link_product product;
-    struct stop stop;
+    struct cancellation stop;
     struct diag_writer writer; /* to the two: */
     struct buffer errors, infos;
     enum diag_severity last; /* of the message before, which notes belong to */
@@ -32,10 +32,14 @@ struct minilink {
  * The thread is as before when this returns. MINILINK_NO_MEMORY when memory runs out. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);
 
-/* The link of the command, whose words are `argv`. It can be completed when *action, which is what
- * they ask for, is OPTIONS_LINK. Else as minilink_create(), but that *link is NULL only when there
- * is no memory for it. */
-int handle_create_command(struct minilink **link, int argc, char **argv,
+/* Adds options and operands of its own to `options`, which has begun. False when one of them is
+ * wrong, which has been reported. */
+typedef bool handle_reader(struct options *options, const void *argument);
+
+/* The link of the command, whose options `read` adds, called with `argument`. It can be completed
+ * when *action, which is what they ask for, is OPTIONS_LINK. Else as minilink_create(), but that
+ * *link is NULL only when there is no memory for it. */
+int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
                           enum options_action *action);
 
 #endif

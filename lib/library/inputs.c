@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "command/take.h"
+#include "command/apply_option.h"
 #include "distribute/files.h"
 #include "input/file.h"
 #include "input/thin.h"
@@ -62,7 +62,7 @@ static void take_input(struct minilink *link, const struct input_operand *operan
 {
     struct options *options = &link->options;
 
-    take_operand(options, operand->name, operand->is_library);
+    apply_option_operand(options, operand->name, operand->is_library);
     options->operands[options->operand_count - 1] = *operand;
     link->input_count++;
 }
@@ -96,12 +96,32 @@ static enum link_code add(void *argument)
     return LINK_OK;
 }
 
+static void free_watch(void *watch)
+{
+    watch_free(watch);
+}
+
+/* Whether it has held these bytes all the time that they were read. Afterwards it is the caller's
+ * to change. */
+static bool is_one_version(const struct file_contents *contents, const char *path)
+{
+    struct watch watch = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_watch, &watch);
+    files_watch(contents, &watch, path);
+    ok = watch_check(&watch);
+    context_clean(&cleanup);
+    return ok;
+}
+
 static enum link_code add_file(void *argument)
 {
     struct addition *addition = argument;
     struct file_contents contents;
     struct context_cleanup cleanup;
-    enum link_code code;
+    enum link_code code = LINK_ENVIRONMENT;
 
     if (!files_read(&contents, addition->path, LARGEST_INPUT)) {
         diag_fatal("Could not open input file '%s': %s", addition->path, strerror(errno));
@@ -109,7 +129,8 @@ static enum link_code add_file(void *argument)
     }
     context_defer(&cleanup, files_cleanup, &contents);
     addition->data = (struct bytes){(const uint8_t *)contents.data, contents.size};
-    code = add(addition);
+    if (is_one_version(&contents, addition->path))
+        code = add(addition);
     context_clean(&cleanup);
     return code;
 }
@@ -158,8 +179,8 @@ static enum link_code add_path(void *argument)
 {
     const struct naming *naming = argument;
 
-    take_word(&naming->link->options.library_paths,
-              arena_string(&naming->link->arena, text_of(naming->name)));
+    apply_option_word(&naming->link->options.library_paths,
+                      arena_string(&naming->link->arena, text_of(naming->name)));
     return LINK_OK;
 }
 

@@ -1,10 +1,17 @@
 /* library.c: the beginning, the link and the end. */
 #include <stdlib.h>
 
+#include "command/lookup.h"
 #include "command/reporting.h"
+#include "library/caller_state.h"
 #include "library/handle.h"
-#include "library/outside.h"
 #include "link/link.h"
+#include "os/stack.h"
+
+/* What a call may put on the caller's stack: 26 to 44 KiB were measured, of links with each
+ * assembler, LTO-IR and a cache. A message alone takes 6. */
+#define STACK_NEEDED      ((size_t)52 << 10)
+#define STACK_FOR_MESSAGE ((size_t)8 << 10)
 
 static bool is_of_error(struct minilink *link, enum diag_severity severity)
 {
@@ -27,22 +34,37 @@ static void write_log(void *argument, int severity, struct text lines)
     log->data[log->size] = '\0';
 }
 
+static enum link_code refuse_stack(void *left)
+{
+    diag_fatal("Only %zu KiB are left of the calling thread's stack, and %zu are needed: call from "
+               "a thread with a larger one",
+               *(const size_t *)left >> 10, STACK_NEEDED >> 10);
+    return LINK_ENVIRONMENT;
+}
+
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
 {
-    struct outside outside;
+    size_t left = link->is_command ? SIZE_MAX : stack_left();
+    struct caller_state saved;
     enum link_code code;
 
     if (link->is_command) {
         reporting_set(&link->options);
         return (int)context_run(function, argument);
     }
-    if (!outside_leave(&outside))
+    if (left < STACK_FOR_MESSAGE)
+        return MINILINK_ENVIRONMENT;
+    if (left < STACK_NEEDED) {
+        function = refuse_stack;
+        argument = &left;
+    }
+    if (!caller_state_save(&saved))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
     context_get()->keeps_mangled = true; /* as whoever calls wants to find them */
     context_get()->writer = &link->writer;
     code = context_run(function, argument);
-    outside_return(&outside);
+    caller_state_restore(&saved);
     return (int)code;
 }
 
@@ -68,10 +90,11 @@ static bool refuse(const struct options *options, enum options_action action)
     return diag_error_count() > 0;
 }
 
+/* A link that is made, and who reads its options. */
 struct creation {
     struct minilink *link;
-    const char *const *words;
-    size_t count;
+    handle_reader *read;
+    const void *argument;
     enum options_action action;
 };
 
@@ -81,13 +104,10 @@ static enum link_code create(void *argument)
     struct minilink *link = creation->link;
     struct options *options = &link->options;
 
-    options->argc = (int)creation->count + 1;
-    options->argv = arena_zalloc(&link->arena, creation->count + 2, sizeof *options->argv);
-    for (size_t i = 0; i < creation->count; i++)
-        options->argv[i + 1] =
-            arena_string(&link->arena, text_of(creation->words[i] ? creation->words[i] : ""));
-    reporting_begin(options->argc, options->argv, options->color);
-    creation->action = options_read(options);
+    options_begin(options);
+    if (!creation->read(options, creation->argument))
+        return LINK_USAGE;
+    creation->action = options_end(options);
     if (creation->action == OPTIONS_WRONG ||
         (!link->is_command && refuse(options, creation->action)))
         return LINK_USAGE;
@@ -104,7 +124,7 @@ static int make(struct minilink **result, struct creation *creation, bool is_com
     *result = link;
     if (!link)
         return MINILINK_NO_MEMORY;
-    if (!stop_make(&link->stop)) {
+    if (!cancellation_make(&link->stop)) {
         free(link);
         *result = NULL;
         return MINILINK_NO_MEMORY;
@@ -119,12 +139,30 @@ static int make(struct minilink **result, struct creation *creation, bool is_com
     return code;
 }
 
+/* The caller's words. */
+struct creation_words {
+    const char *const *list;
+    size_t count;
+};
+
+static bool read_words(struct options *options, const void *argument)
+{
+    const struct creation_words *words = argument;
+
+    reporting_begin(words->list, words->count, options->color);
+    for (size_t i = 0; i < words->count; i++)
+        if (!lookup_add(options, words->list[i] ? words->list[i] : ""))
+            return false;
+    return true;
+}
+
 int minilink_create(struct minilink **link, const char *const *options, size_t count)
 {
-    struct creation creation = {.words = options, .count = count};
+    const struct creation_words words = {options, count};
+    struct creation creation = {.read = read_words, .argument = &words};
     int code;
 
-    if (!link || (!options && count) || count >= INT32_MAX)
+    if (!link || (!options && count))
         return MINILINK_USAGE;
     code = make(link, &creation, false);
     if (code == MINILINK_NO_MEMORY)
@@ -132,12 +170,10 @@ int minilink_create(struct minilink **link, const char *const *options, size_t c
     return code;
 }
 
-int handle_create_command(struct minilink **link, int argc, char **argv,
+int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
                           enum options_action *action)
 {
-    struct creation creation = {.words = (const char *const *)argv + 1,
-                                .count = argc > 1 ? (size_t)argc - 1 : 0,
-                                .action = OPTIONS_WRONG};
+    struct creation creation = {.read = read, .argument = argument, .action = OPTIONS_WRONG};
     int code = make(link, &creation, true);
 
     *action = code == MINILINK_OK ? creation.action : OPTIONS_WRONG;
@@ -213,17 +249,18 @@ int minilink_complete(struct minilink *link)
     code = handle_call(link, complete, link);
     if (code == MINILINK_CANCELLED && !link->is_command)
         handle_call(link, say_cancelled, link);
-    if (!was_complete && !link->is_command && handle_call(link, tell, link) == MINILINK_NO_MEMORY)
+    if (link->is_complete && !was_complete && !link->is_command &&
+        handle_call(link, tell, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
-        product_free(&link->product);
+        link_result_free(&link->product);
     return code;
 }
 
 void minilink_cancel(struct minilink *link)
 {
     if (link)
-        stop_set(&link->stop);
+        cancellation_set(&link->stop);
 }
 
 void minilink_destroy(struct minilink **handle)
@@ -235,10 +272,10 @@ void minilink_destroy(struct minilink **handle)
     *handle = NULL;
     diag_tally_free(&link->options.tally);
     options_free(&link->options);
-    product_free(&link->product);
+    link_result_free(&link->product);
     buffer_free(&link->errors);
     buffer_free(&link->infos);
     arena_free(&link->arena);
-    stop_end(&link->stop);
+    cancellation_end(&link->stop);
     free(link);
 }

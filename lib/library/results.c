@@ -48,7 +48,7 @@ size_t minilink_kernel_count(const struct minilink *link)
 int minilink_kernel(const struct minilink *link, size_t index, struct minilink_kernel *kernel,
                     size_t size)
 {
-    const struct product_kernel *known;
+    const struct link_result_kernel *known;
     struct minilink_kernel filled;
 
     if (!kernel || index >= minilink_kernel_count(link))

@@ -3,19 +3,20 @@
  * What is linked decides what becomes of the cubins: joined into one and merged with those of
  * members, or, where the assembler has made the whole program, taken as they are. */
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/output.h"
 #include "cubin/empty.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "input/modules.h"
 #include "join/join.h"
+#include "link/changes.h"
+#include "link/cudadevrt.h"
 #include "link/dependencies.h"
-#include "link/finished.h"
-#include "link/paths.h"
-#include "link/product.h"
+#include "link/link_result.h"
+#include "link/overwrite_check.h"
 #include "link/report.h"
 #include "link/stages.h"
-#include "link/system.h"
+#include "link/whole_program.h"
+#include "output/output.h"
 
 /* What libnvJitLink made went to the assembler as it was, and nothing had to be cut: measured,
  * nvlink merges that cubin as it is, its frames and data in the assembler's order, and its code for
@@ -101,11 +102,12 @@ static void warn_of_mixture(const struct link *link)
 /* A whole program that the assembler made an executable of is the link's result as it is. */
 static bool take_finished(const struct link *link, struct merged *merged)
 {
-    struct chunk_cubin *cubin = link->assembled.cubins.list;
+    const struct chunk_cubin *cubin = middle_program(link);
 
     merged->finished = cubin;
-    if (!finished_take(cubin->data, cubin->size, chunk_names(&link->cut.chunks, &merged->arena)[0],
-                       &link->cut.chunks, &merged->report))
+    if (!whole_program_take(cubin->data, cubin->size,
+                            chunk_names(&link->cut.chunks, &merged->arena)[0], &link->cut.chunks,
+                            &merged->report))
         return false;
     observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);
     return true;
@@ -128,12 +130,14 @@ static bool merge(const struct link *link, struct merged *merged)
         .debug = link->agreement.debug,
         .callgraph = request->callgraph,
         .used = &link->used,
+        .members = &link->members,
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
+        .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),
         .has_index = request->index_file != NULL,
@@ -151,8 +155,8 @@ static bool merge(const struct link *link, struct merged *merged)
         return false;
     warn_of_mixture(link);
     cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = system_order_cubins(cubins, &link->members, link->member_cubins,
-                                link->assembled.cubins.count ? &merged->joined : NULL);
+    count = cudadevrt_order_cubins(cubins, &link->members, link->member_cubins,
+                                   link->assembled.cubins.count ? &merged->joined : NULL);
     if (count == 0) {
         empty_cubin(&merged->joined, link->members.arch);
         cubins[count++] = &merged->joined;
@@ -234,12 +238,23 @@ static bool put_result(const struct link *link, append_result *append, struct ou
     bool ok = product ? output_open_memory(output, &product->bytes)
                       : output_open(output, link->request->output);
 
-    ok = ok && append(link, output) && output_finish(output, false);
+    /* What is written directly has no name to wait for. */
+    ok = ok && (product || output->temporary || changes_check(link)) && append(link, output) &&
+         output_finish(output, false);
     if (product)
-        product_fill(product, &link->merged.report);
+        link_result_fill(product, &link->merged.report);
 
     observe_stage(link->observation, "write", (struct observe_work){.bytes = image_bytes_of(link)});
     return ok;
+}
+
+static bool list_dependencies(const struct link *link, struct list_file *list)
+{
+    if (dependencies_rule(link, &list->text) &&
+        overwrite_check_late("--dependency-file", list->path, link->request, &link->inputs))
+        return true;
+    *link->failure = LINK_USAGE;
+    return false;
 }
 
 /* Writes the result (NULL = there is none), the lists that are wanted, and what is told of the
@@ -258,18 +273,13 @@ static bool write_files(const struct link *link, append_result *append)
     context_defer(&cleanup, free_lists, &lists);
     if (append)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
-    if (lists.dependencies.path)
-        dependencies_rule(link, &lists.dependencies.text);
-    is_listed = !lists.modules.path || list_modules(link, &lists.modules.text);
-    if (is_listed && lists.dependencies.path &&
-        !paths_check_late("--dependency-file", lists.dependencies.path, link->request,
-                          &link->inputs)) {
-        *link->failure = LINK_USAGE;
-        is_listed = false;
-    }
+    is_listed = (!lists.modules.path || list_modules(link, &lists.modules.text)) &&
+                (!lists.dependencies.path || list_dependencies(link, &lists.dependencies));
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
          list_begin(&lists.dependencies) && (!append || put_result(link, append, &lists.result)) &&
          observe_fill(link->observation);
+    /* The inputs have been looked at for the last time. */
+    ok = ok && changes_check(link);
     ok = ok && observe_commit(link->observation) &&
          (!append || output_commit(&lists.result, false)) && list_end(&lists.modules) &&
          list_end(&lists.dependencies);
@@ -302,8 +312,9 @@ static bool emit_ptx(const struct link *link)
 {
     if (link->cut.chunks.count != 1 || link->member_cubin_count > 0) {
         diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                   link->member_cubin_count > 0 ? "some members have machine code only"
-                                                : "several modules have debug sections (-G)");
+                   link->member_cubin_count > 0  ? "some members have machine code only"
+                   : link->cut.chunks.count == 0 ? "no input has PTX for the target"
+                                                 : "several modules have debug sections (-G)");
         return false;
     }
     return write_files(link, append_ptx);
@@ -315,6 +326,8 @@ bool back_end_early(const struct link *link)
 
     if (!request->dry_run && !request->distribution.emit_plan)
         return emit_ptx(link);
+    if (request->dry_run && !changes_check(link))
+        return false;
     return (observe_prepare(link->observation) && observe_fill(link->observation) &&
             observe_commit(link->observation)) ||
            state_environment_failed(link);
@@ -339,8 +352,7 @@ bool back_merge(const struct link *link, struct merged *merged)
 
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
                 state_environment_failed(link));
-    /* Measured: nvlink has no merge to tell of where LTO-IR is all of the program. */
-    if (ok && (context_get()->verbose > 1 || !state_is_program(link) || link->lto.ptx.size == 0))
+    if (ok && (context_get()->verbose > 1 || state_has_merge(link)))
         report_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link));
     return ok;

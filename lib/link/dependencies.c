@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assembler/ptxas.h"
+#include "assemble/ptxas.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "link/make_rule.h"
 
 /* The files so far, to name each once. */
 struct dependencies {
@@ -47,17 +48,6 @@ static void add(struct dependencies *files, const char *path)
     ARRAY_PUSH(files->list, files->count, files->capacity) = path;
 }
 
-/* The file that holds the code of the link's assembler; the built-in one's is minilink's own. */
-static const char *assembler_file(const struct link *link)
-{
-    static const char plugin[] = "plugin:";
-    const char *name = link->request->assembler.name;
-
-    if (link->assembled.assembler.ptxas.path)
-        return link->assembled.assembler.ptxas.path;
-    return name && strncmp(name, plugin, strlen(plugin)) == 0 ? name + strlen(plugin) : NULL;
-}
-
 static void collect(struct dependencies *files, const struct link *link)
 {
     const struct link_request *request = link->request;
@@ -69,27 +59,9 @@ static void collect(struct dependencies *files, const struct link *link)
     for (size_t i = 0; i < link->inputs.thin_files.count; i++)
         add(files, link->inputs.thin_files.list[i]);
     add(files, request->index_file);
-    add(files, assembler_file(link));
+    add(files, assembler_file(&link->assembled.assembler, &request->assembler));
     add(files, link->lto_library);
-}
-
-/* Make reads 2n + 1 backslashes and a blank as n backslashes and a blank of the name; backslashes
- * before anything else are themselves. */
-static void put_name(struct buffer *out, const char *name)
-{
-    size_t backslashes = 0;
-
-    for (; *name; name++) {
-        bool is_special = *name == ' ' || *name == '\t' || *name == '#';
-
-        if (is_special)
-            for (size_t i = 0; i <= backslashes; i++)
-                buffer_char(out, '\\');
-        if (*name == '$')
-            buffer_char(out, '$');
-        buffer_char(out, *name);
-        backslashes = *name == '\\' ? backslashes + 1 : 0;
-    }
+    add(files, link->llvm_library);
 }
 
 const char *dependencies_path(const struct link *link, struct arena *arena)
@@ -118,25 +90,16 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
     return result;
 }
 
-void dependencies_rule(const struct link *link, struct buffer *rule)
+bool dependencies_rule(const struct link *link, struct buffer *rule)
 {
     const char *target = link->request->dependency_target;
     struct dependencies files = {0};
     struct context_cleanup cleanup;
+    bool ok;
 
     context_defer(&cleanup, free_dependencies, &files);
     collect(&files, link);
-    put_name(rule, target ? target : link->request->output);
-    buffer_char(rule, ':');
-    for (size_t i = 0; i < files.count; i++) {
-        buffer_string(rule, " \\\n ");
-        put_name(rule, files.list[i]);
-    }
-    buffer_char(rule, '\n');
-    for (size_t i = 0; i < files.count; i++) {
-        buffer_char(rule, '\n');
-        put_name(rule, files.list[i]);
-        buffer_string(rule, ":\n");
-    }
+    ok = make_rule_write(rule, target ? target : link->request->output, files.list, files.count);
     context_clean(&cleanup);
+    return ok;
 }

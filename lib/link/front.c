@@ -2,15 +2,19 @@
  *
  * Members are chosen, LTO-IR becomes PTX, machine code is read, PTX is linked. Whether
  * libcudadevrt takes part is decided last: only then is it known whether anything calls it. */
+#include <stdlib.h>
+
 #include "base/context.h"
-#include "base/diag.h"
-#include "link/keep.h"
-#include "link/paths.h"
+#include "diag/diag.h"
+#include "link/changes.h"
+#include "link/cudadevrt.h"
+#include "link/overwrite_check.h"
 #include "link/read_cubins.h"
 #include "link/report.h"
 #include "link/reproduce.h"
+#include "link/save_temps.h"
 #include "link/stages.h"
-#include "link/system.h"
+#include "lto/bitcode.h"
 #include "lto/lto.h"
 #include "merge/unified.h"
 
@@ -19,14 +23,40 @@ static bool find_lto(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct toolkit_request toolkit = {
-        .nvjitlink = request->nvjitlink,
+        .file = request->nvjitlink,
         .cuda_path = request->assembler.cuda_path,
         .nvvm_path = request->assembler.nvvm_path,
     };
 
-    return !request->options.lto || !members_have_lto(&link->members) ||
-           lto_find(&link->lto_library, request->lto_source, &toolkit) ||
-           state_environment_failed(link);
+    if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
+        return true;
+    if (!lto_find(&link->lto_library, request->lto_source, &toolkit))
+        return state_environment_failed(link);
+    changes_watch_library(link);
+    return true;
+}
+
+/* Whether it is needed is known once members have been selected. */
+static void find_llvm(struct link *link)
+{
+    if (members_have(&link->members, FATBIN_BITCODE))
+        bitcode_find_library(&link->llvm_library, link->request->llvm);
+}
+
+/* Bitcode that takes part needs its library; else the link does not depend on it. */
+static bool check_llvm(struct link *link)
+{
+    if (link->members.bitcode_count == 0) {
+        free(link->llvm_library);
+        link->llvm_library = NULL;
+        return true;
+    }
+    if (!link->llvm_library) {
+        bitcode_report_missing(&link->members, link->request->llvm);
+        return state_environment_failed(link);
+    }
+    changes_watch_library(link);
+    return true;
 }
 
 static bool selects_entries(const struct link *link)
@@ -66,9 +96,11 @@ static bool select_members(struct link *link)
 
     if (!members_collect(&link->members, &link->inputs) || !find_lto(link))
         return false;
+    find_llvm(link);
     wanted.link_lto = link->lto_library != NULL;
+    wanted.link_bitcode = options->lto && link->llvm_library;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    if (!members_select(&link->members, &wanted))
+    if (!members_select(&link->members, &wanted) || !check_llvm(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -86,11 +118,12 @@ static bool select_members(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
-static bool compile_lto(struct link *link)
+/* How compilations run, whichever library makes them. */
+static struct lto_request lto_request_of(const struct link *link)
 {
     const struct link_request *request = link->request;
-    const struct lto_request wanted = {
-        .library = link->lto_library,
+
+    return (struct lto_request){
         .members = &link->members,
         .agreement = &link->agreement,
         .options = &request->options,
@@ -108,19 +141,54 @@ static bool compile_lto(struct link *link)
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
         .distribution = request->distribution.program ? &request->distribution : NULL,
-        .cache = state_find_library(link) ? link->cache : NULL,
-        .library_key = &link->library_key,
+        .watch = link->watch,
     };
-    enum link_code code;
+}
 
-    code = lto_compile(&link->lto, &link->sources_arena, &wanted);
+/* What the failed stage leaves. */
+static bool lto_ended(const struct link *link, enum link_code code, const char *what)
+{
     if (code == LINK_NVVM_ERROR)
         *link->failure = code;
-    if (code != LINK_OK && context_get()->verbose)
-        diag_error("%s: the LTO-IR could not be compiled (code %d)", assembler_code_text((int)code),
-                   (int)code);
-    return code == LINK_OK &&
-           (keep_lto(request->keep, &link->lto) || state_environment_failed(link));
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && context_get()->verbose)
+        diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
+                   what, (int)code);
+    return code == LINK_OK;
+}
+
+static bool compile_lto(struct link *link)
+{
+    struct lto_request wanted = lto_request_of(link);
+    enum link_code code;
+
+    wanted.library = link->lto_library;
+    wanted.cache = state_find_library(link) ? link->cache : NULL;
+    wanted.library_key = &link->library_key;
+    code = lto_compile(&link->lto, &link->sources_arena, &wanted);
+    return lto_ended(link, code, "LTO-IR") &&
+           (save_temps_lto(link->request->keep, &link->lto) || state_environment_failed(link));
+}
+
+static bool compile_bitcode(struct link *link)
+{
+    struct lto_request how = lto_request_of(link);
+    const struct bitcode_request wanted = {
+        .link = &how,
+        .words = link->request->llvm_options,
+        .passes = link->request->llvm_passes,
+        .level = link->request->llvm_level,
+        .is_linked = link->request->options.lto,
+    };
+
+    how.library = link->llvm_library;
+    how.cache = state_find_llvm(link) ? link->cache : NULL;
+    how.library_key = &link->llvm_key;
+    return lto_ended(
+               link,
+               bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
+               "LLVM bitcode") &&
+           (save_temps_bitcode(link->request->keep, &link->bitcode) ||
+            state_environment_failed(link));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -140,15 +208,18 @@ static bool link_program(struct link *link)
         .keep_dead = link->agreement.debug || link->request->relocatable ||
                      link->entries.is_patch || is_left_as_is(link),
         .keep_exported = state_keeps_exported(link),
+        .takes_first = link->request->takes_first,
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,
         .allow_undefined = state_has_user_cubins(link) || link->request->relocatable,
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),
-        .wants_marks = state_is_split(link) && state_split_policy(link) == SPLIT_STABLE,
+        .wants_marks = (state_is_split(link) || state_may_be_exact(link)) &&
+                       state_split_policy(link) == SPLIT_STABLE,
         .provided = &link->system_names,
+        .members = &link->members,
     };
-    size_t count = 0;
+    size_t count = 0, made = 0;
 
     if (link->lto.ptx.size)
         sources[count++] = (struct program_source){
@@ -157,6 +228,11 @@ static bool link_program(struct link *link)
     for (size_t i = 0; i < link->members.count; i++, member++) {
         struct bytes code;
 
+        if (made < link->bitcode.count && link->bitcode.modules[made].first_member == i) {
+            sources[count++] = (struct program_source){.name = link->bitcode.modules[made].name,
+                                                       .text = link->bitcode.modules[made].ptx};
+            made++;
+        }
         if (member->role != MEMBER_PTX)
             continue;
         if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
@@ -172,10 +248,10 @@ static void drop_system(struct link *link)
 {
     size_t kept = 0, at = 0;
 
-    if (!link->has_system || system_is_called_by_program(&link->system_names, &link->program))
+    if (!link->has_system || cudadevrt_is_called_by_program(&link->system_names, &link->program))
         return;
     for (size_t i = 0; i < link->member_cubin_count; i++)
-        if (system_is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
+        if (cudadevrt_is_called_by_cubin(&link->system_names, &link->member_cubins[i]))
             return;
     for (size_t i = 0; i < link->members.count; i++) {
         struct member *member = &link->members.list[i];
@@ -201,7 +277,7 @@ static void drop_system(struct link *link)
 /* Before anything is written. */
 static bool check_paths(struct link *link)
 {
-    if (paths_check(link->request, &link->inputs))
+    if (overwrite_check(link->request, &link->inputs))
         return true;
     *link->failure = LINK_USAGE;
     return false;
@@ -245,6 +321,8 @@ bool front_open(struct link *link)
     bool ok;
 
     link->inputs.are_read = request->reads_files;
+    link->inputs.watch = link->watch;
+    watch_add_all(link->watch, request->response_watch);
     ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
@@ -281,11 +359,12 @@ bool front_agree(struct link *link)
 
 bool front_compile_lto(struct link *link)
 {
-    bool ok = link->members.lto_count == 0 || compile_lto(link);
+    size_t count = link->members.lto_count + link->members.bitcode_count;
+    bool ok = (link->members.lto_count == 0 || compile_lto(link)) &&
+              (link->members.bitcode_count == 0 || compile_bitcode(link));
 
-    if (link->members.lto_count)
-        observe_stage(link->observation, "lto",
-                      (struct observe_work){link->members.lto_count, "members", 0});
+    if (count)
+        observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
     return ok;
 }
 

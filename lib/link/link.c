@@ -9,12 +9,13 @@
 #include "link/link.h"
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/progress.h"
-#include "base/stop.h"
+#include "diag/diag.h"
+#include "diag/progress.h"
+#include "link/changes.h"
+#include "link/link_cache.h"
 #include "link/report.h"
 #include "link/stages.h"
-#include "link/whole.h"
+#include "os/cancellation.h"
 
 static void enter(enum link_phase phase)
 {
@@ -25,7 +26,7 @@ static void enter(enum link_phase phase)
 static bool begin(const struct link *link, const char *doing)
 {
     progress_stage(doing, 0, 0);
-    return !stop_is_set(link->request->stop);
+    return !cancellation_is_set(link->request->stop);
 }
 
 static bool run_stages(struct link *link)
@@ -44,8 +45,9 @@ static bool run_stages(struct link *link)
         return false;
     /* No option value changes any more. */
 
-    if (whole_find(link))
+    if (link_cache_find(link))
         return back_write(link);
+    middle_start_ahead(link, &link->assembled);
     if (!front_compile_lto(link))
         return false;
     /* LTO-IR has become PTX. */
@@ -57,7 +59,8 @@ static bool run_stages(struct link *link)
 
     if (!begin(link, "splitting") || !middle_split(link, &link->cut))
         return false;
-    front_release(link);
+    if (!link->cut.chunks.is_exact)
+        front_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
@@ -66,10 +69,13 @@ static bool run_stages(struct link *link)
     enter(middle_is_single(link) ? PHASE_NONE : PHASE_CHUNKS);
     if (!middle_assemble(link, &link->assembled))
         return false;
-    enter(PHASE_DONE);
-    chunks_free_texts(&link->cut.chunks);
     if (link->request->distribution.emit_plan)
         return back_end_early(link);
+    if (!middle_join(link, &link->cut, &link->assembled))
+        return false;
+    enter(PHASE_DONE);
+    chunks_free_texts(&link->cut.chunks);
+    front_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
     if (!begin(link, "merging") || !back_merge(link, &link->merged))
@@ -78,7 +84,7 @@ static bool run_stages(struct link *link)
 
     if (!begin(link, "writing") || !back_write(link))
         return false;
-    whole_keep(link);
+    link_cache_keep(link);
     return true;
 }
 
@@ -90,7 +96,11 @@ static enum link_code run(void *argument)
 
     link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache);
+    changes_guard_cache(link);
     ok = run_stages(link);
+    /* What is wrong may be so for that reason alone. */
+    if (!ok && !cancellation_is_set(link->request->stop))
+        changes_check(link);
     cache_finish(link->cache);
     if (link->request->cache.statistics && !report_cache(link->cache))
         ok = state_environment_failed(link);
@@ -100,8 +110,11 @@ static enum link_code run(void *argument)
 enum link_code link_run(const struct link_request *request)
 {
     enum link_code failure = LINK_FAILED, code;
-    struct link link = {
-        .request = request, .failure = &failure, .errors_before = diag_error_count()};
+    struct watch watch = {0};
+    struct link link = {.request = request,
+                        .watch = &watch,
+                        .failure = &failure,
+                        .errors_before = diag_error_count()};
 
     progress_begin(request->progress);
     code = context_run(run, &link);
@@ -109,7 +122,7 @@ enum link_code link_run(const struct link_request *request)
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
-    else if (code != LINK_OK && stop_is_set(request->stop))
+    else if (code != LINK_OK && cancellation_is_set(request->stop))
         code = LINK_CANCELLED;
     else if (code == LINK_FAILED || (code == LINK_OK && diag_error_count() != link.errors_before))
         code = failure;

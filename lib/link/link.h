@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assembler/registry.h"
+#include "assemble/registry.h"
 #include "base/arch.h"
-#include "base/progress.h"
 #include "cache/cache.h"
+#include "diag/progress.h"
 #include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
@@ -30,8 +30,8 @@ struct reproduce_word {
     const char *path;
 };
 
-struct link_product; /* link/product.h */
-struct stop;         /* base/stop.h */
+struct link_product; /* link/link_result.h */
+struct cancellation; /* os/cancellation.h */
 
 struct link_request {
     const struct input_operand *operands;
@@ -41,7 +41,7 @@ struct link_request {
     bool from_compiler;           /* nvcc made the command line: see input/library.h */
     const char *output;           /* path; NULL with dry_run, and where there is a product */
     struct link_product *product; /* where the result goes instead of a file; or NULL */
-    struct stop *stop;            /* set when the link is no longer wanted; or NULL */
+    struct cancellation *stop;    /* set when the link is no longer wanted; or NULL */
     bool reads_files; /* files are read, not mapped: nobody handles one that becomes shorter */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
@@ -52,18 +52,23 @@ struct link_request {
     const char *dependency_target;     /* --dependency-target, or NULL */
     const char *const *response_files; /* that the command line was read from */
     size_t response_file_count;
-    enum progress_use progress;     /* --progress */
-    struct observe_request observe; /* -time, --time-trace, --report, --map, --stats */
-    struct arch arch;               /* sm = 0: from the inputs */
-    bool is_virtual;                /* -arch=compute_NN: no program is made */
+    const struct watch *response_watch; /* which versions of them were read; or NULL */
+    enum progress_use progress;         /* --progress */
+    struct observe_request observe;     /* -time, --time-trace, --report, --map, --stats */
+    struct arch arch;                   /* sm = 0: from the inputs */
+    bool is_virtual;                    /* -arch=compute_NN: no program is made */
     struct option_request options;
     struct assembler_request assembler;
     struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */
     enum lto_source lto_source;           /* --lto-source */
     const char *nvjitlink;                /* --nvjitlink, or NULL */
+    const char *llvm;                     /* --llvm: libLLVM, or NULL */
+    const char *const *llvm_options;      /* -Xllvm, ends with NULL; or NULL */
+    const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
+    uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
     unsigned lto_timeout;                 /* --lto-timeout, in seconds; 0 = no limit */
-    uint64_t memory_limit;                /* --memory-limit, in bytes; 0 = none */
+    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/fit.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
@@ -79,6 +84,8 @@ struct link_request {
     enum jobserver_use jobserver;
     enum concurrency concurrency;   /* --concurrency */
     bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
+    enum split_mode split_mode;     /* --split-mode */
+    bool verify_split;              /* --verify-split: assemble in one piece too, and compare */
     enum split_policy split_policy; /* --split-policy; unsaid: stable with a cache, else balanced */
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */
     bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
@@ -88,6 +95,7 @@ struct link_request {
     bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
+    bool takes_first;          /* --allow-multiple-definition */
     bool preserve_relocations; /* -preserve-relocs */
     bool sass_only;            /* --binary-kind=sass: without Mercury's sections */
     enum merge_abi output_abi; /* --output-abi */

@@ -2,16 +2,21 @@
  *
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "assemble/elsewhere.h"
-#include "assemble/identity.h"
+#include "assemble/assembler_identity.h"
+#include "assemble/ptxas_ahead.h"
+#include "assemble/remote_chunks.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "link/finished.h"
-#include "link/keep.h"
+#include "diag/diag.h"
+#include "link/changes.h"
+#include "link/exact.h"
 #include "link/report.h"
+#include "link/save_temps.h"
 #include "link/stages.h"
+#include "link/whole_program.h"
 #include "options/forward.h"
+#include "pool/fit.h"
 
 /* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
  * of threads; enough to keep a large machine busy. */
@@ -22,14 +27,44 @@ static void release_inputs(const void *inputs)
     inputs_release(inputs);
 }
 
+/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
+static const struct distribution *distribution_of(const struct link *link)
+{
+    const struct distribution *wanted = &link->request->distribution;
+
+    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
+                   !(wanted->resume_plan &&
+                     (link->assembled.is_in_parts || link->cut.replaced.count))
+               ? wanted
+               : NULL;
+}
+
+/* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
+ * they are kept. */
+static bool wants_exact_chunks(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    if (!state_is_exact(link))
+        return false;
+    if (request->chunk_count || request->cache.folder || distribution_of(link))
+        return true;
+    return assemble_most_threads(request->concurrency, request->thread_limit) > 1 &&
+           !(request->options.has_split_compile_extended && !state_is_split(link));
+}
+
 static bool split(const struct link *link, struct cut *cut)
 {
     const char *keep = link->request->keep;
     enum split_policy policy = state_split_policy(link);
+    bool is_exact = wants_exact_chunks(link);
+    bool is_whole =
+        link->request->emit_ptx || !(state_is_exact(link) ? is_exact : state_is_split(link));
     struct split_request wanted = {
-        .wanted = !state_is_split(link) || link->request->emit_ptx ? 1
-                  : policy == SPLIT_BALANCED                       ? MOST_CHUNKS
-                                                                   : SPLIT_MOST_CHUNKS,
+        .wanted = is_whole                   ? 1
+                  : policy == SPLIT_BALANCED ? MOST_CHUNKS
+                                             : SPLIT_MOST_CHUNKS,
+        .is_exact = is_exact,
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
         .arch = link->members.arch,
@@ -41,8 +76,8 @@ static bool split(const struct link *link, struct cut *cut)
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
     return split_program(&cut->chunks, &link->program, &wanted) &&
-           ((keep_chunks(keep, &link->cut.chunks) &&
-             keep_program(keep, &link->program, link->members.arch)) ||
+           ((save_temps_chunks(keep, &link->cut.chunks) &&
+             save_temps_program(keep, &link->program, link->members.arch)) ||
             state_environment_failed(link));
 }
 
@@ -81,23 +116,21 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
     if (request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
     /* It is open already where the whole link was looked for in the cache. */
-    return assembler->table.assemble || assembler_open(assembler, &request->assembler) ||
-           state_environment_failed(link);
-}
-
-/* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
- * lists have dropped all that there was, the program is a whole one. */
-static bool is_void(const struct link *link)
-{
-    return link->lto.ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
-           !link->used.has_parts;
+    if (assembler->table.assemble)
+        return true;
+    if (!assembler_open(assembler, &request->assembler))
+        return state_environment_failed(link);
+    changes_watch_assembler(link);
+    return true;
 }
 
 static bool is_whole(const struct link *link)
 {
-    return state_is_program(link) && !is_void(link) && !link->assembled.is_in_parts &&
-           link->members.cubin_count == 0 && !state_is_split(link) && !state_is_sass(link) &&
-           link->cut.chunks.count == 1;
+    bool is_split = state_is_exact(link) ? link->cut.chunks.count > 1 && !link->cut.chunks.is_exact
+                                         : state_is_split(link) || link->cut.chunks.count > 1;
+
+    return state_is_program(link) && !state_is_void(link) && !link->assembled.is_in_parts &&
+           link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
@@ -116,17 +149,6 @@ static const char *const *assembler_options(const struct link *link, struct aren
     return forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
 }
 
-/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
-static const struct distribution *distribution_of(const struct link *link)
-{
-    const struct distribution *wanted = &link->request->distribution;
-
-    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
-                   !(wanted->resume_plan && link->assembled.is_in_parts)
-               ? wanted
-               : NULL;
-}
-
 bool middle_is_single(const struct link *link)
 {
     const struct chunks *chunks = &link->cut.chunks;
@@ -137,9 +159,17 @@ bool middle_is_single(const struct link *link)
 
 bool middle_is_finished(const struct link *link)
 {
-    return link->assembled.cubins.count == 1 && is_whole(link) &&
-           finished_is((struct bytes){link->assembled.cubins.list[0].data,
-                                      link->assembled.cubins.list[0].size});
+    const struct chunk_cubin *program = middle_program(link);
+
+    return program && is_whole(link) &&
+           whole_program_is((struct bytes){program->data, program->size});
+}
+
+const struct chunk_cubin *middle_program(const struct link *link)
+{
+    if (link->assembled.program.data)
+        return &link->assembled.program;
+    return link->assembled.cubins.count == 1 ? link->assembled.cubins.list : NULL;
 }
 
 /* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
@@ -149,29 +179,40 @@ static bool is_of_other_form(const struct link *link)
     const struct chunk_cubin *cubin = link->assembled.cubins.list;
 
     return middle_is_finished(link) &&
-           !finished_has_abi((struct bytes){cubin->data, cubin->size}, link->request->output_abi);
+           !whole_program_has_abi((struct bytes){cubin->data, cubin->size},
+                                  link->request->output_abi);
 }
 
 /* False when nothing of the assembler's is kept. It is found out once for a link. */
-static bool find_identity(const struct link *link, const char *const *options,
-                          struct cache_key *identity)
+static bool find_identity(const struct link *link, struct assembler *assembler,
+                          const char *const *options, struct cache_key *identity)
 {
     if (link->whole.has_identity)
         *identity = link->whole.identity;
-    return link->cache &&
-           (link->whole.has_identity ||
-            identity_of_assembler(identity, &link->assembled.assembler, options, link->cache));
+    return link->cache && (link->whole.has_identity ||
+                           assembler_identity_find(identity, assembler, options, link->cache));
+}
+
+/* Threads that take chunks: no byte of an exact split depends on them. */
+static uint32_t chunk_threads(const struct link *link)
+{
+    const struct option_request *options = &link->request->options;
+
+    if (link->cut.chunks.is_exact && !options->has_split_compile_extended)
+        return 0;
+    return state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1;
 }
 
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
-static bool assemble(const struct link *link, struct assembled *assembled)
+static enum link_code assemble_all(const struct link *link, struct assembled *assembled,
+                                   struct cubins *cubins)
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
         .assembler = &link->assembled.assembler.table,
         .arch = link->members.arch,
-        .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1,
+        .threads = chunk_threads(link),
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .concurrency = request->concurrency,
@@ -188,32 +229,44 @@ static bool assemble(const struct link *link, struct assembled *assembled)
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &assembled->arena),
         .distribution = distribution_of(link),
-        .opened = &link->assembled.assembler,
+        .watch = link->watch,
+        .opened = &assembled->assembler,
         .wanted = &request->assembler,
         .jobserver = request->jobserver,
     };
-    int code;
+    enum link_code code;
 
     /* Whoever goes on with a plan must find the chunks that it was made of. */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
-        find_identity(link, wanted.options, &wanted.identity))
+        find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
-    code = assemble_chunks(&assembled->cubins, &link->cut.chunks, &wanted);
+    /* A plan's chunks are in memory, and depend on no input any more. */
+    if (request->distribution.emit_plan && !changes_check(link))
+        return LINK_FAILED;
+    code = (enum link_code)assemble_chunks(cubins, &link->cut.chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
+    if (code == LINK_USAGE)
+        *link->failure = LINK_USAGE;
+    if (code == LINK_ENVIRONMENT)
+        state_environment_failed(link);
+    return code;
+}
+
+static bool assemble(const struct link *link, struct assembled *assembled)
+{
+    const struct link_request *request = link->request;
+    enum link_code code = assemble_all(link, assembled, &assembled->cubins);
+
     if (code == LINK_OK && is_of_other_form(link)) {
         cubins_free(&assembled->cubins);
         assembled->is_in_parts = true;
         return assemble(link, assembled);
     }
-    if (code == LINK_USAGE)
-        *link->failure = LINK_USAGE;
-    if (code == LINK_ENVIRONMENT)
-        state_environment_failed(link);
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
-    return code == LINK_OK &&
-           (keep_cubins(request->keep, &link->assembled.cubins) || state_environment_failed(link));
+    return code == LINK_OK && (save_temps_cubins(request->keep, &link->assembled.cubins) ||
+                               state_environment_failed(link));
 }
 
 static struct observe_work chunk_work(const struct chunks *chunks)
@@ -229,8 +282,52 @@ static bool plan_nothing(const struct link *link)
 {
     const struct distribution *wanted = &link->request->distribution;
 
-    return !wanted->emit_plan || elsewhere_plan_nothing(wanted) == LINK_OK ||
-           state_environment_failed(link);
+    return !wanted->emit_plan ||
+           (changes_check(link) &&
+            (remote_chunks_plan_nothing(wanted) == LINK_OK || state_environment_failed(link)));
+}
+
+/* Whether a CPU is free beside the one that compiles LTO-IR. */
+static bool has_free_cpu(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return !jobserver_counts(request->jobserver) && state_spread(link).threads > 1 &&
+           !assemble_sequential_reason(request->concurrency);
+}
+
+/* Whether LTO-IR alone is linked, to a program that ptxas assembles on this machine and that no
+ * cache may have. Machine code may be libcudadevrt's, which is left out when nothing calls it. */
+static bool is_ptxas_certain(const struct link *link)
+{
+    const struct link_request *request = link->request;
+    const char *assembler = request->assembler.name;
+
+    return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
+           !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
+           strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
+           !request->dry_run && !request->emit_ptx &&
+           (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
+}
+
+void middle_start_ahead(const struct link *link, struct assembled *assembled)
+{
+    const struct link_request *request = link->request;
+    char arch[ARCH_NAME_SIZE];
+    struct minilink_job job = {
+        .size = sizeof job,
+        .arch = arch_name(link->members.arch, arch),
+        .mode = MINILINK_MODE_WHOLE,
+        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
+    };
+
+    /* What is wrong with the assembler is said when it is needed. */
+    if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
+        !assembler_try(&assembled->assembler, &request->assembler))
+        return;
+    job.options = forward_to_ptxas(&assembled->arena, &link->agreement, &request->options,
+                                   request->assembler_options, true);
+    ptxas_ahead_start(&assembled->assembler.ptxas, &job);
 }
 
 bool middle_split(const struct link *link, struct cut *cut)
@@ -246,14 +343,66 @@ bool middle_split(const struct link *link, struct cut *cut)
     return ok;
 }
 
+/* The version as the report has it, or NULL. */
+static const char *reported_version(const struct link *link, struct assembler *assembler)
+{
+    const struct observe_request *observe = &link->request->observe;
+
+    return link->assembled.cubins.count && (observe->report_page || observe->report_data)
+               ? assembler_version(assembler)
+               : NULL;
+}
+
 bool middle_assemble(const struct link *link, struct assembled *assembled)
 {
     bool ok = state_has_ptx(link)
                   ? open_assembler(link, &assembled->assembler) && assemble(link, assembled)
                   : plan_nothing(link);
 
-    report_assembly(&link->assembled.cubins, &link->assembled.assembler);
-    observe_cubins(link->observation, &link->assembled.cubins, &link->assembled.assembler.table);
+    report_assembly(&assembled->cubins, &assembled->assembler);
+    observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
+                   reported_version(link, &assembled->assembler));
     observe_stage(link->observation, "assemble", chunk_work(&link->cut.chunks));
     return ok;
+}
+
+/* Cuts the program into one chunk instead. */
+static bool split_whole(const struct link *link, struct cut *cut)
+{
+    const struct split_request wanted = {.wanted = 1, .arch = link->members.arch};
+
+    cut->replaced = cut->chunks;
+    cut->chunks = (struct chunks){0};
+    return split_program(&cut->chunks, &link->program, &wanted);
+}
+
+/* Assembles the program in one piece as well, and compares. */
+static bool verify(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct cubins whole = {0};
+    bool ok;
+
+    ok = split_whole(link, cut) && assemble_all(link, assembled, &whole) == LINK_OK &&
+         exact_verify((struct bytes){assembled->program.data, assembled->program.size},
+                      (struct bytes){whole.list[0].data, whole.list[0].size});
+    cubins_free(&whole);
+    return ok;
+}
+
+bool middle_join(const struct link *link, struct cut *cut, struct assembled *assembled)
+{
+    struct buffer image = {0};
+    const char *why;
+
+    if (!link->cut.chunks.is_exact)
+        return true;
+    if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
+        assembled->program.data = image.data;
+        assembled->program.size = image.size;
+        return !link->request->verify_split || verify(link, cut, assembled);
+    }
+    buffer_free(&image);
+    diag_info("The program is assembled in one piece: %s", why);
+    cubins_free(&assembled->cubins);
+    return split_whole(link, cut) && assemble(link, assembled);
 }

@@ -3,8 +3,8 @@
 #include "link/read_cubins.h"
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "link/system.h"
+#include "diag/diag.h"
+#include "link/cudadevrt.h"
 
 /* So many bytes are worth a thread: a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
@@ -102,7 +102,7 @@ static bool keep_read(struct readings *readings)
         ok &= reading->ok;
         if (reading->is_optional) {
             link->has_system = true;
-            system_add_names(&link->system_names, reading->cubin);
+            cudadevrt_add_names(&link->system_names, reading->cubin);
         }
         link->member_cubins[kept++] = *reading->cubin;
     }

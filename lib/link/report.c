@@ -7,16 +7,16 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/standard.h"
+#include "diag/diag.h"
 #include "options/embedded.h"
+#include "output/std_streams.h"
 
 static const char *const role_names[] = {
     [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
-    [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",
+    [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
 };
 
-static const char *kind_name(uint16_t kind)
+static const char *kind_name(uint32_t kind)
 {
     switch (kind) {
     case FATBIN_PTX:
@@ -25,6 +25,8 @@ static const char *kind_name(uint16_t kind)
         return "ELF";
     case FATBIN_NVVM:
         return "LTO-IR";
+    case FATBIN_BITCODE:
+        return "LLVM bitcode";
     default:
         return "unknown kind";
     }
@@ -93,19 +95,24 @@ void report_chunks(const struct chunks *chunks, const struct program *program,
 
 bool report_explanation(struct text explanation)
 {
-    return explanation.size == 0 || standard_print(explanation);
+    return explanation.size == 0 || std_streams_print(explanation);
 }
 
-void report_assembly(const struct cubins *cubins, const struct assembler *assembler)
+void report_assembly(const struct cubins *cubins, struct assembler *assembler)
 {
-    if (cubins->count == 0)
+    const char *version;
+
+    if (cubins->count == 0 || context_get()->verbose < 2)
+        return;
+    version = assembler_version(assembler);
+    if (!version)
         return;
     if (cubins->threads)
         diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
-                     assembler->table.version, cubins->count, cubins->threads);
+                     version, cubins->count, cubins->threads);
     else
-        diag_verbose("assembler %s %s, %zu chunks elsewhere", assembler->table.name,
-                     assembler->table.version, cubins->count);
+        diag_verbose("assembler %s %s, %zu chunks elsewhere", assembler->table.name, version,
+                     cubins->count);
 }
 
 bool report_cache(struct cache *cache)
@@ -116,7 +123,7 @@ bool report_cache(struct cache *cache)
 
     context_defer(&cleanup, buffer_cleanup, &text);
     cache_describe(cache, &text);
-    ok = standard_print(buffer_view(&text));
+    ok = std_streams_print(buffer_view(&text));
     context_clean(&cleanup);
     return ok;
 }
@@ -126,7 +133,7 @@ bool report_callgraph(const struct merge_report *report, enum callgraph_form for
     if (report->callgraph.size == 0)
         return true;
     if (form == CALLGRAPH_DOT)
-        return standard_print(buffer_view(&report->callgraph));
+        return std_streams_print(buffer_view(&report->callgraph));
     if (diag_text(buffer_view(&report->callgraph)))
         return true;
     diag_fatal("Could not write to the standard error output: %s", strerror(errno));
@@ -158,7 +165,7 @@ static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
     diag_summary("used %" PRIu32 " registers, used %" PRIu32 " barriers, %" PRIu32
                  " stack, %" PRIu32 " bytes smem%s, 0 bytes lmem%s",
                  kernel->registers, kernel->barriers,
-                 kernel->stack == UINT32_MAX ? 0 : kernel->stack,
+                 kernel->stack == UINT32_MAX ? kernel->frame : kernel->stack,
                  kernel->shared - (is_mercury ? kernel->reserved : 0), banks, references);
 }
 

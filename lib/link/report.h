@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "assemble/assemble.h"
-#include "assembler/registry.h"
+#include "assemble/registry.h"
 #include "input/member.h"
 #include "merge/merge.h"
 #include "options/consensus.h"
@@ -28,7 +28,7 @@ void report_chunks(const struct chunks *chunks, const struct program *program,
 bool report_explanation(struct text explanation);
 
 /* Phase II: assembler, threads, time per chunk. */
-void report_assembly(const struct cubins *cubins, const struct assembler *assembler);
+void report_assembly(const struct cubins *cubins, struct assembler *assembler);
 
 /* What was found in the cache, and what was not, on standard output. False when that cannot be
  * written. */
@@ -39,8 +39,8 @@ bool report_cache(struct cache *cache);
 bool report_callgraph(const struct merge_report *report, enum callgraph_form form);
 
 /* What was removed, and in the words and the order of `nvlink -v` memory and kernels: the kernels
- * from the last one on; a stack that is not known as 0; of targets from sm_100 on, neither
- * constants nor the driver's share of shared memory. */
+ * from the last one on; of a stack that is not known (recursion) the kernel's own frame; of targets
+ * from sm_100 on, neither constants nor the driver's share of shared memory. */
 void report_image(const struct merge_report *report, struct arch arch);
 
 #endif

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
-#include "base/tar.h"
+#include "diag/diag.h"
+#include "output/tar.h"
 
 struct reproduction {
     struct arena arena;
@@ -168,11 +168,14 @@ static void describe(struct reproduction *reproduction, const struct assembler_r
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};
     struct buffer *version = &reproduction->version;
     struct utsname system;
+    const char *assembler = NULL;
 
     buffer_string(version, "minilink " MINILINK_VERSION "\n");
     if (assembler_try(&reproduction->assembler, request))
+        assembler = assembler_try_version(&reproduction->assembler);
+    if (assembler)
         buffer_printf(version, "assembler: %s, %s\n", reproduction->assembler.table.name,
-                      reproduction->assembler.table.version);
+                      assembler);
     else
         buffer_printf(version, "assembler: %s, which could not be opened\n",
                       request->name ? request->name : "builtin");

@@ -32,6 +32,10 @@ void front_release(struct link *link);
 
 /* middle.c: from the program to its cubins */
 
+/* Starts ptxas while LTO-IR is compiled, where it is certain to be wanted and nobody else has a
+ * claim to the CPU. */
+void middle_start_ahead(const struct link *link, struct assembled *assembled);
+
 /* Cuts the program into chunks. */
 bool middle_split(const struct link *link, struct cut *cut);
 
@@ -41,6 +45,14 @@ bool middle_is_single(const struct link *link);
 
 /* Makes a cubin of every chunk. */
 bool middle_assemble(const struct link *link, struct assembled *assembled);
+
+/* Joins the chunks' cubins of an exact split to the whole program's. Where they do not fit together
+ * the program is cut and assembled anew, in one piece, with an info that says why. */
+bool middle_join(const struct link *link, struct cut *cut, struct assembled *assembled);
+
+/* The program's only cubin, be it that chunks' cubins were joined to it; NULL when there are
+ * several. */
+const struct chunk_cubin *middle_program(const struct link *link);
 
 /* Whether the only cubin is the whole link's result already. */
 bool middle_is_finished(const struct link *link);

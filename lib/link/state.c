@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/name_list.h"
-#include "link/whole.h"
+#include "link/link_cache.h"
 
 bool state_has_user_cubins(const struct link *link)
 {
@@ -31,9 +31,37 @@ bool state_keeps_exported(const struct link *link)
            (!assembler || strcmp(assembler, "ptxas") != 0);
 }
 
+/* Only of ptxas is it known that a program of its own is finished code. */
+static bool wants_exact(const struct link_request *request)
+{
+    const char *assembler = request->assembler.name;
+
+    return request->split_mode == SPLIT_MODE_EXACT ||
+           (request->split_mode == SPLIT_MODE_AUTO && !request->assembler.own && assembler &&
+            strcmp(assembler, "ptxas") == 0);
+}
+
+bool state_may_be_exact(const struct link *link)
+{
+    return wants_exact(link->request) && state_is_program(link);
+}
+
+/* Where chunks are whole programs LTO-IR is compiled as in a link that is not split. */
 bool state_is_split(const struct link *link)
 {
-    return link->agreement.split_compile_extended != 1 || link->request->chunk_count > 1;
+    return link->agreement.split_compile_extended != 1 ||
+           (link->request->chunk_count > 1 && !state_may_be_exact(link));
+}
+
+/* Where the code must be what another part of the link or a debugger asks for, it is one piece. */
+bool state_is_exact(const struct link *link)
+{
+    const struct link_request *request = link->request;
+    const struct entry_selection *entries = &link->entries;
+
+    return state_may_be_exact(link) && link->members.cubin_count == 0 && !state_is_sass(link) &&
+           !link->agreement.debug && !request->emit_ptx && request->output_abi == MERGE_ABI_AUTO &&
+           !entries->is_compile_only && !entries->is_extensible && !entries->is_patch;
 }
 
 bool state_is_sass(const struct link *link)
@@ -61,7 +89,8 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
     for (size_t i = 0; i < link->members.count; i++) {
         const struct member *member = &link->members.list[i];
 
-        if (member->role == MEMBER_LTO || (of_ptx && member->role == MEMBER_PTX))
+        if (member->role == MEMBER_LTO ||
+            (of_ptx && (member->role == MEMBER_PTX || member->role == MEMBER_BITCODE)))
             name_list_add(&list, member->name);
     }
     return name_list_text(name, &list, arena);
@@ -80,12 +109,35 @@ bool state_find_library(struct link *link)
     return link->has_library_key;
 }
 
+bool state_find_llvm(struct link *link)
+{
+    if (link->llvm_library && link->cache && !link->has_llvm_key)
+        link->has_llvm_key = bitcode_identify(&link->llvm_key, link->llvm_library, link->cache);
+    return link->has_llvm_key;
+}
+
+bool state_is_void(const struct link *link)
+{
+    return link->lto.ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
+           !link->used.has_parts;
+}
+
+/* An exact split that was not asked for shows in nothing but the time it takes. */
+static bool has_split(const struct link *link)
+{
+    return link->cut.chunks.count > 1 &&
+           (!link->cut.chunks.is_exact || link->agreement.split_compile_extended != 1);
+}
+
+bool state_has_merge(const struct link *link)
+{
+    return !state_is_program(link) || link->lto.ptx.size == 0 || link->member_cubin_count > 0 ||
+           has_split(link) || state_is_void(link);
+}
+
 bool state_lists_last_first(const struct link *link)
 {
-    if (link->whole.is_found)
-        return link->whole.lists_last_first;
-    return link->members.lto_count > 0 && link->members.cubin_count == 0 &&
-           !link->request->relocatable;
+    return link->whole.is_found ? link->whole.lists_last_first : !state_has_merge(link);
 }
 
 struct spread state_spread(const struct link *link)
@@ -98,7 +150,7 @@ struct spread state_spread(const struct link *link)
 
 void state_free(struct link *link)
 {
-    whole_free(&link->whole);
+    link_cache_free(&link->whole);
     observe_close(link->observation);
     merge_report_free(&link->merged.report);
     image_free(&link->merged.image);
@@ -111,8 +163,10 @@ void state_free(struct link *link)
     arena_free(&link->assembled.arena);
     arena_free(&link->cubin_arena);
     cubins_free(&link->assembled.cubins);
+    free(link->assembled.program.data);
     assembler_close(&link->assembled.assembler);
     chunks_free(&link->cut.chunks);
+    chunks_free(&link->cut.replaced);
     buffer_free(&link->cut.explanation);
     table_free(&link->system_names);
     program_free(&link->program);
@@ -120,8 +174,10 @@ void state_free(struct link *link)
     arena_free(&link->entries_arena);
     arena_free(&link->sources_arena);
     free(link->lto_library);
+    free(link->llvm_library);
     used_free(&link->used);
     members_free(&link->members);
     inputs_close(&link->inputs);
     cache_close(link->cache);
+    watch_free(link->watch);
 }

@@ -5,13 +5,14 @@
 #include "assemble/assemble.h"
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/diag_record.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
+#include "diag/diag_record.h"
 #include "input/member.h"
 #include "input/used.h"
 #include "link/link.h"
+#include "lto/bitcode.h"
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"
@@ -21,6 +22,7 @@
 /* What splitting makes. */
 struct cut {
     struct chunks chunks;
+    struct chunks replaced; /* that `chunks` came instead of: one for those of an exact split */
     struct buffer explanation;
 };
 
@@ -29,7 +31,8 @@ struct assembled {
     struct arena arena; /* for the assembler's options */
     struct assembler assembler;
     struct cubins cubins;
-    bool is_in_parts; /* a whole program's cubin would have the wrong form */
+    struct chunk_cubin program; /* the whole program, made of the chunks of an exact split */
+    bool is_in_parts;           /* a whole program's cubin would have the wrong form */
 };
 
 /* What merging makes. */
@@ -61,6 +64,7 @@ struct whole {
  * leave is const for the stages behind, each of which makes one result. */
 struct link {
     const struct link_request *request;
+    struct watch *watch; /* what the result depends on, see changes.h */
     struct cache *cache; /* what earlier links have made, or NULL */
     struct inputs inputs;
     struct members members;
@@ -68,13 +72,17 @@ struct link {
     struct arena entries_arena;
     struct used_names used;
     struct agreement agreement;
-    char *lto_library;            /* libnvJitLink, where LTO-IR is linked */
+    char *lto_library;         /* libnvJitLink, where LTO-IR is linked */
+    char *llvm_library;        /* libLLVM, where there may be bitcode to compile */
+    struct cache_key llvm_key; /* of state_find_llvm() */
+    bool has_llvm_key;
     struct cache_key library_key; /* of state_find_library() */
     bool has_library_key;
     struct inflation ptx_inflation; /* what the members give when they are decompressed */
     struct inflation cubin_inflation;
-    struct lto_result lto;      /* what libnvJitLink made of the LTO-IR, in sources_arena */
-    struct arena sources_arena; /* the program's PTX; gone once the chunks have theirs */
+    struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
+    struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
+    struct arena sources_arena;    /* the program's PTX; gone once the chunks have theirs */
     struct program program;
     struct arena cubin_arena;
     struct cubin *member_cubins; /* of the members with that role, read */
@@ -103,6 +111,13 @@ bool state_has_ptx(const struct link *link);
 /* True when the program may become several chunks. */
 bool state_is_split(const struct link *link);
 
+/* True under -lto where chunks of the program may become whole programs; how LTO-IR is compiled and
+ * what is marked in PTX depends on that, before it is known whether they do. */
+bool state_may_be_exact(const struct link *link);
+
+/* True when chunks, if there are several, are to be whole programs. */
+bool state_is_exact(const struct link *link);
+
 /* True where only the target's instructions are wanted and there would be more (--binary-kind). */
 bool state_is_sass(const struct link *link);
 
@@ -125,8 +140,18 @@ bool state_is_program(const struct link *link);
 /* Finds out, once, which libnvJitLink it is. False when there is none, or nothing of it is kept. */
 bool state_find_library(struct link *link);
 
-/* Whether the list of modules has the last input first: where the program comes from LTO-IR alone.
- */
+/* The same for libLLVM. */
+bool state_find_llvm(struct link *link);
+
+/* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
+ * lists have dropped all that there was, the program is a whole one. Wants the chunks. */
+bool state_is_void(const struct link *link);
+
+/* Whether nvlink merges here, and so tells of kernels under -v. Measured: it does not where LTO-IR
+ * becomes one finished cubin, without a split and without other code. Wants the chunks. */
+bool state_has_merge(const struct link *link);
+
+/* Whether the list of modules has the last input first, as nvlink's where it does not merge. */
 bool state_lists_last_first(const struct link *link);
 
 /* What messages call a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with the

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/exec.h"
+#include "diag/diag.h"
 #include "lto/lto.h"
+#include "os/exec.h"
 
 /* Members of a group stand side by side. */
 bool lto_refuse_alone(const struct members *members)
 {
-    bool ok = true;
+    size_t refused = 0;
 
     for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
         const struct member *lto = NULL;
@@ -33,13 +33,16 @@ bool lto_refuse_alone(const struct members *members)
             diag_info("Member '%s' is left out: it is LTO-IR without PTX beside it", lto->name);
             continue;
         }
+        if (refused++ > 0 && diag_folds())
+            continue;
         diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
                    "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
                    "toolkit is",
                    lto->name, members->arch.sm);
-        ok = false;
     }
-    return ok;
+    if (refused > 1 && diag_folds())
+        diag_note("so are %zu more; -v names them", refused - 1);
+    return refused == 0;
 }
 
 bool lto_is_partial(const struct members *members)
@@ -49,8 +52,9 @@ bool lto_is_partial(const struct members *members)
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 
-        if ((member->role != MEMBER_PTX && member->role != MEMBER_CUBIN) || member->is_system ||
-            (last && strcmp(last, member->object_name) == 0))
+        if ((member->role != MEMBER_PTX && member->role != MEMBER_CUBIN &&
+             member->role != MEMBER_BITCODE) ||
+            member->is_system || (last && strcmp(last, member->object_name) == 0))
             continue;
         last = member->object_name;
         diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",
@@ -122,17 +126,19 @@ static void write_member(struct writer *writer, struct job_input *input,
     write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));
 }
 
-int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members)
+int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
+                     enum member_role role)
 {
-    struct job_input *list = arena_alloc(arena, members->lto_count, sizeof *list);
+    size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;
+    struct job_input *list = arena_alloc(arena, most, sizeof *list);
     struct writer writer = {.fd = exec_memory_file("minilink-lto-inputs")};
     size_t count = 0;
 
     if (writer.fd < 0)
         context_raise(LINK_NO_MEMORY);
     for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_LTO)
+        if (members->list[i].role == role)
             write_member(&writer, &list[count++], &members->list[i]);
-    *inputs = (struct job_inputs){list, count};
+    *inputs = (struct job_inputs){list, count, role == MEMBER_BITCODE};
     return writer.fd;
 }

@@ -1,4 +1,4 @@
-/* inputs.h: the members whose LTO-IR is compiled, in one file. */
+/* inputs.h: the members whose LTO-IR or bitcode is compiled, in one file. */
 #ifndef MINILINK_LTO_INPUTS_H
 #define MINILINK_LTO_INPUTS_H
 
@@ -11,9 +11,11 @@
 /* Whether code takes part that LTO does not see. Tells who brings it. */
 bool lto_is_partial(const struct members *members);
 
-/* Writes the LTO-IR of all members with that role to a file in memory, which it returns, and lists
- * it, in `arena`. A fatbin entry stands there in a container of its own, byte for byte with its
- * header, which the library needs to read it. Raises LINK_NO_MEMORY where there is no room. */
-int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members);
+/* Writes the LTO-IR, or bitcode, of all members with `role` to a file in memory, which it returns,
+ * and lists it, in `arena`. A fatbin entry stands there in a container of its own, byte for byte
+ * with its header, which the library needs to read it. Raises LINK_NO_MEMORY where there is no
+ * room. */
+int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
+                     enum member_role role);
 
 #endif

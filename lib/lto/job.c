@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
 
 #define FORMAT "1"
 
@@ -23,13 +23,16 @@ void job_write(struct buffer *words, const char *library, const char *const *opt
                size_t option_count, const struct job_inputs *inputs)
 {
     add_word(words, "format", FORMAT);
-    add_word(words, "library", library);
+    add_word(words, inputs->is_bitcode ? "llvm" : "library", library);
     for (size_t i = 0; i < option_count; i++)
         add_word(words, "option", options[i]);
     for (size_t i = 0; i < inputs->count; i++) {
         const struct job_input *input = &inputs->list[i];
 
-        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64, input->is_fatbin ? "fatbin" : "ltoir",
+        buffer_printf(words, "input=%s %" PRIu64 " %" PRIu64,
+                      inputs->is_bitcode ? "bitcode"
+                      : input->is_fatbin ? "fatbin"
+                                         : "ltoir",
                       input->offset, input->size);
         buffer_char(words, '\0');
     }
@@ -50,12 +53,12 @@ static bool take_number(const char **text, uint64_t *number)
     return true;
 }
 
-static bool take_input(struct nvjitlink_input *input, const char *text, struct bytes inputs)
+static bool take_input(struct lto_input *input, const char *text, struct bytes inputs)
 {
     uint64_t offset, size;
 
     input->is_fatbin = strncmp(text, "fatbin ", 7) == 0;
-    if (!input->is_fatbin && strncmp(text, "ltoir ", 6) != 0)
+    if (!input->is_fatbin && strncmp(text, "ltoir ", 6) != 0 && strncmp(text, "bitcode ", 8) != 0)
         return false;
     text = strchr(text, ' ') + 1;
     if (!take_number(&text, &offset) || !take_number(&text, &size) || *text)
@@ -72,7 +75,7 @@ static const char *value_of(const char *word, const char *key)
 }
 
 /* Takes one word. False when it is none that is known. */
-static bool take_word(struct nvjitlink_job *job, const char **options, struct nvjitlink_input *list,
+static bool take_word(struct lto_job *job, const char **options, struct lto_input *list,
                       const char *word, struct bytes inputs)
 {
     const char *value;
@@ -83,8 +86,11 @@ static bool take_word(struct nvjitlink_job *job, const char **options, struct nv
         return take_input(&list[job->input_count++], value, inputs);
     else if (!job->library && (value = value_of(word, "library")))
         job->library = value;
+    else if (!job->library && (value = value_of(word, "llvm")))
+        job->library = value;
     else
         return false;
+    job->is_llvm |= strncmp(word, "llvm=", 5) == 0;
     return true;
 }
 
@@ -97,31 +103,30 @@ static size_t count_words(struct bytes words)
     return count;
 }
 
-bool job_read(struct nvjitlink_job *job, struct arena *arena, const char *path, struct bytes words,
+bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,
               struct bytes inputs)
 {
     static const char first[] = "format=" FORMAT;
     const char *word = (const char *)words.data, *end = word + words.size;
     size_t count = count_words(words);
     const char **options = arena_zalloc(arena, count + 1, sizeof *options);
-    struct nvjitlink_input *list = arena_zalloc(arena, count + 1, sizeof *list);
+    struct lto_input *list = arena_zalloc(arena, count + 1, sizeof *list);
 
-    *job = (struct nvjitlink_job){.options = options, .inputs = list, .answer = -1};
+    *job = (struct lto_job){.options = options, .inputs = list, .answer = -1};
     if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0') {
-        diag_fatal("'%s' is no job for libnvJitLink: it does not begin with '%s', or is cut", path,
-                   first);
+        diag_fatal("'%s' is no job: it does not begin with '%s', or is cut", path, first);
         return false;
     }
     for (word += sizeof first; word < end; word += strlen(word) + 1) {
         if (take_word(job, options, list, word, inputs))
             continue;
-        diag_fatal("Job '%s' for libnvJitLink has a word at offset %zu that is not understood, or "
+        diag_fatal("Job '%s' has a word at offset %zu that is not understood, or "
                    "names bytes that its inputs do not have",
                    path, (size_t)(word - (const char *)words.data));
         return false;
     }
     if (job->library)
         return true;
-    diag_fatal("Job '%s' for libnvJitLink names no library", path);
+    diag_fatal("Job '%s' names no library", path);
     return false;
 }

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/table.h"
+#include "diag/diag.h"
 #include "input/used.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -22,6 +23,9 @@ struct collector {
     size_t capacity;
     struct table seen;
     struct inflation inflation;
+    uint32_t module;             /* at hand */
+    struct lto_kernels *kernels; /* where one text has all of them, and */
+    struct text whole;           /* this text */
     /* the member at hand, PTX */
     const struct member *member;
     struct arena text;
@@ -43,6 +47,7 @@ static void add(struct collector *collector, struct lto_kernel kernel)
         return;
     kernel.name = arena_text(collector->arena, kernel.name);
     kernel.cost += kernel.cost == 0;
+    kernel.module = collector->module;
     table_set(&collector->seen, kernel.name, (uint32_t)collector->count);
     ARRAY_PUSH(collector->list, collector->count, collector->capacity) = kernel;
 }
@@ -132,6 +137,7 @@ static bool add_from_ptx(struct collector *collector)
 
         if (members->list[i].role != MEMBER_LTO)
             continue;
+        collector->module++;
         ptx = find_ptx(members, i);
         if (!ptx || !add_member(collector, ptx))
             return false;
@@ -171,16 +177,8 @@ static size_t list_regions(struct region *regions, const struct members *members
 /* Bytes in regions that begin before `end`. */
 static uint64_t bytes_before(const struct region *regions, size_t count, const uint8_t *end)
 {
-    size_t low = 0, high = count;
+    size_t low = SEARCH_FIRST_NOT(count, at, (uintptr_t)regions[at].start < (uintptr_t)end);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if ((uintptr_t)regions[middle].start < (uintptr_t)end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low ? regions[low - 1].bytes : 0;
 }
 
@@ -206,28 +204,100 @@ static void add_from_lists(struct collector *collector, const struct used_set *s
     }
 }
 
-size_t lto_kernels_list(struct lto_kernel **kernels, struct arena *arena,
-                        const struct lto_request *request)
+/* False when the kernels are not known. */
+static bool collect(struct collector *collector)
+{
+    const struct lto_request *request = collector->request;
+
+    if (add_from_ptx(collector))
+        return true;
+    collector->count = 0;
+    table_free(&collector->seen);
+    collector->seen = (struct table){0};
+    if (!request->used->has_lists || request->used->has_parts || !request->is_split)
+        return false;
+    add_from_lists(collector, &request->used->kernels);
+    return true;
+}
+
+static void take_list(struct lto_kernels *kernels, const struct collector *collector)
+{
+    kernels->count = collector->count;
+    if (collector->count)
+        kernels->list =
+            arena_copy(collector->arena, collector->list, collector->count, sizeof *kernels->list);
+}
+
+bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
+                      const struct lto_request *request)
 {
     struct collector collector = {
         .request = request, .arena = arena, .inflation = {.limit = request->inflation_limit}};
     struct context_cleanup cleanup;
-    size_t count = SIZE_MAX;
+    bool ok;
 
     context_defer(&cleanup, free_collector, &collector);
-    if (!add_from_ptx(&collector)) {
-        collector.count = 0;
-        table_free(&collector.seen);
-        collector.seen = (struct table){0};
-        if (request->used->has_lists && !request->used->has_parts)
-            add_from_lists(&collector, &request->used->kernels);
-        else
-            collector.count = SIZE_MAX;
-    }
-    count = collector.count;
-    *kernels = count == SIZE_MAX || count == 0
-                   ? NULL
-                   : arena_copy(arena, collector.list, count, sizeof **kernels);
+    ok = collect(&collector);
+    if (ok)
+        take_list(kernels, &collector);
+    for (size_t i = 0; i < kernels->count; i++)
+        table_add(&kernels->places, kernels->list[i].name, (uint32_t)i);
     context_clean(&cleanup);
-    return count;
+    return ok;
+}
+
+static enum link_code read_text(void *argument)
+{
+    struct collector *collector = argument;
+    struct ptx_module *module = arena_zalloc(collector->arena, 1, sizeof *module);
+    struct text text = collector->whole;
+    size_t offset = 0;
+
+    if (!module_parse(module, collector->arena, "lto.ptx", text, &offset))
+        return LINK_OK;
+    add_items(collector, module);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        bool is_function = item->kind == PTX_FUNCTION;
+
+        if (is_function || item->kind == PTX_VARIABLE)
+            table_add(is_function && !item->is_definition ? &collector->kernels->declarations
+                                                          : &collector->kernels->places,
+                      item->name, (uint32_t)i);
+    }
+    collector->is_read = true;
+    return LINK_OK;
+}
+
+bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
+                      const struct lto_request *request, struct text ptx)
+{
+    struct collector collector = {
+        .request = request, .arena = arena, .kernels = kernels, .whole = ptx};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_collector, &collector);
+    diag_silence(read_text, &collector);
+    if (collector.is_read)
+        take_list(kernels, &collector);
+    kernels->is_one_text = true;
+    context_clean(&cleanup);
+    return collector.is_read;
+}
+
+struct parts_rank lto_kernels_rank(const void *argument, struct text name, bool is_declaration)
+{
+    const struct lto_kernels *kernels = argument;
+    uint32_t place = table_find(is_declaration ? &kernels->declarations : &kernels->places, name);
+
+    if (place == TABLE_NONE)
+        return PARTS_NO_RANK;
+    return (struct parts_rank){kernels->is_one_text ? 0 : kernels->list[place].module, place};
+}
+
+void lto_kernels_free(struct lto_kernels *kernels)
+{
+    table_free(&kernels->places);
+    table_free(&kernels->declarations);
+    *kernels = (struct lto_kernels){0};
 }

@@ -10,20 +10,22 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/events.h"
 #include "base/memory.h"
+#include "diag/diag.h"
+#include "diag/events.h"
 #include "input/used.h"
-#include "lto/deal.h"
 #include "lto/inputs.h"
-#include "lto/kept.h"
 #include "lto/kernels.h"
+#include "lto/lto_cache.h"
+#include "lto/name_pass.h"
 #include "lto/options.h"
 #include "lto/part.h"
+#include "lto/partition.h"
+#include "lto/parts.h"
 #include "lto/report.h"
+#include "pool/child_tokens.h"
 #include "pool/fit.h"
 #include "pool/pool.h"
-#include "ptx/parts.h"
 
 /* What a compilation may take (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB
  * for 837 KB, 70 MiB for a sixteenth of its kernels). */
@@ -40,13 +42,12 @@ struct compilation {
     bool is_partial;
     struct job_inputs inputs;
     int inputs_fd;
-    struct lto_kernel *kernels;
-    size_t kernel_count;
+    struct lto_kernels kernels;
     struct lto_share *shares; /* what each part is given; NULL = one part, given all */
     struct parts_run run;
     uint32_t threads; /* that were really used */
     size_t failed;    /* the first part that failed */
-    struct nvjitlink_answer *answers;
+    struct lto_answer *answers;
     struct table said;
     struct cache_key common; /* of the parts' keys, when there is a cache */
 };
@@ -59,6 +60,7 @@ static void free_compilation(void *argument)
     if (compilation->inputs_fd >= 0)
         close(compilation->inputs_fd);
     table_free(&compilation->said);
+    lto_kernels_free(&compilation->kernels);
     buffer_free(&compilation->buffer);
     arena_free(&compilation->arena);
 }
@@ -67,6 +69,7 @@ static void free_compilation(void *argument)
 static const char *count_parts(struct compilation *compilation, uint32_t *count)
 {
     const struct lto_request *request = compilation->request;
+    uint64_t bytes = lto_kernels_bytes(request->members);
 
     *count = 1;
     if (request->jobs == 1)
@@ -81,21 +84,23 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
         return "other code takes part, which may call any function";
     if (lto_options_name_kernels(request))
         return "-Xnvvm says what host code uses";
-    compilation->kernel_count =
-        lto_kernels_list(&compilation->kernels, &compilation->arena, request);
-    if (compilation->kernel_count == SIZE_MAX)
-        return "its kernels are not known, without PTX beside it or lists in host objects";
-    if (compilation->kernel_count < 2)
-        return compilation->kernel_count ? "it has one kernel" : "it has no kernels";
-    *count = request->jobs
-                 ? request->jobs
-                 : deal_part_count(lto_kernels_bytes(request->members), compilation->kernel_count);
+    *count = request->jobs ? request->jobs : partition_part_count(bytes, SIZE_MAX);
     if (*count == 1)
         return "it is too small for more";
-    if (*count > compilation->kernel_count)
-        *count = (uint32_t)compilation->kernel_count;
-    if (*count > DEAL_MOST_PARTS)
-        *count = DEAL_MOST_PARTS;
+    if (!lto_kernels_list(&compilation->kernels, &compilation->arena, request) &&
+        !name_pass_run(&compilation->kernels, &compilation->arena, request, &compilation->inputs,
+                       &compilation->run, &compilation->common))
+        return "its kernels cannot be found out";
+    if (compilation->kernels.count < 2)
+        return compilation->kernels.count ? "it has one kernel" : "it has no kernels";
+    if (!request->jobs)
+        *count = partition_part_count(bytes, compilation->kernels.count);
+    if (*count == 1)
+        return "it is too small for more";
+    if (*count > compilation->kernels.count)
+        *count = (uint32_t)compilation->kernels.count;
+    if (*count > PARTITION_MOST_PARTS)
+        *count = PARTITION_MOST_PARTS;
     return NULL;
 }
 
@@ -106,10 +111,10 @@ static struct text join_names(struct compilation *compilation, const uint32_t *p
     struct buffer *buffer = &compilation->buffer;
 
     buffer->size = 0;
-    for (size_t i = 0; i < compilation->kernel_count; i++)
-        if (parts[i] == part && compilation->kernels[i].is_internal == is_internal)
+    for (size_t i = 0; i < compilation->kernels.count; i++)
+        if (parts[i] == part && compilation->kernels.list[i].is_internal == is_internal)
             buffer_printf(buffer, "%s%.*s", buffer->size ? "," : "",
-                          TEXT_ARG(compilation->kernels[i].name));
+                          TEXT_ARG(compilation->kernels.list[i].name));
     return arena_text(&compilation->arena, buffer_view(buffer));
 }
 
@@ -129,16 +134,17 @@ static void make_parts(struct compilation *compilation, uint32_t count)
         list[i].answer = -1;
     if (count == 1)
         return;
-    parts =
-        deal_kernels(&compilation->arena, compilation->kernels, compilation->kernel_count, count);
+    parts = partition_kernels(&compilation->arena, compilation->kernels.list,
+                              compilation->kernels.count, count);
     compilation->shares = arena_zalloc(&compilation->arena, count, sizeof *compilation->shares);
-    for (size_t i = 0; i < compilation->kernel_count; i++) {
+    for (size_t i = 0; i < compilation->kernels.count; i++) {
         struct lto_part *part = &made[parts[i]];
 
         if (!part->first_kernel)
-            part->first_kernel = arena_string(compilation->texts, compilation->kernels[i].name);
+            part->first_kernel =
+                arena_string(compilation->texts, compilation->kernels.list[i].name);
         part->kernel_count++;
-        list[parts[i]].cost += compilation->kernels[i].cost;
+        list[parts[i]].cost += compilation->kernels.list[i].cost;
     }
     for (uint32_t i = 0; i < count; i++)
         compilation->shares[i] = (struct lto_share){
@@ -161,10 +167,28 @@ static void tell_options(const char *const *options, size_t count, size_t part, 
     }
 }
 
+/* Where the extended option is there, too, it wins, which has been told (options/consensus.h). */
+static void tell_one_thread(const struct compilation *compilation)
+{
+    const struct agreement *agreement = compilation->request->agreement;
+
+    if (agreement->split_compile == 1 || agreement->split_compile_extended != 1)
+        return;
+    if (compilation->shares)
+        diag_info("-split-compile=%d is not used: LTO-IR is compiled in %zu parts (--lto-jobs), "
+                  "each on one thread",
+                  (int)agreement->split_compile, compilation->run.count);
+    else if (compilation->request->is_split)
+        diag_info("-split-compile=%d is not used: in a split link LTO-IR is compiled on one thread",
+                  (int)agreement->split_compile);
+}
+
 static void make_jobs(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;
     bool is_open = compilation->is_partial || request->relocatable;
+
+    tell_one_thread(compilation);
 
     for (size_t i = 0; i < compilation->run.count; i++) {
         const char *const *options;
@@ -172,10 +196,11 @@ static void make_jobs(struct compilation *compilation)
                                    compilation->shares ? &compilation->shares[i] : NULL);
 
         tell_options(options, count, i, compilation->run.count);
+        compilation->run.child_threads = child_tokens_threads(options);
         compilation->buffer.size = 0;
         job_write(&compilation->buffer, request->library, options, count, &compilation->inputs);
         if (request->cache)
-            compilation->run.list[i].key = kept_key(&compilation->common, options, count);
+            compilation->run.list[i].key = lto_cache_key(&compilation->common, options, count);
         compilation->run.list[i].job =
             arena_text(&compilation->arena, buffer_view(&compilation->buffer));
     }
@@ -202,7 +227,7 @@ static uint32_t count_threads(struct compilation *compilation)
 static bool is_out_of_memory(const struct part *part)
 {
     return (part->result.end == EXEC_NOT_STARTED && part->result.code == ENOMEM) ||
-           (part->result.end == EXEC_EXITED && part->result.code == NVJITLINK_NO_MEMORY);
+           (part->result.end == EXEC_EXITED && part->result.code == LTO_NO_MEMORY);
 }
 
 /* Reads the answers up to that of the first part that failed. */
@@ -216,10 +241,10 @@ static void read_answers(struct compilation *compilation, size_t failed)
         struct lto_part *made = &compilation->result->parts[i];
         const struct part *part = &run->list[i];
         bool is_read = part->result.end == EXEC_EXITED && part->result.code == 0 &&
-                       nvjitlink_read(part->answer, compilation->texts, &compilation->answers[i]);
+                       answer_read(part->answer, compilation->texts, &compilation->answers[i]);
 
         if (!is_read) /* such as an answer that is cut */
-            compilation->answers[i].step = NVJITLINK_LOAD;
+            compilation->answers[i].step = LTO_STEP_LOAD;
         run->list[i].succeeded &= is_read;
         made->ptx = compilation->answers[i].ptx;
         made->started = part->started;
@@ -230,8 +255,8 @@ static void read_answers(struct compilation *compilation, size_t failed)
 
 static struct lto_reporter reporter_of(struct compilation *compilation)
 {
-    return (struct lto_reporter){compilation->request->library, &compilation->inputs,
-                                 &compilation->said};
+    return (struct lto_reporter){"libnvJitLink", compilation->request->library,
+                                 &compilation->inputs, &compilation->said};
 }
 
 /* Reports the part that failed. */
@@ -239,7 +264,7 @@ static void report_failed(struct compilation *compilation)
 {
     size_t index = compilation->failed;
     const struct part *part = &compilation->run.list[index];
-    const struct nvjitlink_answer *answer = &compilation->answers[index];
+    const struct lto_answer *answer = &compilation->answers[index];
     const struct lto_reporter reporter = reporter_of(compilation);
 
     if (is_out_of_memory(part))
@@ -249,7 +274,7 @@ static void report_failed(struct compilation *compilation)
     if (answer->errors.data)
         lto_report_failure(&reporter, part, answer);
     else
-        lto_report_death(&reporter, part);
+        lto_report_death(&reporter, part, NULL);
     if (compilation->shares)
         diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%s'", index,
                   compilation->run.count, compilation->result->parts[index].kernel_count,
@@ -337,9 +362,11 @@ static enum parts_answer join_parts(struct compilation *compilation, struct part
     const struct lto_request *request = compilation->request;
     const struct lto_result *result = compilation->result;
     struct text *texts = arena_alloc(&compilation->arena, result->part_count, sizeof *texts);
+    struct parts_order order = {lto_kernels_rank, &compilation->kernels};
     struct parts_request wanted = {.texts = texts,
                                    .count = result->part_count,
-                                   .used = request->used->is_ignored ? NULL : request->used};
+                                   .used = request->used->is_ignored ? NULL : request->used,
+                                   .order = request->is_split ? NULL : &order};
 
     for (size_t i = 0; i < result->part_count; i++)
         texts[i] = result->parts[i].ptx;
@@ -391,7 +418,7 @@ static bool may_lack_kernels(const struct compilation *compilation)
     const struct used_names *used = compilation->request->used;
 
     return compilation->request->members->arch.sm >= 100 && (used->has_lists || used->has_parts) &&
-           compilation->answers[compilation->failed].step == NVJITLINK_COMPLETE;
+           compilation->answers[compilation->failed].step == LTO_STEP_COMPLETE;
 }
 
 /* Once more, with all kernels. */
@@ -441,7 +468,7 @@ static bool compile(struct compilation *compilation)
         return compile_in_one(compilation);
     }
     diag_verbose("LTO-IR of %zu kernels is compiled in %" PRIu32 " parts",
-                 compilation->kernel_count, count);
+                 compilation->kernels.count, count);
     if (run_parts(compilation, count)) {
         if (join(compilation, &ok))
             return ok;
@@ -455,7 +482,7 @@ static bool compile(struct compilation *compilation)
 
 bool lto_identify(struct cache_key *key, const char *library, struct cache *cache)
 {
-    return kept_identify(key, library, cache);
+    return lto_cache_identify(key, "libnvJitLink", library, cache);
 }
 
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
@@ -474,19 +501,21 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                 .cache = request->cache},
     };
     struct context_cleanup cleanup;
-    bool ok;
+    bool is_current, ok;
 
     context_defer(&cleanup, free_compilation, &compilation);
     compilation.is_partial = lto_is_partial(request->members);
     compilation.inputs_fd = compilation.run.inputs =
-        lto_inputs_write(&compilation.inputs, &compilation.arena, request->members);
+        lto_inputs_write(&compilation.inputs, &compilation.arena, request->members, MEMBER_LTO);
     if (request->cache)
-        compilation.common = kept_common(request->library_key, request->members);
-    ok = compile(&compilation);
+        compilation.common =
+            lto_cache_common(request->library_key, request->members, request->distribution);
+    is_current = watch_check(request->watch);
+    ok = is_current && compile(&compilation);
     if (ok) {
         report_parts(&compilation);
         record_parts(result);
     }
     context_clean(&cleanup);
-    return ok ? LINK_OK : LINK_NVVM_ERROR;
+    return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;
 }

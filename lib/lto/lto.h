@@ -16,12 +16,13 @@
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"
-#include "lto/toolkit.h"
+#include "input/watch.h"
 #include "options/consensus.h"
+#include "os/toolkit.h"
 #include "pool/jobserver.h"
 
-struct stop;       /* base/stop.h */
-struct used_names; /* input/used.h */
+struct cancellation; /* os/cancellation.h */
+struct used_names;   /* input/used.h */
 
 /* What code of members with LTO-IR is linked under -lto. */
 enum lto_source {
@@ -60,14 +61,16 @@ struct lto_request {
     uint32_t thread_limit; /* --threads; 0 = none */
     size_t stack_bytes;    /* of each worker; 0 = the system's default */
     enum jobserver_use jobserver;
-    unsigned timeout;         /* seconds for a part; 0 = no limit */
-    uint64_t memory_limit;    /* --memory-limit; 0 = none */
-    uint64_t inflation_limit; /* most bytes of PTX that are looked at for names; 0 = no limit */
-    struct stop *stop;        /* set when the PTX is no longer wanted; or NULL */
-    bool relocatable;         /* -r: everything stays visible */
+    unsigned timeout;          /* seconds for a part; 0 = no limit */
+    uint64_t memory_limit;     /* --memory-limit, as in pool/fit.h */
+    uint64_t inflation_limit;  /* most bytes of PTX that are looked at for names; 0 = no limit */
+    struct cancellation *stop; /* set when the PTX is no longer wanted; or NULL */
+    bool relocatable;          /* -r: everything stays visible */
     const struct distribution *distribution; /* who else compiles parts, or NULL */
     struct cache *cache;                     /* has parts that were compiled before; or NULL */
     const struct cache_key *library_key;     /* of lto_identify(), when there is a cache */
+    struct watch *watch; /* the members' files, which are not looked at any more once they have been
+                            copied and found unchanged */
 };
 
 /* One compilation that was made. */
@@ -89,8 +92,8 @@ struct lto_result {
 
 /* Compiles the LTO-IR of all members with that role. The result lives in `arena`. Where other
  * members take part with PTX or machine code, which may refer to any function, all that is visible
- * stays so ("partial LTO"), and an info names those members. LINK_NVVM_ERROR when that fails, which
- * is reported. */
+ * stays so ("partial LTO"), and an info names those members. LINK_NVVM_ERROR when that fails,
+ * LINK_ENVIRONMENT when an input has changed; both are reported. */
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                            const struct lto_request *request);
 

@@ -13,7 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "input/used.h"
 #include "options/forward.h"
 

@@ -9,14 +9,15 @@
 
 #include "base/clock.h"
 #include "base/context.h"
-#include "base/descriptor.h"
 #include "base/memory.h"
-#include "base/progress.h"
-#include "base/stop.h"
+#include "diag/progress.h"
+#include "lto/answer.h"
 #include "lto/child.h"
-#include "lto/kept.h"
-#include "lto/nvjitlink.h"
-#include "lto/send.h"
+#include "lto/lto_cache.h"
+#include "lto/remote_parts.h"
+#include "os/cancellation.h"
+#include "os/descriptor.h"
+#include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 
 /* Most bytes that are kept of what the library prints. */
@@ -30,25 +31,32 @@
 static void run_child(struct part *part, int job)
 {
     const struct parts_run *run = part->run;
-    const int pass[] = {job, run->inputs, part->answer};
+    const struct child_tokens *tokens = child_tokens_get();
+    const int pass[] = {job, run->inputs, part->answer, tokens ? tokens->fds[0] : -1,
+                        tokens ? tokens->fds[1] : -1};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX];
     const char *program = run->program ? run->program : exec_own_program(own);
     const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,
-        .pass_count = 3,
+        .pass_count = tokens ? 5 : 3,
+        .variable = tokens ? tokens->flags : NULL,
         .fixed_addresses = true,
         .output_limit = OUTPUT_LIMIT,
         .timeout = run->timeout,
         .cancelled = &part->cancelled,
     };
 
+    if (tokens && tokens->error) {
+        part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = tokens->error};
+        return;
+    }
     for (int i = 0; i < 3; i++)
         snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
     exec_run(&request, &part->result);
     part->succeeded = part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED &&
-                      nvjitlink_succeeded(part->answer);
+                      answer_succeeded(part->answer);
 }
 
 static void give_up_behind(struct part *part)
@@ -86,7 +94,7 @@ static void run_part(void *argument)
     part->nanoseconds = clock_now() - part->started;
     progress_done(part->cost);
     if (part->succeeded)
-        kept_keep(part->run->cache, part);
+        lto_cache_keep(part->run->cache, part);
     else
         give_up_behind(part);
 }
@@ -98,7 +106,7 @@ static uint32_t priority_of(uint64_t cost)
 }
 
 /* Makes tasks of the parts that are not in the cache, and returns their number. */
-static size_t make_tasks(struct dispatch_task *tasks, struct parts_run *run, uint64_t *cost)
+static size_t make_tasks(struct pool_task *tasks, struct parts_run *run, uint64_t *cost)
 {
     size_t count = 0;
 
@@ -106,10 +114,10 @@ static size_t make_tasks(struct dispatch_task *tasks, struct parts_run *run, uin
         struct part *part = &run->list[i];
 
         part->run = run;
-        if (kept_find(run->cache, part))
+        if (lto_cache_find(run->cache, part))
             continue;
         *cost += part->cost;
-        tasks[count++] = (struct dispatch_task){run_part, part, priority_of(part->cost)};
+        tasks[count++] = (struct pool_task){run_part, part, priority_of(part->cost)};
     }
     return count;
 }
@@ -128,23 +136,24 @@ static uint32_t run_tasks(struct parts_run *run, const struct dispatch_request *
 {
     uint32_t threads = run->threads;
 
-    stop_watch(run->stop, give_up, run);
+    cancellation_watch(run->stop, give_up, run);
     if (run->distribution)
-        send_parts(run);
+        remote_parts_compile(run);
     else
         threads = dispatch_run(wanted);
-    stop_unwatch(run->stop);
+    cancellation_unwatch(run->stop);
     return threads;
 }
 
 uint32_t parts_run(struct parts_run *run)
 {
-    struct dispatch_task *tasks = memory_zalloc(run->count, sizeof *tasks);
+    struct pool_task *tasks = memory_zalloc(run->count, sizeof *tasks);
     struct dispatch_request wanted = {
         .tasks = tasks,
         .threads = run->threads,
         .stack_bytes = run->stack_bytes,
         .jobserver = run->jobserver,
+        .child_threads = run->child_threads,
         .is_cancelled = is_cancelled,
     };
     struct context_cleanup cleanup;
@@ -154,7 +163,7 @@ uint32_t parts_run(struct parts_run *run)
     context_defer(&cleanup, memory_cleanup, &tasks);
     wanted.count = make_tasks(tasks, run, &cost);
     if (wanted.count) {
-        progress_stage("compiling LTO-IR", wanted.count, cost);
+        progress_stage(run->title ? run->title : "compiling LTO-IR", wanted.count, cost);
         threads = run_tasks(run, &wanted);
     }
     if (wanted.count < run->count)

@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/exec.h"
 #include "base/text.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
+#include "os/exec.h"
 #include "pool/jobserver.h"
 
 struct parts_run;
-struct stop; /* base/stop.h */
+struct cancellation; /* os/cancellation.h */
 
 /* Start with {.answer = -1} and what stands first. */
 struct part {
@@ -27,7 +27,7 @@ struct part {
     struct cache_key key; /* when the run has a cache */
 
     struct exec_result result; /* how the child ended; the owner frees its output */
-    int answer;                /* file in memory, for nvjitlink_read; -1 = none */
+    int answer;                /* file in memory, for answer_read; -1 = none */
     bool succeeded;            /* the library did all that it was asked for */
     bool is_found;             /* in the cache: an earlier link had it compiled */
     uint64_t started;          /* of clock_now() */
@@ -43,10 +43,12 @@ struct parts_run {
     size_t count;
     uint32_t threads;
     size_t stack_bytes;
+    uint32_t child_threads; /* that libnvvm is told to use in one part, at most */
     enum jobserver_use jobserver;
+    const char *title;                       /* for progress; NULL = LTO-IR */
     unsigned timeout;                        /* seconds for each part; 0 = no limit */
     const struct distribution *distribution; /* who else runs the parts, or NULL */
-    struct stop *stop;                       /* set when no part is wanted any more; or NULL */
+    struct cancellation *stop;               /* set when no part is wanted any more; or NULL */
     struct cache *cache; /* asked before a part is run, and given what it makes; or NULL */
 };
 

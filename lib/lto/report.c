@@ -10,7 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "lto/nvjitlink.h"
 
 static bool starts_with(struct text line, const char *word)
 {
@@ -55,7 +56,7 @@ static void restore_names(struct buffer *out, struct text line, const struct job
 }
 
 /* One line of a log; the library's own "ERROR: " and the like become the severity. */
-static void report_line(struct text line, bool is_error)
+static void report_line(const char *name, struct text line, bool is_error)
 {
     static const char *const heads[] = {"ERROR: ", "ERROR in ", "ERROR ", "WARNING: ", "INFO: "};
     bool is_warning = starts_with(line, "WARNING") || starts_with(line, "warning");
@@ -68,11 +69,11 @@ static void report_line(struct text line, bool is_error)
         break;
     }
     if (is_warning)
-        diag_warning("libnvJitLink: %.*s", TEXT_ARG(line));
+        diag_warning("%s: %.*s", name, TEXT_ARG(line));
     else if (is_error)
-        diag_error("libnvJitLink: %.*s", TEXT_ARG(line));
+        diag_error("%s: %.*s", name, TEXT_ARG(line));
     else
-        diag_info("libnvJitLink: %.*s", TEXT_ARG(line));
+        diag_info("%s: %.*s", name, TEXT_ARG(line));
 }
 
 static void report_named(const struct lto_reporter *reporter, struct text line, bool is_error)
@@ -82,7 +83,7 @@ static void report_named(const struct lto_reporter *reporter, struct text line, 
 
     context_defer(&cleanup, buffer_cleanup, &named);
     restore_names(&named, line, reporter->inputs);
-    report_line(buffer_view(&named), is_error);
+    report_line(reporter->name, buffer_view(&named), is_error);
     context_clean(&cleanup);
 }
 
@@ -104,8 +105,7 @@ void lto_report_log(const struct lto_reporter *reporter, struct text log, bool i
     }
 }
 
-/* What the library wrote to the standard descriptors, which it should not. */
-static void report_output(const struct lto_reporter *reporter, const struct part *part)
+void lto_report_output(const struct lto_reporter *reporter, const struct part *part)
 {
     const struct text output = {part->result.output, part->result.output_size};
 
@@ -113,49 +113,54 @@ static void report_output(const struct lto_reporter *reporter, const struct part
         lto_report_log(reporter, output, true);
 }
 
-void lto_report_death(const struct lto_reporter *reporter, const struct part *part)
+void lto_report_death(const struct lto_reporter *reporter, const struct part *part,
+                      const char *when)
 {
     const struct exec_result *result = &part->result;
-    const char *library = reporter->library;
+    const char *name = reporter->name, *library = reporter->library;
+    const char *space = when ? " " : "";
 
-    report_output(reporter, part);
+    when = when ? when : "";
+    lto_report_output(reporter, part);
     if (result->end == EXEC_SIGNALED)
-        diag_fatal("libnvJitLink '%s' was killed by signal %d (%s)", library, result->code,
-                   strsignal(result->code));
+        diag_fatal("%s '%s' was killed by signal %d (%s)%s%s", name, library, result->code,
+                   strsignal(result->code), space, when);
     else if (result->end == EXEC_TIMED_OUT)
-        diag_fatal("libnvJitLink '%s' was killed, as it took more than %d s (--lto-timeout)",
-                   library, result->code);
+        diag_fatal("%s '%s' was killed, as it took more than %d s (--lto-timeout)%s%s", name,
+                   library, result->code, space, when);
     else if (result->end == EXEC_NOT_STARTED)
-        diag_fatal("Could not run minilink, for libnvJitLink '%s': %s", library,
+        diag_fatal("Could not run minilink, for %s '%s': %s", name, library,
                    strerror(result->code));
     else
-        diag_fatal("libnvJitLink '%s' ended its process with status %d", library, result->code);
+        diag_fatal("%s '%s' ended its process with status %d%s%s", name, library, result->code,
+                   space, when);
     if (result->end == EXEC_SIGNALED && result->code == SIGKILL)
         diag_note("It had %" PRIu64 " MiB; where memory ran out, --memory-limit= lets fewer run at "
                   "a time",
                   result->peak >> 20);
-    diag_note("--lto-source=ptx links the PTX beside the LTO-IR instead");
+    if (!reporter->inputs->is_bitcode)
+        diag_note("--lto-source=ptx links the PTX beside the LTO-IR instead");
     if (result->end == EXEC_NOT_STARTED ||
         (result->end == EXEC_SIGNALED && result->code == SIGXFSZ))
         context_raise(LINK_ENVIRONMENT);
 }
 
 void lto_report_failure(const struct lto_reporter *reporter, const struct part *part,
-                        const struct nvjitlink_answer *answer)
+                        const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = reporter->inputs;
 
-    report_output(reporter, part);
-    if (answer->step == NVJITLINK_LOAD) {
+    lto_report_output(reporter, part);
+    if (answer->step == LTO_STEP_LOAD) {
         diag_fatal("Could not load libnvJitLink '%s': %.*s", reporter->library,
                    TEXT_ARG(answer->errors));
         context_raise(LINK_ENVIRONMENT);
     }
     lto_report_log(reporter, answer->errors, true);
-    if (answer->step == NVJITLINK_ADD && answer->failed_input < inputs->count)
+    if (answer->step == LTO_STEP_ADD && answer->failed_input < inputs->count)
         diag_fatal("libnvJitLink does not take '%s': %s", inputs->list[answer->failed_input].name,
                    nvjitlink_code_text(answer->code));
-    else if (answer->step == NVJITLINK_CREATE)
+    else if (answer->step == LTO_STEP_CREATE)
         diag_fatal("libnvJitLink does not take the options: %s", nvjitlink_code_text(answer->code));
     else
         diag_fatal("elfLink JIT compile failed: %s",

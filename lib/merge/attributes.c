@@ -11,8 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/ordering.h"
@@ -283,11 +283,6 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
     put_symbol_record(encoder, record->attribute, m->rows->of_symbol[symbol], value);
 }
 
-static bool has_cycle(const struct merging *m, uint32_t kernel)
-{
-    return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
-}
-
 /* `type` tells whether of .nv.info or of its Mercury twin. */
 static void encode_program(struct encoder *encoder, uint32_t type)
 {
@@ -308,7 +303,8 @@ static void encode_program(struct encoder *encoder, uint32_t type)
         uint32_t kernel = m->layout->kernels[i];
 
         put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->rows->of_symbol[kernel],
-                          has_cycle(m, kernel) ? UINT32_MAX : (uint32_t)m->reach[kernel].stack);
+                          reach_is_unbounded(m, kernel) ? UINT32_MAX
+                                                        : (uint32_t)m->reach[kernel].stack);
     }
 }
 
@@ -360,7 +356,7 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel,
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->functions[i].externs.size > 0)
-            lists_add(functions, m->functions[i].order, i);
+            index_lists_add(functions, m->functions[i].order, i);
     if (functions->count > 1)
         qsort(functions->items, functions->count, sizeof *functions->items, compare_orders);
     start_externs(encoder);
@@ -402,7 +398,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
-            lists_add(&reached, m->functions[found[i]].order, found[i]);
+            index_lists_add(&reached, m->functions[found[i]].order, found[i]);
     if (reached.count > 1)
         qsort(reached.items, reached.count, sizeof *reached.items, compare_orders);
     for (size_t i = 0; i < reached.count; i++)
@@ -437,7 +433,8 @@ static void encode_function_record(struct encoder *encoder, const struct found_r
 
     if (record->attribute == EIATTR_EXTERNS) {
         put_externs(encoder);
-    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE && has_cycle(m, function)) {
+    } else if (is_summed && record->attribute == EIATTR_CRS_STACK_SIZE &&
+               reach_is_unbounded(m, function)) {
         put_word_record(encoder, record->attribute, UINT32_MAX);
     } else if (record->attribute != EIATTR_NUM_BARRIERS || m->abi != CUBIN_OLD_ABI_VERSION) {
         if (is_summed && record->attribute == EIATTR_NUM_BARRIERS)
@@ -475,7 +472,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
             put_head(encoder, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, ALIAS_MASK);
         return;
     }
-    if (has_cycle(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
+    if (reach_is_unbounded(m, function) && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
         put_word_record(encoder, EIATTR_CRS_STACK_SIZE, UINT32_MAX);
     put_externs(encoder);
 }
@@ -525,34 +522,4 @@ bool attributes_encode(struct merging *m)
     context_clean(&cleanups[1]);
     context_clean(&cleanups[0]);
     return !m->failed;
-}
-
-static size_t count_cycles(const struct merging *m)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->layout->kernel_count; i++)
-        count += has_cycle(m, m->layout->kernels[i]);
-    return count;
-}
-
-void attributes_warn(const struct merging *m)
-{
-    bool folds = diag_folds() && count_cycles(m) > DIAG_UNFOLDED;
-    size_t count = 0;
-
-    if (m->request->relocatable || m->request->suppress_stack_warning)
-        return;
-    for (size_t i = 0; i < m->layout->kernel_count; i++) {
-        uint32_t kernel = m->layout->kernels[i];
-
-        if (!has_cycle(m, kernel))
-            continue;
-        if (++count > 1 && folds)
-            continue;
-        diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                     TEXT_ARG(m->symbols[kernel].name));
-    }
-    if (count > 1 && folds)
-        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
 }

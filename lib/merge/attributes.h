@@ -17,7 +17,4 @@ void attributes_add_sections(struct merging *m);
  * is for a symbol that has none. */
 bool attributes_encode(struct merging *m);
 
-/* Warns of kernels whose stack cannot be determined. */
-void attributes_warn(const struct merging *m);
-
 #endif

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"
@@ -82,10 +82,11 @@ static void find_users(struct planner *planner)
 
         for (size_t i = 0; i < count; i++)
             if (found[i] < m->symbol_count && planner->block_of[found[i]] != MERGE_NONE)
-                lists_add(&users, planner->block_of[found[i]], k);
+                index_lists_add(&users, planner->block_of[found[i]], k);
     }
-    planner->kernels_of = lists_make(&m->arena, &users, planner->block_count);
-    lists_distinct(&m->arena, &planner->kernels_of, planner->block_count, m->layout->kernel_count);
+    planner->kernels_of = index_lists_make(&m->arena, &users, planner->block_count);
+    index_lists_distinct(&m->arena, &planner->kernels_of, planner->block_count,
+                         m->layout->kernel_count);
     free(users.items);
 }
 

@@ -1,22 +1,16 @@
 /* frames.c: leaves out frame descriptions of functions that are not in the output.
  *
- * .debug_frame is a row of entries, in 64-bit DWARF: u32 0xffffffff, u64 length of what follows,
- * u64 that is all ones in a common entry (CIE) and else, in one function's (FDE), the place of its
- * CIE; behind it stands the function's address. ptxas writes a CIE before every FDE. Measured on
- * nvlink 13.0: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and losing
- * functions are gone, with their CIEs, and the others point to the CIE before them, whatever
- * ptxas's addend says.
- */
+ * Measured on nvlink 13.0: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and
+ * losing functions are gone, with their CIEs, and the others point to the CIE before them, whatever
+ * ptxas's addend says. */
 #include "merge/frames.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
+#include "cubin/frames.h"
 #include "merge/merging_inputs.h"
-
-#define HEAD_SIZE   20u /* escape, length, and place of the CIE */
-#define CIE_POINTER 12u
-#define FDE_ADDRESS 20u
 
 /* A CIE, and the FDEs behind it that stay. */
 struct group {
@@ -49,63 +43,28 @@ static bool stays(const struct pruning *p, uint32_t index)
     return merged->type != STT_FUNC || (p->m->is_live[symbol] && merged->file >= p->file);
 }
 
-/* The bytes of the entry at `at`, or 0. */
-static size_t entry_size(struct bytes data, size_t at)
-{
-    uint32_t escape;
-    uint64_t length;
-
-    if (data.size - at < HEAD_SIZE)
-        return 0;
-    memcpy(&escape, data.data + at, sizeof escape);
-    memcpy(&length, data.data + at + 4, sizeof length);
-    if (escape != UINT32_MAX || length < 8 || length > data.size - at - 12)
-        return 0;
-    return (size_t)length + 12;
-}
-
-static bool is_common(struct bytes data, size_t at)
-{
-    uint64_t id;
-
-    memcpy(&id, data.data + at + CIE_POINTER, sizeof id);
-    return id == UINT64_MAX;
-}
-
 /* Groups of one CIE and one FDE; false when the section is made in another way. */
 static bool find_groups(struct pruning *p)
 {
     struct bytes data = p->cubin->sections[p->section].data;
+    struct frame frame;
 
-    p->groups = arena_alloc(&p->m->arena, data.size / HEAD_SIZE + 1, sizeof *p->groups);
+    p->groups = arena_alloc(&p->m->arena, data.size / FRAMES_LEAST + 1, sizeof *p->groups);
     for (size_t at = 0; at < data.size;) {
-        size_t common = entry_size(data, at);
-        size_t frame = common && common < data.size - at ? entry_size(data, at + common) : 0;
-
-        if (frame < FDE_ADDRESS + 8 || !is_common(data, at) || is_common(data, at + common))
+        if (!frames_next(data, &at, &frame))
             return false;
-        if (stays(p, p->functions[at + common + FDE_ADDRESS])) {
-            p->groups[p->count++] = (struct group){at, at + common + frame, p->size};
-            p->size += common + frame;
-        }
-        at += common + frame;
+        if (!stays(p, p->functions[frame.fde + FRAMES_ADDRESS]))
+            continue;
+        p->groups[p->count++] = (struct group){frame.begin, frame.end, p->size};
+        p->size += frame.end - frame.begin;
     }
     return true;
 }
 
 static const struct group *group_at(const struct pruning *p, uint64_t offset)
 {
-    size_t low = 0;
-    size_t high = p->count;
+    size_t low = SEARCH_FIRST_NOT(p->count, i, p->groups[i].end <= offset);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (p->groups[middle].end <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < p->count && p->groups[low].start <= offset ? &p->groups[low] : NULL;
 }
 

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
-#include "merge/faults.h"
-#include "merge/lists.h"
-#include "merge/losers.h"
+#include "diag/diag.h"
+#include "merge/diagnostics.h"
+#include "merge/index_lists.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
 
 /* Who leads to whom, and the cubin that says so. */
 struct edges {
@@ -42,8 +42,8 @@ struct reading {
 
 static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t file)
 {
-    lists_add(&edges->pairs, from, to);
-    lists_add(&edges->files, from, (uint32_t)file);
+    index_lists_add(&edges->pairs, from, to);
+    index_lists_add(&edges->files, from, (uint32_t)file);
 }
 
 static uint32_t prototype_id(struct reading *reading, struct text text)
@@ -66,24 +66,25 @@ static void give_prototype(struct reading *reading, uint32_t symbol, uint32_t pr
 }
 
 /* The function that a cubin's symbol means; MERGE_NONE when it is none. */
-static uint32_t function_of(const struct merging *m, size_t file, int32_t index)
+static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
 {
-    uint32_t symbol = merging_symbol(m, file, (uint32_t)index);
+    uint32_t symbol = merging_symbol(m, file, index);
 
     return symbol != MERGE_NONE && m->symbols[symbol].type == STT_FUNC ? symbol : MERGE_NONE;
 }
 
-static void read_pair(struct merging *m, struct reading *reading, size_t file, int part,
-                      const int32_t pair[2])
+static void read_entry(struct merging *m, struct reading *reading, size_t file,
+                       const struct callgraph_entry *entry)
 {
-    uint32_t from = function_of(m, file, pair[0]);
+    uint32_t from = function_of(m, file, entry->first);
+    int32_t part = entry->part;
     bool is_speaker;
 
     if (from == MERGE_NONE)
         return;
-    is_speaker = !losers_has(m, file, (uint32_t)pair[0]);
+    is_speaker = !overridden_has(m, file, entry->first);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
-        uint32_t to = function_of(m, file, pair[1]);
+        uint32_t to = function_of(m, file, entry->second);
 
         if (to == MERGE_NONE || !is_speaker)
             return;
@@ -92,19 +93,19 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
         else
             add_edge(&reading->references, from, to, file);
         /* Code may take the address of a copy that lost. */
-        if (part == CALLGRAPH_CANDIDATE && losers_has(m, file, (uint32_t)pair[1]) &&
+        if (part == CALLGRAPH_CANDIDATE && overridden_has(m, file, entry->second) &&
             reading->prototype_of[to] != MERGE_NONE)
-            lists_add(&reading->taken, to, reading->prototype_of[to]);
+            index_lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {
-        uint32_t to = prototype_id(reading, cubin_string(m->cubins[file], (uint32_t)pair[1]));
+        uint32_t to = prototype_id(reading, cubin_string(m->cubins[file], entry->second));
 
         if (part == CALLGRAPH_ADDRESS) {
-            if (!losers_has(m, file, (uint32_t)pair[0]) ||
-                losers_points_at(m, file, (uint32_t)pair[0]))
-                lists_add(&reading->taken, from, to);
+            if (!overridden_has(m, file, entry->first) ||
+                overridden_points_at(m, file, entry->first))
+                index_lists_add(&reading->taken, from, to);
             give_prototype(reading, from, to, file);
         } else if (part == CALLGRAPH_INDIRECT && is_speaker) {
-            lists_add(&reading->called, from, to);
+            index_lists_add(&reading->called, from, to);
         }
     }
 }
@@ -112,17 +113,10 @@ static void read_pair(struct merging *m, struct reading *reading, size_t file, i
 static void read_callgraph(struct merging *m, struct reading *reading, size_t file,
                            struct bytes data)
 {
-    int part = 0;
+    struct callgraph_entry entry = {0};
 
-    for (size_t at = 0; at + 8 <= data.size; at += 8) {
-        int32_t pair[2];
-
-        memcpy(pair, data.data + at, sizeof pair);
-        if (pair[0] == 0 && pair[1] < 0)
-            part = pair[1];
-        else if (part <= CALLGRAPH_DIRECT && part >= CALLGRAPH_CANDIDATE)
-            read_pair(m, reading, file, part, pair);
-    }
+    while (callgraph_next(&data, &entry))
+        read_entry(m, reading, file, &entry);
 }
 
 static void read_prototypes(struct merging *m, struct reading *reading, size_t file,
@@ -134,7 +128,7 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         struct text text;
 
         memcpy(pair, data.data + at, sizeof pair);
-        symbol = function_of(m, file, (int32_t)pair[0]);
+        symbol = function_of(m, file, pair[0]);
         if (symbol == MERGE_NONE)
             continue;
         text = cubin_string(m->cubins[file], pair[1]);
@@ -146,12 +140,12 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
             const struct merged_symbol *function = &m->symbols[symbol];
             uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
 
-            faults_prototype(m, function->name, m->cubins[file]->name, m->cubins[first]->name, text,
-                             m->cubins[reading->prototype_file[symbol]]->name,
-                             reading->prototypes[known]);
+            diagnostics_prototype(m, function->name, m->cubins[file]->name, m->cubins[first]->name,
+                                  text, m->cubins[reading->prototype_file[symbol]]->name,
+                                  reading->prototypes[known]);
             m->failed = true;
         }
-        lists_add(&reading->declared, symbol, prototype);
+        index_lists_add(&reading->declared, symbol, prototype);
     }
 }
 
@@ -166,8 +160,8 @@ static struct merged_lists make_candidates(struct merging *m, const struct merge
     context_defer(&cleanup, memory_cleanup, &pairs.items);
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
         for (uint32_t i = taken->first[symbol]; i < taken->first[symbol + 1]; i++)
-            lists_add(&pairs, taken->items[i], symbol);
-    lists = lists_make(&m->arena, &pairs, prototype_count);
+            index_lists_add(&pairs, taken->items[i], symbol);
+    lists = index_lists_make(&m->arena, &pairs, prototype_count);
     context_clean(&cleanup);
     return lists;
 }
@@ -175,11 +169,11 @@ static struct merged_lists make_candidates(struct merging *m, const struct merge
 /* A caller's entries are distinct in each cubin. */
 static struct merged_lists sort_edges(struct merging *m, const struct edges *edges)
 {
-    struct merged_lists lists = lists_make(&m->arena, &edges->pairs, m->symbol_count);
-    struct merged_lists files = lists_make(&m->arena, &edges->files, m->symbol_count);
+    struct merged_lists lists = index_lists_make(&m->arena, &edges->pairs, m->symbol_count);
+    struct merged_lists files = index_lists_make(&m->arena, &edges->files, m->symbol_count);
 
-    lists_distinct_in_groups(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
-    lists_reverse(&lists, m->symbol_count);
+    index_lists_distinct_in_groups(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
+    index_lists_reverse(&lists, m->symbol_count);
     return lists;
 }
 
@@ -196,10 +190,10 @@ static const struct call_graph *sort_into_lists(struct merging *m, const struct 
     graph->calls = sort_edges(m, &reading->calls);
     graph->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
-    graph->called = lists_make(&m->arena, &reading->called, m->symbol_count);
-    lists_reverse(&graph->called, m->symbol_count);
-    graph->taken = lists_make(&m->arena, &reading->taken, m->symbol_count);
-    lists_distinct(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
+    graph->called = index_lists_make(&m->arena, &reading->called, m->symbol_count);
+    index_lists_reverse(&graph->called, m->symbol_count);
+    graph->taken = index_lists_make(&m->arena, &reading->taken, m->symbol_count);
+    index_lists_distinct(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
     graph->candidates = make_candidates(m, &graph->taken, graph->prototype_count);
     return graph;
 }

@@ -2,8 +2,8 @@
 #include "merge/graph_print.h"
 
 #include "base/context.h"
-#include "base/demangle.h"
-#include "base/escape.h"
+#include "diag/demangle.h"
+#include "diag/escape.h"
 #include "merge/graph.h"
 #include "merge/merging.h"
 #include "merge/reach.h"
@@ -97,7 +97,7 @@ static void put_line(const struct printer *printer, uint32_t symbol)
 
     buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
                   merged_is_kernel(function) ? "^" : "",
-                  lists_count(&m->graph->taken, symbol) > 0 ? "&" : "");
+                  index_lists_count(&m->graph->taken, symbol) > 0 ? "&" : "");
     put_name(printer, symbol);
     if (registers)
         buffer_printf(printer->out, " [%u]", registers);
@@ -118,7 +118,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
         buffer_printf(printer->out, "\\n%u registers", registers);
     buffer_printf(printer->out, "\"%s%s];\n",
                   merged_is_kernel(&m->symbols[symbol]) ? ", shape=box" : "",
-                  lists_count(&m->graph->taken, symbol) > 0 ? ", style=dashed" : "");
+                  index_lists_count(&m->graph->taken, symbol) > 0 ? ", style=dashed" : "");
     put_edges(printer, symbol);
 }
 

@@ -17,7 +17,7 @@
 /* A prototype is written for live functions whose address nobody takes (measured). */
 static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 {
-    return m->is_live[symbol] && lists_count(&m->graph->taken, symbol) == 0;
+    return m->is_live[symbol] && index_lists_count(&m->graph->taken, symbol) == 0;
 }
 
 static void add_section(struct merging *m, enum merged_class class, struct text name, uint32_t type)

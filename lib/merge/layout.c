@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
-#include "merge/losers.h"
+#include "diag/diag.h"
 #include "merge/mercury.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 
@@ -245,7 +245,7 @@ static bool is_placed(const struct merging *m, size_t file, uint32_t index, enum
     if (m->request->relocatable)
         return merging_keeps(m, file, index);
     if (class == CLASS_GLOBAL)
-        return !losers_own(m, file, index);
+        return !overridden_own(m, file, index);
     return merging_keeps(m, file, index) ||
            (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
 }

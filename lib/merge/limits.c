@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
+#include "merge/diagnostics.h"
+#include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"
 
@@ -86,6 +88,7 @@ static void report_registers(struct merging *m, struct reach_walker *walker, uin
                    "regcount of %u",
                    TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
                    TEXT_ARG(m->symbols[callees[i].symbol].name), function->registers);
+        diagnostics_registers(m, kernel, callees[i].symbol);
         m->failed = true;
     }
 }
@@ -105,4 +108,34 @@ bool limits_check_registers(struct merging *m)
         report_registers(m, &walker, i);
     }
     return !m->failed;
+}
+
+static size_t count_unbounded(const struct merging *m)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->layout->kernel_count; i++)
+        count += reach_is_unbounded(m, m->layout->kernels[i]);
+    return count;
+}
+
+void limits_warn_stack(struct merging *m)
+{
+    bool folds = diag_folds() && count_unbounded(m) > DIAG_UNFOLDED;
+    size_t count = 0;
+
+    if (m->request->relocatable || m->request->suppress_stack_warning)
+        return;
+    for (size_t i = 0; i < m->layout->kernel_count; i++) {
+        uint32_t kernel = m->layout->kernels[i];
+
+        if (!reach_is_unbounded(m, kernel) || (++count > 1 && folds))
+            continue;
+        diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
+                     TEXT_ARG(m->symbols[kernel].name));
+        if (count == 1)
+            diagnostics_recursion(m, kernel);
+    }
+    if (count > 1 && folds)
+        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
 }

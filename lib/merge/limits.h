@@ -13,4 +13,8 @@ bool limits_check_parameters(struct merging *m);
  * errors in nvlink's words, otherwise. */
 bool limits_check_registers(struct merging *m);
 
+/* Warns of kernels whose stack cannot be determined, in nvlink's words, and names one recursion
+ * that is the reason. Comes after layout. */
+void limits_warn_stack(struct merging *m);
+
 #endif

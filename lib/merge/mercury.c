@@ -13,9 +13,9 @@
  * is never looked into, but for fields that relocations name (mercury_code.h). */
 #include "merge/mercury.h"
 
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/mercury.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/mercury_constants.h"
 #include "merge/merging_inputs.h"

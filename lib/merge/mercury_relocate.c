@@ -14,11 +14,11 @@
 #include "base/memory.h"
 #include "cubin/mercury.h"
 #include "merge/layout.h"
-#include "merge/losers.h"
 #include "merge/mercury.h"
 #include "merge/mercury_code.h"
 #include "merge/mercury_constants.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
 #include "merge/preserve.h"
 #include "merge/relocations.h"
 #include "merge/resolve.h"
@@ -123,7 +123,8 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
  * lost to another one. */
 static bool is_lost_function(const struct mercury_list *list, uint32_t index, uint32_t symbol)
 {
-    return list->m->symbols[symbol].type == STT_FUNC && losers_has(list->m, list->file, index) &&
+    return list->m->symbols[symbol].type == STT_FUNC &&
+           overridden_has(list->m, list->file, index) &&
            relocations_forget_losers(list->target->name);
 }
 
@@ -137,7 +138,7 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     bool is_dead = is_function && !m->is_live[symbol];
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
-        if (is_dead && losers_empty(m, list->file, index, symbol))
+        if (is_dead && overridden_empty(m, list->file, index, symbol))
             put(list, record, 8, 0);
         return;
     }
@@ -258,7 +259,7 @@ static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
 static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record)
 {
     return list->initialized &&
-           losers_forget(list->m, list->file, list->initialized, record->r_offset);
+           overridden_forget(list->m, list->file, list->initialized, record->r_offset);
 }
 
 static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)

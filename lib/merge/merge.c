@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/attributes.h"
 #include "merge/build.h"
 #include "merge/constants.h"
@@ -182,7 +182,7 @@ static bool encode(struct merging *m)
 
     graph_write_encode(m);
     mercury_write_encode(m);
-    attributes_warn(m);
+    limits_warn_stack(m);
     spread_run(&m->request->spread, ENCODE_COUNT, least, encode_part, m);
     return !m->failed;
 }

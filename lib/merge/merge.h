@@ -21,6 +21,7 @@
 #include "merge/output_abi.h"
 #include "pool/spread.h"
 
+struct members;    /* input/member.h */
 struct used_names; /* input/used.h */
 
 struct merge_request {
@@ -28,6 +29,8 @@ struct merge_request {
     bool debug;                    /* -g: nothing is dead, all debug sections are kept */
     bool relocatable;              /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
+    const struct members *members; /* all that the inputs have, for notes; may be NULL */
+    bool takes_first;              /* of several definitions, with a warning */
     bool suppress_stack_warning;   /* -suppress-stack-size-warning */
     bool keep_exported;            /* functions that another link may call stay: -ewp */
     bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
@@ -48,6 +51,7 @@ struct kernel_report {
     uint32_t registers;
     uint32_t barriers;
     uint32_t stack;     /* bytes; UINT32_MAX = cannot be determined */
+    uint32_t frame;     /* bytes of it that are the function's own */
     uint32_t shared;    /* bytes, with the driver's reserve */
     uint32_t reserved;  /* how many of them are the driver's */
     uint32_t constant0; /* bytes of bank 0: parameters */

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "cubin/format.h"
-#include "merge/lists.h"
+#include "merge/index_lists.h"
 
 struct merged_symbol {
     struct text name;

@@ -24,7 +24,7 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
-#include "merge/lists.h"
+#include "merge/index_lists.h"
 #include "merge/merge.h"
 #include "merge/merged_section.h"
 #include "merge/merged_symbol.h"

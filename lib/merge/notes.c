@@ -29,6 +29,27 @@ static const struct cubin_section *find(const struct merging *m, size_t file, st
     return index && section->type == type ? section : NULL;
 }
 
+struct text notes_command(const struct merging *m, size_t file)
+{
+    const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    struct bytes record, texts;
+    struct text command = {0};
+    uint32_t place;
+
+    /* Behind the head and the name of the note: the version, five places, the texts. */
+    if (!note || !bytes_slice(note->data, 12 + sizeof "NVIDIA Corp", 24, &record))
+        return command;
+    memcpy(&place, record.data + 20, sizeof place);
+    texts = (struct bytes){record.data + 24,
+                           (size_t)(note->data.data + note->data.size - record.data) - 24};
+    if (place < texts.size)
+        command = (struct text){(const char *)texts.data + place,
+                                strnlen((const char *)texts.data + place, texts.size - place)};
+    while (command.size > 0 && command.data[command.size - 1] == ' ')
+        command.size--;
+    return command;
+}
+
 static void add(struct merging *m, enum merged_class class, const struct cubin_section *like,
                 struct bytes contents)
 {

@@ -8,4 +8,7 @@
  * the inputs have them. */
 void notes_add(struct merging *m);
 
+/* The command line of the tool that made a cubin, as its note has it; empty without one. */
+struct text notes_command(const struct merging *m, size_t file);
+
 #endif

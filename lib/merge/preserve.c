@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/mercury.h"
+#include "diag/diag.h"
 #include "merge/constants.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

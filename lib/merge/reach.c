@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "input/used.h"
 #include "merge/graph.h"
-#include "merge/losers.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
 
 /* Liveness has two degrees: what kernels reach by calls lives with all that it calls in turn. What
  * only has its address taken is kept, too, but nothing for its sake except what the driver brings:
@@ -79,7 +79,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
         (merged_is_kernel(function) && function->file != MERGE_NONE &&
          (!m->request->used || used_has_kernel(m->request->used, function->name))))
         reach(marking, symbol);
-    else if (lists_count(&m->graph->taken, symbol) > 0)
+    else if (index_lists_count(&m->graph->taken, symbol) > 0)
         mark_address(marking, symbol);
 }
 
@@ -92,7 +92,7 @@ static void mark_data(struct marking *marking)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t symbol = merging_symbol(m, file, i);
 
-            if (symbol != MERGE_NONE && losers_points_at(m, file, i))
+            if (symbol != MERGE_NONE && overridden_points_at(m, file, i))
                 mark_address(marking, symbol);
         }
 }
@@ -366,4 +366,38 @@ size_t reach_walk(struct reach_walker *walker, const struct merging *m, uint32_t
         }
     }
     return count;
+}
+
+bool reach_is_unbounded(const struct merging *m, uint32_t kernel)
+{
+    return (m->reach[kernel].flags & REACHES_CYCLE) || m->reach[kernel].stack >= UINT32_MAX;
+}
+
+static uint32_t next_to_cycle(const struct merging *m, uint32_t node)
+{
+    uint32_t to, position = 0;
+
+    do
+        to = successor(m, node, position++);
+    while (to != MERGE_NONE && !(m->reach[to].flags & REACHES_CYCLE));
+    return to;
+}
+
+/* Whoever keeps to nodes that reach a cycle gets into one. */
+size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle)
+{
+    size_t nodes = m->symbol_count + m->graph->prototype_count, count = 0;
+    uint32_t *path = arena_alloc(&m->arena, nodes, sizeof *path);
+    uint32_t *place = arena_zalloc(&m->arena, nodes, sizeof *place); /* in the path, from 1 */
+    uint32_t node = merging_canonical(m, from);
+
+    while (node != MERGE_NONE && !place[node]) {
+        path[count++] = node;
+        place[node] = (uint32_t)count;
+        node = next_to_cycle(m, node);
+    }
+    if (node == MERGE_NONE)
+        return 0;
+    *cycle = path + place[node] - 1;
+    return count - (place[node] - 1);
 }

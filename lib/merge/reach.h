@@ -47,4 +47,11 @@ void reach_walker_begin(struct reach_walker *walker, struct merging *m);
 size_t reach_walk(struct reach_walker *walker, const struct merging *m, uint32_t from,
                   enum reach_flag flag, const uint32_t **found);
 
+/* True when the stack that `kernel` needs has no bound, or none that fits its record. */
+bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
+
+/* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
+ * the last to the first. Returns how many; 0 without REACHES_CYCLE. */
+size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
+
 #endif

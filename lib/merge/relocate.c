@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
-#include "merge/losers.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
 #include "merge/preserve.h"
 #include "merge/relocation_rule.h"
 #include "merge/relocations.h"
@@ -213,8 +213,8 @@ static bool is_replaced_frame(const struct list *list, const struct cubin_reloca
     const struct merging *m = list->m;
 
     return !m->request->relocatable && list->has_addends &&
-           losers_replaced(m, list->file, relocation->symbol, symbol) &&
-           losers_had_relocations(m, list->file, relocation->symbol);
+           overridden_replaced(m, list->file, relocation->symbol, symbol) &&
+           overridden_had_relocations(m, list->file, relocation->symbol);
 }
 
 /* Debug information about functions: of dead ones the ranges are emptied, but not those of a copy
@@ -230,12 +230,12 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct relocation_rule *rule = relocation_rule(relocation->type);
 
     if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        if (is_dead && losers_empty(m, list->file, relocation->symbol, symbol))
+        if (is_dead && overridden_empty(m, list->file, relocation->symbol, symbol))
             memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }
     if (is_dead || (is_function && relocations_forget_losers(list->target->name) &&
-                    (losers_has(m, list->file, relocation->symbol) ||
+                    (overridden_has(m, list->file, relocation->symbol) ||
                      is_replaced_frame(list, relocation, symbol))))
         return true;
     if (merged_is_data(merged, STO_CUDA_SHARED) && !m->request->relocatable) {
@@ -326,7 +326,7 @@ static void relocate_list(struct merging *m, uint32_t *merged_lists, size_t file
     merged = &merged_lists[list.place.section * 2 + list.has_addends];
     list.merged = *merged;
     for (size_t i = 0; i < input->relocation_count; i++)
-        if (!losers_forget(m, file, input->info, input->relocations[i].offset))
+        if (!overridden_forget(m, file, input->info, input->relocations[i].offset))
             relocate_one(&list, &input->relocations[i]);
     *merged = list.merged;
 }

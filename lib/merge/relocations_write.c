@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/ordering.h"
 #include "merge/symtab.h"
 

@@ -54,6 +54,7 @@ static void report_function(const struct merging *m, struct merge_report *report
         .stack = m->request->relocatable ? 0
                  : is_bounded            ? (uint32_t)reach->stack
                                          : UINT32_MAX,
+        .frame = m->request->relocatable ? 0 : facts->frame,
         .code = m->sections[m->layout->text_of[function]].size,
         .file = symbol->file,
         .input = symbol->input,

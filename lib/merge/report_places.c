@@ -4,7 +4,7 @@
 
 #include "merge/graph.h"
 #include "merge/layout.h"
-#include "merge/losers.h"
+#include "merge/overridden.h"
 #include "merge/symtab.h"
 
 /* What is being filled in. */
@@ -197,9 +197,9 @@ static void fill_drops(const struct filling *filling)
             if (cubin->symbols[i].type != STT_FUNC || cubin->symbols[i].section == SHN_UNDEF ||
                 symbol == MERGE_NONE)
                 continue;
-            if (losers_has(m, file, i))
+            if (overridden_has(m, file, i))
                 add_drop(filling, file, i, MERGE_CAME_LATER);
-            else if (losers_replaced(m, file, i, symbol))
+            else if (overridden_replaced(m, file, i, symbol))
                 add_drop(filling, file, i, MERGE_GAVE_WAY);
             else if (!m->is_live[symbol] && m->symbols[symbol].alias == MERGE_NONE)
                 add_drop(filling, file, i, MERGE_UNREACHED);

@@ -7,7 +7,7 @@
  * are the driver's own; the twin does not count these, and is zeroes. Measured on nvlink 13.0. */
 #include "merge/reserved.h"
 
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "merge/sort.h"
 
 #define DRIVERS_OWN 0x40u

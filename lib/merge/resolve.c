@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/driver.h"
 #include "base/memory.h"
-#include "merge/faults.h"
-#include "merge/losers.h"
+#include "diag/diag.h"
+#include "merge/diagnostics.h"
 #include "merge/merging_inputs.h"
+#include "merge/overridden.h"
+#include "ptx/driver_functions.h"
 
 /* nvlink writes code and notes first, kernels' parameters that are textures, the driver's names
  * after the first cubin's functions, then everything else; each cubin's symbols are therefore
@@ -179,7 +179,7 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         diag_error("Managed attribute doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
     else if (!is_data && (other & STO_CUDA_ENTRY))
-        faults_kernel(input->name, here, (input->other & STO_CUDA_ENTRY) != 0, first);
+        diagnostics_kernel(m, input->name, here, (input->other & STO_CUDA_ENTRY) != 0, first);
     else
         other = 0;
     m->failed = m->failed || other != 0;
@@ -208,7 +208,7 @@ static bool check_reference(struct merging *m, const struct merged_symbol *symbo
     if (input->type == symbol->type || (!is_reference(input) && !merged_is_reference(symbol)))
         return true;
     if (is_reference(input))
-        faults_again(m, input->name, here, first);
+        diagnostics_again(m, input->name, here, first);
     else
         diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
                    TEXT_ARG(input->name), here, first);
@@ -314,10 +314,18 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     if (!check_reference(m, symbol, file, input))
         return;
     check_kind(m, symbol, file, input);
+    if (resolve_is_reserved(input->name) && input->type != STT_CUDA_OBJECT)
+        check_size(m, symbol, file, input);
     if (input->section == SHN_UNDEF)
         return;
-    if (is_second(m, symbol, input)) {
-        faults_again(m, input->name, m->cubins[file]->name, m->cubins[symbol->file]->name);
+    if (is_second(m, symbol, input) && m->request->takes_first) {
+        diag_warning(
+            "Multiple definition of '%.*s' in '%s', first defined in '%s': the first counts",
+            TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
+        r->has_lost[m->symbol_base[file] + index] = true;
+    } else if (is_second(m, symbol, input)) {
+        diagnostics_again(m, input->name, m->cubins[file]->name, m->cubins[symbol->file]->name);
+        diagnostics_same(m, symbol, file, index);
         m->failed = true;
     } else if (input->section == SECTION_COMMON) {
         merge_common(r, id, input);
@@ -397,7 +405,7 @@ static void find_owners(struct resolving *r, size_t file)
         r->owner_of[m->section_base[file] + i] = id;
         /* Two weak functions of one name in one cubin would share what belongs to each. */
         if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
-            faults_again(m, m->symbols[id].name, cubin->name, cubin->name);
+            diagnostics_again(m, m->symbols[id].name, cubin->name, cubin->name);
             m->failed = true;
         }
     }
@@ -469,7 +477,7 @@ bool resolve_symbols(struct merging *m)
     for (size_t file = 0; file < m->count; file++)
         find_aliases(&r, file);
     drop_defined_commons(&r);
-    losers_find(m);
+    overridden_find(m);
     return !m->failed;
 }
 
@@ -480,7 +488,7 @@ static bool is_missing(const struct merging *m, uint32_t index)
     if (symbol->file != MERGE_NONE || symbol->common_alignment)
         return false;
     if (symbol->type == STT_FUNC)
-        return m->is_live[index] && !driver_provides(symbol->name);
+        return m->is_live[index] && !driver_functions_provides(symbol->name);
     /* An array of shared memory without a size is what the launch gives (measured). */
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
@@ -494,6 +502,6 @@ bool resolve_check_undefined(struct merging *m)
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (is_missing(m, i))
             missing[count++] = i;
-    faults_undefined(m, missing, count);
+    diagnostics_undefined(m, missing, count);
     return count == 0;
 }

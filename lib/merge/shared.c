@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"
@@ -49,7 +49,7 @@ static void gather_code(struct gathering *gathering, size_t file, const struct c
         gathering->is_named[symbol] = true;
         if (!is_kept)
             continue;
-        lists_add(&gathering->uses, function, symbol);
+        index_lists_add(&gathering->uses, function, symbol);
         gathering->functions[function].uses_shared = true;
     }
 }
@@ -71,7 +71,7 @@ static void gather_own(struct gathering *gathering)
         if (owner == MERGE_NONE ||
             (m->symbols[owner].file != symbol->file && !merged_is_kernel(&m->symbols[owner])))
             continue;
-        lists_add(&gathering->uses, owner, i);
+        index_lists_add(&gathering->uses, owner, i);
         gathering->functions[owner].uses_shared = true;
     }
 }
@@ -91,8 +91,8 @@ void shared_gather(struct merging *m, struct merged_function *functions)
         gather_code(&gathering, at.file, at.section);
     gather_own(&gathering);
     names->is_named = gathering.is_named;
-    names->uses = lists_make(&m->arena, &gathering.uses, m->symbol_count);
-    lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
+    names->uses = index_lists_make(&m->arena, &gathering.uses, m->symbol_count);
+    index_lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
     context_clean(&cleanup);
     m->shared_names = names;
 }

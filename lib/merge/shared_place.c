@@ -17,8 +17,8 @@
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"
-#include "merge/shared_users.h"
 #include "merge/shared.h"
+#include "merge/shared_users.h"
 #include "merge/sort.h"
 
 /* A place for one variable of each kernel. */
@@ -122,7 +122,7 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
     const struct merged_symbol *symbol = &slots->planner->m->symbols[variable];
     const struct merged_lists *sets_of = &slots->planner->sets_of;
     uint32_t group = slots->planner->group_of[variable];
-    size_t count = group == MERGE_NONE ? 0 : lists_count(sets_of, group);
+    size_t count = group == MERGE_NONE ? 0 : index_lists_count(sets_of, group);
     const uint32_t *sets = count ? sets_of->items + sets_of->first[group] : NULL;
     size_t found = find_slot(slots, sets, count, count ? slots->next[group] : 0);
     struct slot *slot = &slots->items[found];
@@ -225,7 +225,7 @@ static void add_single(const struct shared_planner *planner, struct merged_pairs
 
         if (is_defined(m, variables[i]) && belongs_to_kernel(m, variables[i]) == is_own &&
             user_count == 1)
-            lists_add(single, kernels[0], variables[i]);
+            index_lists_add(single, kernels[0], variables[i]);
     }
 }
 
@@ -236,7 +236,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     struct merging *m = planner->m;
     struct shared_window *window = &planner->windows[kernel];
     uint32_t *items = lists->items + lists->first[kernel];
-    size_t count = lists_count(lists, kernel);
+    size_t count = index_lists_count(lists, kernel);
 
     sort_unstably(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
@@ -266,7 +266,7 @@ static void place_variables(struct shared_planner *planner)
     context_defer(&cleanup, memory_cleanup, &single.items);
     add_single(planner, &single, all, count, true);
     add_single(planner, &single, outside, outside_count, false);
-    lists = lists_make(&m->arena, &single, m->layout->kernel_count);
+    lists = index_lists_make(&m->arena, &single, m->layout->kernel_count);
     context_clean(&cleanup);
     for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         place_single(planner, &lists, k, scratch);
@@ -315,9 +315,9 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
 
         for (size_t i = 0; i < count; i++)
             if (found[i] < m->symbol_count && names_one_extern(m, found[i]))
-                lists_add(&pairs, found[i], k);
+                index_lists_add(&pairs, found[i], k);
     }
-    kernels_of = lists_make(&m->arena, &pairs, m->symbol_count);
+    kernels_of = index_lists_make(&m->arena, &pairs, m->symbol_count);
     for (uint32_t i = 0; i < m->symbol_count; i++)
         unite(sets, &kernels_of, i);
     context_clean(&cleanup);

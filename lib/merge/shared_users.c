@@ -42,8 +42,8 @@ static void find_functions(struct grouping *grouping)
 
     for (uint32_t function = 0; function < m->symbol_count; function++)
         for (uint32_t i = uses->first[function]; i < uses->first[function + 1]; i++)
-            lists_add(&grouping->pairs, uses->items[i], function);
-    grouping->functions_of = lists_make(&m->arena, &grouping->pairs, m->symbol_count);
+            index_lists_add(&grouping->pairs, uses->items[i], function);
+    grouping->functions_of = index_lists_make(&m->arena, &grouping->pairs, m->symbol_count);
     grouping->pairs.count = 0;
 }
 
@@ -76,7 +76,7 @@ static void find_groups(struct grouping *grouping)
     grouping->groups = arena_zalloc(&m->arena, m->symbol_count, sizeof *grouping->groups);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const uint32_t *list = functions->items + functions->first[i];
-        size_t count = lists_count(functions, i);
+        size_t count = index_lists_count(functions, i);
 
         if (count == 0)
             continue;
@@ -84,11 +84,11 @@ static void find_groups(struct grouping *grouping)
         if (group_of[i] == grouping->count) {
             grouping->count++;
             for (size_t k = 0; k < count; k++)
-                lists_add(&grouping->pairs, list[k], group_of[i]);
+                index_lists_add(&grouping->pairs, list[k], group_of[i]);
         }
         join_group(&grouping->groups[group_of[i]], &m->symbols[i]);
     }
-    grouping->groups_of = lists_make(&m->arena, &grouping->pairs, m->symbol_count);
+    grouping->groups_of = index_lists_make(&m->arena, &grouping->pairs, m->symbol_count);
     grouping->pairs.count = 0;
     grouping->planner->group_of = group_of;
     grouping->planner->group_count = grouping->count;
@@ -102,7 +102,7 @@ static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel
     window->has_extern |= added->has_extern;
     window->has_variables |= added->has_variables;
     shared_align(window, added->alignment);
-    lists_add(&grouping->pairs, group, kernel);
+    index_lists_add(&grouping->pairs, group, kernel);
 }
 
 static void find_kernels(struct grouping *grouping)
@@ -133,7 +133,7 @@ static void find_kernels(struct grouping *grouping)
             }
         }
     }
-    planner->kernels_of = lists_make(&m->arena, &grouping->pairs, grouping->count);
+    planner->kernels_of = index_lists_make(&m->arena, &grouping->pairs, grouping->count);
 }
 
 /* Kernels that reach the same groups have taken the same slots, whatever is placed. */
@@ -148,21 +148,21 @@ static void find_sets(struct grouping *grouping)
     table_free(&grouping->table);
     for (uint32_t group = 0; group < grouping->count; group++)
         for (uint32_t i = kernels_of->first[group]; i < kernels_of->first[group + 1]; i++)
-            lists_add(&grouping->pairs, kernels_of->items[i], group);
-    groups_of = lists_make(&m->arena, &grouping->pairs, m->layout->kernel_count);
+            index_lists_add(&grouping->pairs, kernels_of->items[i], group);
+    groups_of = index_lists_make(&m->arena, &grouping->pairs, m->layout->kernel_count);
     grouping->pairs.count = 0;
     for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
-        size_t count = lists_count(&groups_of, k);
+        size_t count = index_lists_count(&groups_of, k);
 
         if (count == 0 ||
             number_of(grouping, list, count, planner->set_count) != planner->set_count)
             continue;
         for (size_t i = 0; i < count; i++)
-            lists_add(&grouping->pairs, list[i], planner->set_count);
+            index_lists_add(&grouping->pairs, list[i], planner->set_count);
         planner->set_count++;
     }
-    planner->sets_of = lists_make(&m->arena, &grouping->pairs, grouping->count);
+    planner->sets_of = index_lists_make(&m->arena, &grouping->pairs, grouping->count);
 }
 
 void shared_users_find(struct shared_planner *planner)
@@ -182,6 +182,6 @@ const uint32_t *shared_users(const struct shared_planner *planner, uint32_t vari
 {
     uint32_t group = planner->group_of[variable];
 
-    *count = group == MERGE_NONE ? 0 : lists_count(&planner->kernels_of, group);
+    *count = group == MERGE_NONE ? 0 : index_lists_count(&planner->kernels_of, group);
     return *count ? planner->kernels_of.items + planner->kernels_of.first[group] : NULL;
 }

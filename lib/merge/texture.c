@@ -18,8 +18,8 @@
 
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"

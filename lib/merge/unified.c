@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "merge/merging_inputs.h"
 
 /* The file's first bytes; how many, or -1. A pipe that nobody writes to does not hold the link up.

@@ -11,12 +11,13 @@
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/events.h"
-#include "base/output.h"
 #include "base/table.h"
+#include "diag/events.h"
 #include "observe/observe.h"
 #include "observe/timing.h"
+#include "output/output.h"
 
+struct cross;  /* observe/cross.h */
 struct json_t; /* jansson's */
 
 #define FACT_NONE UINT32_MAX
@@ -166,6 +167,8 @@ struct observation {
     struct merge_call *calls; /* by caller, each once */
     size_t call_count;
 
+    struct cross *cross; /* cross.c; NULL = nobody asked */
+
     struct output outputs[4]; /* files.c */
     bool is_prepared;
     int times_fd;
@@ -192,7 +195,9 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
 void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
 void map_print(const struct observation *observation, struct buffer *out);
-/* report_data.c: all facts as a tree; see jsontree_begin. */
+/* What was left out, and why, a line for each; whole members, too, with `has_members`. */
+void map_print_drops(const struct observation *observation, bool has_members, struct buffer *out);
+/* report_data.c: all facts as a tree; see json_tree_begin. */
 struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup);
 
 void report_print_data(struct observation *observation, struct buffer *out);

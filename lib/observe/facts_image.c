@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "cubin/format.h"
+#include "observe/cross.h"
 #include "observe/facts.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {
@@ -215,24 +217,20 @@ static void add_piece(struct observation *observation, const struct fact_piece *
     observation->pieces[observation->piece_count++] = *piece;
 }
 
+static bool is_before(const struct fact_name *name, const struct fact_piece *piece)
+{
+    return name->section != piece->section ? name->section < piece->section
+                                           : name->value < piece->offset;
+}
+
 /* Data of several members that stands in one section of the chunks' cubin: each variable is its
  * member's. False when there is none whose member is known. */
 static bool add_variables(struct observation *observation, const struct fact_piece *all)
 {
-    size_t low = 0, high = observation->name_count;
+    size_t low =
+        SEARCH_FIRST_NOT(observation->name_count, at, is_before(&observation->names[at], all));
     bool found = false;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct fact_name *name = &observation->names[middle];
-        bool is_before = name->section != all->section ? name->section < all->section
-                                                       : name->value < all->offset;
-
-        if (is_before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < observation->name_count; low++) {
         const struct fact_name *name = &observation->names[low];
 
@@ -409,6 +407,9 @@ void observe_image(struct observation *observation, const struct merge_report *r
                             .count = count,
                             .joined = joined};
 
+    for (size_t i = 0; observation && cross_is_wanted(&observation->request) && i < count; i++)
+        if (i != joined)
+            cross_add_cubin(observation, cubins[i]);
     if (!observe_wants_places(observation))
         return;
     find_members(&taking);

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/descriptor.h"
-#include "base/destination.h"
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "diag/escape.h"
+#include "observe/cross.h"
 #include "observe/facts.h"
+#include "os/descriptor.h"
+#include "os/output_target.h"
+#include "output/std_streams.h"
 
 enum file { FILE_TRACE, FILE_REPORT_PAGE, FILE_REPORT_DATA, FILE_MAP, FILES };
 
@@ -40,12 +43,12 @@ static bool times_failed(const struct observation *observation)
 
 static bool open_times(struct observation *observation)
 {
-    struct destination destination;
+    struct output_target destination;
 
     if (!observation->request.times)
         return true;
-    if (destination_find(&destination, observation->request.times))
-        observation->times_fd = destination_open(&destination, O_CREAT | O_APPEND);
+    if (output_target_find(&destination, observation->request.times))
+        observation->times_fd = output_target_open(&destination, O_CREAT | O_APPEND);
     return observation->times_fd >= 0 || times_failed(observation);
 }
 
@@ -90,6 +93,25 @@ static bool write_stats(struct observation *observation, struct buffer *text)
         return true;
     diag_fatal("Could not write to the standard error output: %s", strerror(errno));
     return false;
+}
+
+/* Names come from inputs. */
+static bool write_lists(struct observation *observation, struct buffer *text)
+{
+    struct buffer shown = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, buffer_cleanup, &shown);
+    text->size = 0;
+    if (observation->request.print_drops)
+        map_print_drops(observation, false, text);
+    if (cross_is_wanted(&observation->request))
+        cross_print(observation, text);
+    escape_lines(buffer_view(text), &shown);
+    ok = std_streams_print(buffer_view(&shown));
+    context_clean(&cleanup);
+    return ok;
 }
 
 static void print(struct observation *observation, enum file file, struct buffer *text)
@@ -143,7 +165,8 @@ bool observe_fill(struct observation *observation)
     context_defer(&cleanup, buffer_cleanup, &text);
     for (enum file file = 0; file < FILES && ok; file++)
         ok = write_file(observation, file, &text);
-    ok = ok && write_times(observation, &text) && write_stats(observation, &text);
+    ok = ok && write_times(observation, &text) && write_stats(observation, &text) &&
+         write_lists(observation, &text);
     if (ok && facts_events(observation)->lost)
         diag_caution("%zu events of the link are missing in what was written about it: there was "
                      "no memory for them",

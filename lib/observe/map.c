@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "cubin/format.h"
+#include "diag/escape.h"
 #include "observe/facts.h"
 
 static const char *member_name(const struct observation *observation, uint32_t member)
@@ -127,13 +127,13 @@ static void put_undefined(const struct observation *observation, struct buffer *
     }
 }
 
-static void put_drops(const struct observation *observation, struct buffer *out)
+void map_print_drops(const struct observation *observation, bool has_members, struct buffer *out)
 {
-    if (observation->drop_count)
-        buffer_string(out, "\nLeft out\n\n");
     for (size_t i = 0; i < observation->drop_count; i++) {
         const struct fact_drop *drop = &observation->drops[i];
 
+        if (!has_members && strcmp(drop->what, "member") == 0)
+            continue;
         buffer_printf(out, "%-8s  ", drop->what);
         put_text(out, drop->name);
         if (drop->member) {
@@ -162,5 +162,7 @@ void map_print(const struct observation *observation, struct buffer *out)
         put_sections(observation, out);
         put_undefined(observation, out);
     }
-    put_drops(observation, out);
+    if (observation->drop_count)
+        buffer_string(out, "\nLeft out\n\n");
+    map_print_drops(observation, true, out);
 }

@@ -7,15 +7,19 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "diag/escape.h"
+#include "observe/cross.h"
 #include "observe/facts.h"
 #include "options/embedded.h"
+#include "output/std_streams.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
 
 static bool is_wanted(const struct observe_request *request)
 {
     return request->times || request->trace || request->report_page || request->report_data ||
-           request->map || request->stats;
+           request->map || request->stats || request->trace_inputs || request->print_drops ||
+           cross_is_wanted(request);
 }
 
 /* The table of a link's stages needs no record of what threads do. */
@@ -26,8 +30,10 @@ static bool wants_events(const struct observe_request *request)
 
 bool observe_wants_places(const struct observation *observation)
 {
-    return observation && (observation->request.map || observation->request.report_page ||
-                           observation->request.report_data);
+    const struct observe_request *request = observation ? &observation->request : NULL;
+
+    return request && (request->map || request->report_page || request->report_data ||
+                       request->print_drops || request->why_live);
 }
 
 struct observation *observe_open(const struct observe_request *request,
@@ -82,13 +88,13 @@ static const char *use_name(enum member_role role)
 {
     static const char *const names[] = {
         [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
-        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",
+        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
     };
 
     return names[role];
 }
 
-static const char *kind_name(uint16_t kind)
+static const char *kind_name(uint32_t kind)
 {
     switch (kind) {
     case FATBIN_PTX:
@@ -97,9 +103,32 @@ static const char *kind_name(uint16_t kind)
         return "cubin";
     case FATBIN_NVVM:
         return "LTO-IR";
+    case FATBIN_BITCODE:
+        return "LLVM bitcode";
     default:
         return "unknown";
     }
+}
+
+/* Objects, each once; at once, as a link that fails is to be looked into, too. */
+static void print_inputs(const struct members *members)
+{
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
+    const char *last = NULL;
+
+    context_defer(&cleanup, buffer_cleanup, &text);
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        if (member->role == MEMBER_UNUSED || member->object_name == last)
+            continue;
+        last = member->object_name;
+        escape_text(text_of(last), &text);
+        buffer_char(&text, '\n');
+    }
+    std_streams_print(buffer_view(&text));
+    context_clean(&cleanup);
 }
 
 void observe_members(struct observation *observation, const struct members *members)
@@ -126,6 +155,8 @@ void observe_members(struct observation *observation, const struct members *memb
         table_add(&observation->member_names, text_of(fact->name), (uint32_t)i);
     }
     observation->member_count = members->count;
+    if (observation->request.trace_inputs)
+        print_inputs(members);
 }
 
 uint32_t facts_member(struct observation *observation, const char *name)
@@ -140,14 +171,15 @@ uint32_t facts_member(struct observation *observation, const char *name)
         observation->members =
             arena_grow(&observation->arena, observation->members, observation->member_count,
                        &observation->member_capacity, sizeof *observation->members);
-    observation->members[observation->member_count++] =
-        (struct fact_member){.name = arena_string(&observation->arena, short_name),
-                             .kind = "PTX",
-                             .arch = "",
-                             .use = "PTX",
-                             .reason = "made of the link's LTO-IR",
-                             .is_used = true,
-                             .is_made = true};
+    observation->members[observation->member_count++] = (struct fact_member){
+        .name = arena_string(&observation->arena, short_name),
+        .kind = "PTX",
+        .arch = "",
+        .use = "PTX",
+        .reason = text_starts(short_name, TEXT("bitcode")) ? "made of the link's LLVM bitcode"
+                                                           : "made of the link's LTO-IR",
+        .is_used = true,
+        .is_made = true};
     table_add(&observation->member_names, arena_text(&observation->arena, text_of(name)), number);
     return number;
 }
@@ -246,6 +278,8 @@ void observe_program(struct observation *observation, const struct program *prog
     if (!observation)
         return;
     settle_members(observation, members);
+    if (cross_is_wanted(&observation->request))
+        cross_add_program(observation, program);
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
@@ -350,12 +384,13 @@ static void estimate(struct observation *observation)
 }
 
 void observe_cubins(struct observation *observation, const struct cubins *cubins,
-                    const struct minilink_assembler *assembler)
+                    const char *assembler, const char *version)
 {
     if (!observation || cubins->count == 0)
         return;
-    observation->assembler = arena_string(&observation->arena, text_of(assembler->name));
-    observation->assembler_version = arena_string(&observation->arena, text_of(assembler->version));
+    observation->assembler = arena_string(&observation->arena, text_of(assembler));
+    if (version)
+        observation->assembler_version = arena_string(&observation->arena, text_of(version));
     observation->threads = cubins->threads;
     for (size_t i = 0; i < cubins->count && i < observation->chunk_count; i++) {
         observation->chunks[i].cubin_bytes = cubins->list[i].size;
@@ -393,7 +428,7 @@ const struct events *facts_events(struct observation *observation)
             strcmp(event->kind, EVENT_FUNCTION) == 0 ? symbol_of(observation, event) : NULL;
 
         if (symbol)
-            symbol->nanoseconds += event->end - event->start;
+            symbol->nanoseconds += event->cpu;
     }
     return events;
 }
@@ -407,6 +442,7 @@ void observe_close(struct observation *observation)
     if (observation->times_fd >= 0)
         close(observation->times_fd);
     events_close(observation->log);
+    cross_free(observation->cross);
     table_free(&observation->member_names);
     table_free(&observation->symbol_names);
     table_free(&observation->own_names);

@@ -54,8 +54,9 @@ void observe_agreement(struct observation *observation, const struct agreement *
 void observe_program(struct observation *observation, const struct program *program,
                      const struct members *members);
 void observe_chunks(struct observation *observation, const struct chunks *chunks);
+/* `version` is the assembler's, or NULL. */
 void observe_cubins(struct observation *observation, const struct cubins *cubins,
-                    const struct minilink_assembler *assembler);
+                    const char *assembler, const char *version);
 
 /* True when the merge must tell where everything went (struct merge_request). */
 bool observe_wants_places(const struct observation *observation);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
-#include "base/jsontree.h"
+#include "diag/demangle.h"
+#include "diag/json_tree.h"
 #include "observe/facts.h"
 #include "options/embedded.h"
 
@@ -16,73 +16,73 @@
 static void set_index(struct json_t *object, const char *key, uint32_t index)
 {
     if (index != FACT_NONE)
-        jsontree_set_number(object, key, index);
+        json_tree_set_number(object, key, index);
 }
 
 static void put_link(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *output = jsontree_add_object(root, "output");
+    struct json_t *output = json_tree_add_object(root, "output");
     char arch[ARCH_NAME_SIZE];
 
-    jsontree_set_string(output, "path", observation->link.output);
-    jsontree_set_string(output, "target", arch_name(observation->arch, arch));
+    json_tree_set_string(output, "path", observation->link.output);
+    json_tree_set_string(output, "target", arch_name(observation->arch, arch));
     if (observation->has_image) {
-        jsontree_set_string(output, "kind",
-                            observation->is_relocatable ? "relocatable" : "executable");
-        jsontree_set_number(output, "bytes", observation->file_size);
+        json_tree_set_string(output, "kind",
+                             observation->is_relocatable ? "relocatable" : "executable");
+        json_tree_set_number(output, "bytes", observation->file_size);
     }
     if (observation->assembler) {
-        struct json_t *assembler = jsontree_add_object(root, "assembler");
+        struct json_t *assembler = json_tree_add_object(root, "assembler");
 
-        jsontree_set_string(assembler, "name", observation->assembler);
-        jsontree_set_string(assembler, "version", observation->assembler_version);
-        jsontree_set_number(assembler, "threads", observation->threads);
+        json_tree_set_string(assembler, "name", observation->assembler);
+        json_tree_set_string(assembler, "version", observation->assembler_version);
+        json_tree_set_number(assembler, "threads", observation->threads);
     }
 }
 
 static void put_stages(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "stages");
+    struct json_t *list = json_tree_add_array(root, "stages");
 
     for (size_t i = 0; i < observation->timing.count; i++) {
         const struct timing_row *row = &observation->timing.rows[i];
-        struct json_t *stage = jsontree_push_object(list);
+        struct json_t *stage = json_tree_push_object(list);
 
-        jsontree_set_string(stage, "name", row->stage);
-        jsontree_set_milliseconds(stage, "start", row->start - observation->start);
-        jsontree_set_milliseconds(stage, "ms", row->nanoseconds);
+        json_tree_set_string(stage, "name", row->stage);
+        json_tree_set_milliseconds(stage, "start", row->start - observation->start);
+        json_tree_set_milliseconds(stage, "ms", row->nanoseconds);
         if (row->work.unit) {
-            jsontree_set_number(stage, "items", row->work.items);
-            jsontree_set_string(stage, "unit", row->work.unit);
+            json_tree_set_number(stage, "items", row->work.items);
+            json_tree_set_string(stage, "unit", row->work.unit);
         }
         if (row->work.bytes)
-            jsontree_set_number(stage, "bytes", row->work.bytes);
-        jsontree_set_number(stage, "peak_memory", row->peak_memory);
+            json_tree_set_number(stage, "bytes", row->work.bytes);
+        json_tree_set_number(stage, "peak_memory", row->peak_memory);
     }
 }
 
 static void put_members(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "members");
+    struct json_t *list = json_tree_add_array(root, "members");
 
     for (size_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *fact = &observation->members[i];
-        struct json_t *member = jsontree_push_object(list);
+        struct json_t *member = json_tree_push_object(list);
 
-        jsontree_set_string(member, "name", fact->name);
-        jsontree_set_string(member, "kind", fact->kind);
-        jsontree_set_string(member, "target", fact->arch);
-        jsontree_set_string(member, "used_as", fact->use);
-        jsontree_set_bool(member, "is_used", fact->is_used);
-        jsontree_set_string(member, "reason", fact->reason);
+        json_tree_set_string(member, "name", fact->name);
+        json_tree_set_string(member, "kind", fact->kind);
+        json_tree_set_string(member, "target", fact->arch);
+        json_tree_set_string(member, "used_as", fact->use);
+        json_tree_set_bool(member, "is_used", fact->is_used);
+        json_tree_set_string(member, "reason", fact->reason);
         if (!fact->is_made)
-            jsontree_set_number(member, "bytes", fact->bytes);
+            json_tree_set_number(member, "bytes", fact->bytes);
         if (observation->has_image && fact->is_used) {
-            struct json_t *sizes = jsontree_add_object(member, "output_bytes");
+            struct json_t *sizes = json_tree_add_object(member, "output_bytes");
 
             for (size_t class = 0; class < FACT_CLASSES; class ++)
                 if (fact->sizes[class])
-                    jsontree_set_number(sizes, facts_class_names[class], fact->sizes[class]);
+                    json_tree_set_number(sizes, facts_class_names[class], fact->sizes[class]);
         }
     }
 }
@@ -91,41 +91,41 @@ static void put_option(const struct observation *observation, struct json_t *lis
 {
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
     const struct fact_option *fact = &observation->options[option];
-    struct json_t *object = jsontree_push_object(list), *values;
+    struct json_t *object = json_tree_push_object(list), *values;
 
-    jsontree_set_string(object, "name", embedded_name((enum embedded_option)option));
-    jsontree_set_string(object, "state", states[fact->state]);
+    json_tree_set_string(object, "name", embedded_name((enum embedded_option)option));
+    json_tree_set_string(object, "state", states[fact->state]);
     if (fact->state >= CONSENSUS_PRESENT)
-        jsontree_set_signed(object, "value", fact->value);
-    values = jsontree_add_array(object, "members");
+        json_tree_set_signed(object, "value", fact->value);
+    values = json_tree_add_array(object, "members");
     for (uint32_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *member = &observation->members[i];
         struct json_t *value;
 
         if (!member->has_options)
             continue;
-        value = jsontree_push_object(values);
-        jsontree_set_number(value, "member", i);
+        value = json_tree_push_object(values);
+        json_tree_set_number(value, "member", i);
         if (member->is_found[option])
-            jsontree_set_signed(value, "value", member->values[option]);
+            json_tree_set_signed(value, "value", member->values[option]);
     }
 }
 
 static void put_options(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "options"), *force;
+    struct json_t *list = json_tree_add_array(root, "options"), *force;
     const struct agreement *agreement = observation->agreement;
 
     if (!agreement)
         return;
     for (size_t option = 0; option < EMBEDDED_COUNT; option++)
         put_option(observation, list, option);
-    force = jsontree_add_object(root, "in_force");
-    jsontree_set_signed(force, "-split-compile", agreement->split_compile);
-    jsontree_set_signed(force, "-split-compile-extended", agreement->split_compile_extended);
-    jsontree_set_signed(force, "-maxrregcount", agreement->maxrregcount);
-    jsontree_set_bool(force, "-lineinfo", agreement->line_info);
-    jsontree_set_bool(force, "-g", agreement->debug);
+    force = json_tree_add_object(root, "in_force");
+    json_tree_set_signed(force, "-split-compile", agreement->split_compile);
+    json_tree_set_signed(force, "-split-compile-extended", agreement->split_compile_extended);
+    json_tree_set_signed(force, "-maxrregcount", agreement->maxrregcount);
+    json_tree_set_bool(force, "-lineinfo", agreement->line_info);
+    json_tree_set_bool(force, "-g", agreement->debug);
 }
 
 /* Which function of the output a symbol of the program became. */
@@ -143,28 +143,28 @@ static uint32_t *functions_of_symbols(struct observation *observation)
 
 static void put_chunks(struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "chunks");
+    struct json_t *list = json_tree_add_array(root, "chunks");
     const uint32_t *functions = functions_of_symbols(observation);
 
     if (observation->single_reason)
-        jsontree_set_string(root, "single_chunk_reason", observation->single_reason);
+        json_tree_set_string(root, "single_chunk_reason", observation->single_reason);
     for (size_t i = 0; i < observation->chunk_count; i++) {
         const struct fact_chunk *fact = &observation->chunks[i];
-        struct json_t *chunk = jsontree_push_object(list), *kernels;
+        struct json_t *chunk = json_tree_push_object(list), *kernels;
 
-        jsontree_set_number(chunk, "functions", fact->function_count);
-        jsontree_set_number(chunk, "replicas", fact->replica_count);
-        jsontree_set_number(chunk, "weight", fact->weight);
-        jsontree_set_number(chunk, "ptx_bytes", fact->ptx_bytes);
+        json_tree_set_number(chunk, "functions", fact->function_count);
+        json_tree_set_number(chunk, "replicas", fact->replica_count);
+        json_tree_set_number(chunk, "weight", fact->weight);
+        json_tree_set_number(chunk, "ptx_bytes", fact->ptx_bytes);
         if (observation->assembler) {
-            jsontree_set_number(chunk, "cubin_bytes", fact->cubin_bytes);
-            jsontree_set_milliseconds(chunk, "estimate", fact->estimate);
-            jsontree_set_milliseconds(chunk, "ms", fact->nanoseconds);
+            json_tree_set_number(chunk, "cubin_bytes", fact->cubin_bytes);
+            json_tree_set_milliseconds(chunk, "estimate", fact->estimate);
+            json_tree_set_milliseconds(chunk, "ms", fact->nanoseconds);
         }
-        kernels = jsontree_add_array(chunk, "kernels");
+        kernels = json_tree_add_array(chunk, "kernels");
         for (uint32_t k = 0; k < fact->kernel_count; k++)
             if (functions[fact->kernels[k]] != FACT_NONE)
-                jsontree_push_number(kernels, functions[fact->kernels[k]]);
+                json_tree_push_number(kernels, functions[fact->kernels[k]]);
     }
 }
 
@@ -172,14 +172,14 @@ static void put_chunks(struct observation *observation, struct json_t *root)
 static void put_calls(const struct observation *observation, struct json_t *function, uint32_t from,
                       size_t *at)
 {
-    struct json_t *calls = jsontree_add_array(function, "calls"), *may_call = NULL;
+    struct json_t *calls = json_tree_add_array(function, "calls"), *may_call = NULL;
 
     for (; *at < observation->call_count && observation->calls[*at].from == from; (*at)++) {
         const struct merge_call *call = &observation->calls[*at];
 
         if (call->is_indirect && !may_call)
-            may_call = jsontree_add_array(function, "may_call");
-        jsontree_push_number(call->is_indirect ? may_call : calls, call->to);
+            may_call = json_tree_add_array(function, "may_call");
+        json_tree_push_number(call->is_indirect ? may_call : calls, call->to);
     }
 }
 
@@ -197,52 +197,52 @@ static const struct text *readable_names(struct observation *observation)
 
 static void put_functions(struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "functions");
+    struct json_t *list = json_tree_add_array(root, "functions");
     const struct text *readable = readable_names(observation);
     size_t call = 0;
 
     for (uint32_t i = 0; i < observation->function_count; i++) {
         const struct fact_function *fact = &observation->functions[i];
         const struct kernel_report *report = &fact->report;
-        struct json_t *function = jsontree_push_object(list);
+        struct json_t *function = json_tree_push_object(list);
 
-        jsontree_set_text(function, "name", fact->name);
+        json_tree_set_text(function, "name", fact->name);
         if (!text_equal(fact->name, readable[i]))
-            jsontree_set_text(function, "readable", readable[i]);
-        jsontree_set_bool(function, "is_kernel", report->is_kernel);
+            json_tree_set_text(function, "readable", readable[i]);
+        json_tree_set_bool(function, "is_kernel", report->is_kernel);
         set_index(function, "member", fact->member);
         set_index(function, "chunk", fact->chunk);
-        jsontree_set_number(function, "registers", report->registers);
-        jsontree_set_number(function, "barriers", report->barriers);
+        json_tree_set_number(function, "registers", report->registers);
+        json_tree_set_number(function, "barriers", report->barriers);
         if (report->stack != UINT32_MAX)
-            jsontree_set_number(function, "stack", report->stack);
+            json_tree_set_number(function, "stack", report->stack);
         if (report->is_kernel) {
-            jsontree_set_number(function, "shared", report->shared);
-            jsontree_set_number(function, "constants", report->constant0);
+            json_tree_set_number(function, "shared", report->shared);
+            json_tree_set_number(function, "constants", report->constant0);
         }
-        jsontree_set_number(function, "code", report->code);
+        json_tree_set_number(function, "code", report->code);
         if (fact->symbol != FACT_NONE && observation->symbols[fact->symbol].nanoseconds)
-            jsontree_set_milliseconds(function, "ms",
-                                      observation->symbols[fact->symbol].nanoseconds);
+            json_tree_set_milliseconds(function, "ms",
+                                       observation->symbols[fact->symbol].nanoseconds);
         put_calls(observation, function, i, &call);
     }
 }
 
 static void put_sections(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "sections");
+    struct json_t *list = json_tree_add_array(root, "sections");
     size_t piece = 0;
 
     for (uint32_t i = 1; i < observation->section_count; i++) {
         const struct fact_section *fact = &observation->sections[i];
-        struct json_t *section = jsontree_push_object(list);
+        struct json_t *section = json_tree_push_object(list);
         struct json_t *pieces = NULL;
 
-        jsontree_set_text(section, "name", fact->name);
-        jsontree_set_string(section, "for", facts_class_names[fact->class]);
+        json_tree_set_text(section, "name", fact->name);
+        json_tree_set_string(section, "for", facts_class_names[fact->class]);
         if (!fact->has_no_bytes)
-            jsontree_set_number(section, "offset", fact->offset);
-        jsontree_set_number(section, "bytes", fact->size);
+            json_tree_set_number(section, "offset", fact->offset);
+        json_tree_set_number(section, "bytes", fact->size);
         for (; piece < observation->piece_count && observation->pieces[piece].section == i;
              piece++) {
             const struct fact_piece *from = &observation->pieces[piece];
@@ -251,26 +251,26 @@ static void put_sections(const struct observation *observation, struct json_t *r
             if (from->member == FACT_NONE)
                 continue;
             if (!pieces)
-                pieces = jsontree_add_array(section, "pieces");
-            object = jsontree_push_object(pieces);
-            jsontree_set_number(object, "member", from->member);
-            jsontree_set_number(object, "bytes", from->size);
+                pieces = json_tree_add_array(section, "pieces");
+            object = json_tree_push_object(pieces);
+            json_tree_set_number(object, "member", from->member);
+            json_tree_set_number(object, "bytes", from->size);
         }
     }
 }
 
 static void put_drops(const struct observation *observation, struct json_t *root)
 {
-    struct json_t *list = jsontree_add_array(root, "left_out");
+    struct json_t *list = json_tree_add_array(root, "left_out");
 
     for (size_t i = 0; i < observation->drop_count; i++) {
         const struct fact_drop *fact = &observation->drops[i];
-        struct json_t *drop = jsontree_push_object(list);
+        struct json_t *drop = json_tree_push_object(list);
 
-        jsontree_set_string(drop, "what", fact->what);
-        jsontree_set_text(drop, "name", fact->name);
-        jsontree_set_string(drop, "member", fact->member);
-        jsontree_set_string(drop, "why", fact->why);
+        json_tree_set_string(drop, "what", fact->what);
+        json_tree_set_text(drop, "name", fact->name);
+        json_tree_set_string(drop, "member", fact->member);
+        json_tree_set_string(drop, "why", fact->why);
     }
 }
 
@@ -278,53 +278,53 @@ static void put_slice(const struct observation *observation, struct json_t *list
                       const struct logged_event *logged)
 {
     const struct event *event = &logged->event;
-    struct json_t *slice = jsontree_push_object(list);
+    struct json_t *slice = json_tree_push_object(list);
 
-    jsontree_set_number(slice, "row", logged->row);
-    jsontree_set_string(slice, "kind", event->kind);
-    jsontree_set_text(slice, "name", facts_name(observation, event->name));
-    jsontree_set_milliseconds(slice, "start", event->start - observation->start);
-    jsontree_set_milliseconds(slice, "ms", event->end - event->start);
+    json_tree_set_number(slice, "row", logged->row);
+    json_tree_set_string(slice, "kind", event->kind);
+    json_tree_set_text(slice, "name", facts_name(observation, event->name));
+    json_tree_set_milliseconds(slice, "start", event->start - observation->start);
+    json_tree_set_milliseconds(slice, "ms", event->end - event->start);
     if (event->chunk)
-        jsontree_set_number(slice, "chunk", event->chunk - 1);
+        json_tree_set_number(slice, "chunk", event->chunk - 1);
     if (event->bytes)
-        jsontree_set_number(slice, "bytes", event->bytes);
+        json_tree_set_number(slice, "bytes", event->bytes);
     if (event->peak)
-        jsontree_set_number(slice, "peak", event->peak);
-    jsontree_set_string(slice, "state", event->state);
+        json_tree_set_number(slice, "peak", event->peak);
+    json_tree_set_string(slice, "state", event->state);
 }
 
 static void put_time_line(struct observation *observation, struct json_t *root)
 {
-    struct json_t *line = jsontree_add_object(root, "time_line");
-    struct json_t *rows = jsontree_add_array(line, "rows");
-    struct json_t *slices = jsontree_add_array(line, "slices");
-    struct json_t *memory = jsontree_add_array(line, "memory");
+    struct json_t *line = json_tree_add_object(root, "time_line");
+    struct json_t *rows = json_tree_add_array(line, "rows");
+    struct json_t *slices = json_tree_add_array(line, "slices");
+    struct json_t *memory = json_tree_add_array(line, "memory");
     const struct events *events = facts_events(observation);
 
     for (size_t i = 0; i < events->row_count; i++)
-        jsontree_push_text(rows, text_of(events->rows[i].name));
+        json_tree_push_text(rows, text_of(events->rows[i].name));
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->list[i].event;
 
         if (strcmp(event->kind, EVENT_COUNTER) != 0) {
             put_slice(observation, slices, &events->list[i]);
         } else if (text_equal(event->name, TEXT("memory"))) {
-            struct json_t *sample = jsontree_push_object(memory);
+            struct json_t *sample = json_tree_push_object(memory);
 
-            jsontree_set_milliseconds(sample, "at", event->start - observation->start);
-            jsontree_set_number(sample, "bytes", event->bytes);
+            json_tree_set_milliseconds(sample, "at", event->start - observation->start);
+            json_tree_set_number(sample, "bytes", event->bytes);
         }
     }
 }
 
 struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup)
 {
-    struct json_t *root = jsontree_begin(cleanup);
+    struct json_t *root = json_tree_begin(cleanup);
 
     facts_events(observation);
-    jsontree_set_number(root, "format", REPORT_FORMAT);
-    jsontree_set_string(root, "minilink", observation->link.version);
+    json_tree_set_number(root, "format", REPORT_FORMAT);
+    json_tree_set_string(root, "minilink", observation->link.version);
     put_link(observation, root);
     put_stages(observation, root);
     put_members(observation, root);
@@ -341,6 +341,6 @@ void report_print_data(struct observation *observation, struct buffer *out)
 {
     struct context_cleanup cleanup;
 
-    jsontree_print(report_tree(observation, &cleanup), JSONTREE_LINES, out);
+    json_tree_print(report_tree(observation, &cleanup), JSON_TREE_LINES, out);
     context_clean(&cleanup);
 }

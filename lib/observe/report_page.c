@@ -6,7 +6,7 @@
  * page as text, never as HTML. */
 #include <string.h>
 
-#include "base/jsontree.h"
+#include "diag/json_tree.h"
 #include "observe/facts.h"
 #include "observe/page.h"
 
@@ -30,7 +30,7 @@ void report_print_page(struct observation *observation, struct buffer *out)
     rest = put_until(rest, "@STYLE@", out);
     buffer_string(out, page_css);
     rest = put_until(rest, "@DATA@", out);
-    jsontree_print(data, JSONTREE_IN_PAGE, out);
+    json_tree_print(data, JSON_TREE_IN_PAGE, out);
     rest = put_until(rest, "@SCRIPT@", out);
     buffer_string(out, page_js);
     buffer_string(out, rest);

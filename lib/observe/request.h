@@ -14,7 +14,13 @@ struct observe_request {
     const char *report_page; /* --report=FILE.html */
     const char *report_data; /* --report=FILE.json */
     const char *map;         /* --map */
+    bool print_map;          /* --print-map: the same as --map=- */
     bool stats;              /* --stats: a table on standard error */
+    bool trace_inputs;       /* --trace: what takes part, on standard output as all below */
+    bool print_drops;        /* --print-gc-sections */
+    bool cref;               /* --cref */
+    const char *const *trace_symbols; /* --trace-symbol: names, ends with NULL; or NULL */
+    const char *const *why_live;      /* --why-live, likewise */
 };
 
 #endif

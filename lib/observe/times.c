@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/escape.h"
+#include "diag/escape.h"
 #include "observe/facts.h"
 
 /* One row while it is put together. */

@@ -4,19 +4,22 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/events.h"
+#include "diag/events.h"
 
 void timing_start(struct timing *timing)
 {
     timing->started = clock_now();
 }
 
-/* Linux counts KiB. */
+/* Of this process, or of the largest child that has ended; Linux counts KiB. */
 static uint64_t peak_memory(void)
 {
-    struct rusage usage;
+    struct rusage own, children;
 
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+        return 0;
+    return (uint64_t)(own.ru_maxrss > children.ru_maxrss ? own.ru_maxrss : children.ru_maxrss) *
+           1024;
 }
 
 void timing_end(struct timing *timing, const char *stage, struct observe_work work)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontree.h"
+#include "diag/json_tree.h"
 #include "observe/facts.h"
 
 #define PROCESS 1u /* every event belongs to one; which, does not matter */
@@ -21,31 +21,31 @@ struct tracing {
 static struct json_t *begin_event(struct tracing *tracing, const char *phase, const char *name,
                                   uint32_t row)
 {
-    struct json_t *event = jsontree_push_object(tracing->list);
+    struct json_t *event = json_tree_push_object(tracing->list);
 
-    jsontree_set_string(event, "ph", phase);
-    jsontree_set_number(event, "pid", PROCESS);
-    jsontree_set_number(event, "tid", row);
-    jsontree_set_string(event, "name", name);
+    json_tree_set_string(event, "ph", phase);
+    json_tree_set_number(event, "pid", PROCESS);
+    json_tree_set_number(event, "tid", row);
+    json_tree_set_string(event, "name", name);
     return event;
 }
 
 static void set_time(const struct tracing *tracing, struct json_t *event, uint64_t time)
 {
-    jsontree_set_microseconds(event, "ts", time - tracing->start);
+    json_tree_set_microseconds(event, "ts", time - tracing->start);
 }
 
 static void put_rows(struct tracing *tracing)
 {
     struct json_t *event = begin_event(tracing, "M", "process_name", 0);
 
-    jsontree_set_string(jsontree_add_object(event, "args"), "name", "minilink");
+    json_tree_set_string(json_tree_add_object(event, "args"), "name", "minilink");
     for (uint32_t i = 0; i < tracing->events->row_count; i++) {
         event = begin_event(tracing, "M", "thread_name", i);
-        jsontree_set_string(jsontree_add_object(event, "args"), "name",
-                            tracing->events->rows[i].name);
+        json_tree_set_string(json_tree_add_object(event, "args"), "name",
+                             tracing->events->rows[i].name);
         event = begin_event(tracing, "M", "thread_sort_index", i);
-        jsontree_set_number(jsontree_add_object(event, "args"), "sort_index", i);
+        json_tree_set_number(json_tree_add_object(event, "args"), "sort_index", i);
     }
 }
 
@@ -53,15 +53,15 @@ static void put_chunk(struct tracing *tracing, struct json_t *arguments, uint32_
 {
     const struct observation *observation = tracing->observation;
     const struct fact_chunk *chunk = &observation->chunks[index];
-    struct json_t *kernels = jsontree_add_array(arguments, "kernels");
+    struct json_t *kernels = json_tree_add_array(arguments, "kernels");
 
     for (uint32_t i = 0; i < chunk->kernel_count; i++)
-        jsontree_push_text(kernels, observation->symbols[chunk->kernels[i]].own_name);
-    jsontree_set_number(arguments, "functions", chunk->function_count);
-    jsontree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
-    jsontree_set_number(arguments, "weight", chunk->weight);
-    jsontree_set_milliseconds(arguments, "estimate ms", chunk->estimate);
-    jsontree_set_milliseconds(arguments, "ms", chunk->nanoseconds);
+        json_tree_push_text(kernels, observation->symbols[chunk->kernels[i]].own_name);
+    json_tree_set_number(arguments, "functions", chunk->function_count);
+    json_tree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
+    json_tree_set_number(arguments, "weight", chunk->weight);
+    json_tree_set_milliseconds(arguments, "estimate ms", chunk->estimate);
+    json_tree_set_milliseconds(arguments, "ms", chunk->nanoseconds);
 }
 
 static void put_stage(struct tracing *tracing, struct json_t *arguments, struct text name)
@@ -74,8 +74,8 @@ static void put_stage(struct tracing *tracing, struct json_t *arguments, struct 
         if (!text_equal(name, text_of(row->stage)))
             continue;
         if (row->work.unit)
-            jsontree_set_number(arguments, row->work.unit, row->work.items);
-        jsontree_set_number(arguments, "peak memory", row->peak_memory);
+            json_tree_set_number(arguments, row->work.unit, row->work.items);
+        json_tree_set_number(arguments, "peak memory", row->peak_memory);
     }
 }
 
@@ -84,7 +84,7 @@ static void put_counter(struct tracing *tracing, const char *name, uint64_t time
     struct json_t *event = begin_event(tracing, "C", name, 0);
 
     set_time(tracing, event, time);
-    jsontree_set_number(jsontree_add_object(event, "args"), name, value);
+    json_tree_set_number(json_tree_add_object(event, "args"), name, value);
 }
 
 static bool is_too_short(const struct tracing *tracing, const struct event *event)
@@ -101,18 +101,18 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
     if (is_too_short(tracing, event))
         return;
     slice = begin_event(tracing, "X", NULL, logged->row);
-    jsontree_set_text(slice, "name", facts_name(tracing->observation, event->name));
-    jsontree_set_string(slice, "cat", event->kind);
+    json_tree_set_text(slice, "name", facts_name(tracing->observation, event->name));
+    json_tree_set_string(slice, "cat", event->kind);
     set_time(tracing, slice, event->start);
-    jsontree_set_microseconds(slice, "dur", event->end - event->start);
-    arguments = jsontree_add_object(slice, "args");
+    json_tree_set_microseconds(slice, "dur", event->end - event->start);
+    arguments = json_tree_add_object(slice, "args");
     if (event->bytes)
-        jsontree_set_number(arguments, "bytes", event->bytes);
+        json_tree_set_number(arguments, "bytes", event->bytes);
     if (event->peak)
-        jsontree_set_number(arguments, "peak", event->peak);
+        json_tree_set_number(arguments, "peak", event->peak);
     if (event->phase)
-        jsontree_set_number(arguments, "phase", event->phase);
-    jsontree_set_string(arguments, "state", event->state);
+        json_tree_set_number(arguments, "phase", event->phase);
+    json_tree_set_string(arguments, "state", event->state);
     if (strcmp(event->kind, EVENT_CHUNK) == 0 && event->chunk &&
         event->chunk <= tracing->observation->chunk_count)
         put_chunk(tracing, arguments, event->chunk - 1);
@@ -164,11 +164,11 @@ void trace_print(struct observation *observation, struct buffer *out)
 {
     struct tracing tracing = {.observation = observation, .events = facts_events(observation)};
     struct context_cleanup cleanup;
-    struct json_t *root = jsontree_begin(&cleanup);
+    struct json_t *root = json_tree_begin(&cleanup);
 
     tracing.start = observation->start;
-    jsontree_set_string(root, "displayTimeUnit", "ms");
-    tracing.list = jsontree_add_array(root, "traceEvents");
+    json_tree_set_string(root, "displayTimeUnit", "ms");
+    tracing.list = json_tree_add_array(root, "traceEvents");
     put_rows(&tracing);
     for (size_t i = 0; i < tracing.events->count; i++) {
         const struct event *event = &tracing.events->list[i].event;
@@ -180,7 +180,7 @@ void trace_print(struct observation *observation, struct buffer *out)
             put_event(&tracing, &tracing.events->list[i]);
     }
     put_running(&tracing);
-    jsontree_print(root, JSONTREE_COMPACT, out);
+    json_tree_print(root, JSON_TREE_COMPACT, out);
     buffer_char(out, '\n');
     context_clean(&cleanup);
 }

@@ -6,7 +6,7 @@
 #include "options/consensus.h"
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "options/embedded.h"
 
 /* What the checks share. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 
 bool pattern_compile(struct pattern *pattern, struct text text, const char *option)
 {

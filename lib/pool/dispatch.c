@@ -3,33 +3,35 @@
 #include "pool/dispatch.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/diag.h"
-#include "base/events.h"
+#include "diag/diag.h"
+#include "diag/events.h"
+#include "pool/child_tokens.h"
 #include "pool/pool.h"
 
 /* What a worker runs when tokens are counted. */
 struct counted_task {
-    const struct dispatch_task *task;
-    int ended_fd; /* eventfd that is added to when the task has ended */
+    const struct pool_task *task;
+    struct coordinator *coordinator;
+    struct child_tokens child; /* open while the task runs, where its child has threads */
+    _Atomic bool has_ended;
 };
 
-/* The order in which tasks are started. */
-static int compare(const struct dispatch_task *first, const struct dispatch_task *second)
-{
-    if (first->priority != second->priority)
-        return first->priority > second->priority ? -1 : 1;
-    return (first > second) - (first < second);
-}
-
-static int compare_pointers(const void *a, const void *b)
-{
-    return compare(*(const struct dispatch_task *const *)a,
-                   *(const struct dispatch_task *const *)b);
-}
+/* What the calling thread knows of the tasks that it hands out. */
+struct coordinator {
+    const struct dispatch_request *request;
+    struct pool *pool;
+    struct jobserver *jobserver;
+    struct counted_task *tasks; /* in the order in which they are started */
+    size_t next;                /* that is started next */
+    struct counted_task **live; /* that run, or have ended without being seen yet */
+    size_t running;
+    int ended_fd; /* eventfd that is added to when a task has ended */
+};
 
 static void run_here(const struct dispatch_request *request)
 {
@@ -37,23 +39,23 @@ static void run_here(const struct dispatch_request *request)
         request->tasks[i].run(request->tasks[i].argument);
 }
 
-/* The pool has an order, but workers take what is there: the costliest must be there first. Without
- * memory for that, they begin with what comes. */
+/* Under make, without tokens beside that of the calling thread: children may have one thread. */
+static void run_alone(const struct dispatch_request *request)
+{
+    const struct child_tokens *before;
+    struct child_tokens none;
+
+    child_tokens_open(&none);
+    before = child_tokens_set(&none);
+    run_here(request);
+    child_tokens_set(before);
+    child_tokens_close(&none);
+}
+
 static void run_on_pool(const struct dispatch_request *request, struct pool *pool)
 {
-    const struct dispatch_task **order = malloc(request->count * sizeof *order);
-
-    for (size_t i = 0; order && i < request->count; i++)
-        order[i] = &request->tasks[i];
-    if (order)
-        qsort(order, request->count, sizeof *order, compare_pointers);
-    for (size_t i = 0; i < request->count; i++) {
-        const struct dispatch_task *task = order ? order[i] : &request->tasks[i];
-
-        if (!pool_submit(pool, task->run, task->argument, task->priority))
-            task->run(task->argument);
-    }
-    free(order);
+    for (size_t i = pool_submit(pool, request->tasks, request->count); i < request->count; i++)
+        request->tasks[i].run(request->tasks[i].argument);
     pool_wait(pool);
 }
 
@@ -62,82 +64,155 @@ static void run_on_pool(const struct dispatch_request *request, struct pool *poo
  */
 static void run_counted(void *argument)
 {
-    const struct counted_task *counted = argument;
+    struct counted_task *counted = argument;
+    const struct child_tokens *before = child_tokens_get();
     const uint64_t one = 1;
     ssize_t written;
 
+    if (counted->coordinator->request->child_threads > 1)
+        child_tokens_set(&counted->child);
     counted->task->run(counted->task->argument);
+    child_tokens_set(before);
+    atomic_store(&counted->has_ended, true);
     do
-        written = write(counted->ended_fd, &one, sizeof one);
+        written = write(counted->coordinator->ended_fd, &one, sizeof one);
     while (written < 0 && errno == EINTR);
     if (written < 0)
         abort();
 }
 
-/* Waits until at least one task has ended and returns how many have since the last time. */
-static uint64_t wait_ended(int ended_fd)
+/* Waits until at least one task has ended since the last time. */
+static void wait_ended(int ended_fd)
 {
-    uint64_t count = 0;
-    ssize_t got;
+    uint64_t count;
 
-    do
-        got = read(ended_fd, &count, sizeof count);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof count ? count : 1;
+    while (read(ended_fd, &count, sizeof count) < 0 && errno == EINTR)
+        continue;
 }
 
-static int compare_counted(const void *a, const void *b)
+/* The order of the pool's queue: that gets one task at a time here, as tokens come. */
+static int compare(const void *a, const void *b)
 {
-    return compare(((const struct counted_task *)a)->task, ((const struct counted_task *)b)->task);
+    const struct pool_task *first = ((const struct counted_task *)a)->task;
+    const struct pool_task *second = ((const struct counted_task *)b)->task;
+
+    if (first->priority != second->priority)
+        return first->priority > second->priority ? -1 : 1;
+    return (first > second) - (first < second);
 }
 
-/* Starts tasks as tokens come, and gives tokens back as tasks end. There is always a way on: with
- * nothing running, the implicit token is free. */
-static void run_with_tokens(const struct dispatch_request *request, struct pool *pool,
-                            struct jobserver *jobserver, struct counted_task *counted)
+static void start(struct coordinator *coordinator)
 {
-    size_t threads = pool_thread_count(pool), next = 0, running = 0;
-    int ended_fd = counted->ended_fd;
+    struct counted_task *task = &coordinator->tasks[coordinator->next++];
 
-    while (next < request->count || running > 0) {
-        struct counted_task *task = &counted[next];
+    if (coordinator->request->child_threads > 1)
+        child_tokens_open(&task->child);
+    coordinator->live[coordinator->running++] = task;
+    events_count("tokens", coordinator->running);
+    if (!pool_submit(coordinator->pool, &(struct pool_task){run_counted, task, 0}, 1))
+        run_counted(task);
+}
 
-        if (next < request->count && request->is_cancelled &&
-            request->is_cancelled(task->task->argument)) {
-            task->task->run(task->task->argument);
-            next++;
-        } else if (next < request->count && running < threads &&
-                   jobserver_acquire(jobserver, ended_fd) == JOBSERVER_ACQUIRED) {
-            if (!pool_submit(pool, run_counted, task, task->task->priority))
-                run_counted(task);
-            next++;
-            events_count("tokens", ++running);
-        } else {
-            for (uint64_t ended = wait_ended(ended_fd); ended > 0; ended--) {
-                jobserver_release(jobserver);
-                events_count("tokens", --running);
-            }
+/* Gives the tokens of all tasks that have ended back, those of their children's threads included,
+ * whether or not the children did so. */
+static void end_tasks(struct coordinator *coordinator)
+{
+    for (size_t i = coordinator->running; i-- > 0;) {
+        struct counted_task *task = coordinator->live[i];
+
+        if (!atomic_load(&task->has_ended))
+            continue;
+        for (size_t held = task->child.given + 1; held > 0; held--)
+            jobserver_release(coordinator->jobserver);
+        child_tokens_close(&task->child);
+        coordinator->live[i] = coordinator->live[--coordinator->running];
+        events_count("tokens", coordinator->running);
+    }
+}
+
+/* The child that a further token is for: one that has fewest; NULL = each has one for each of its
+ * threads. */
+static struct child_tokens *neediest(const struct coordinator *coordinator)
+{
+    size_t least = coordinator->request->child_threads - 1;
+    struct child_tokens *found = NULL;
+
+    for (size_t i = 0; i < coordinator->running; i++) {
+        struct child_tokens *child = &coordinator->live[i]->child;
+
+        if (child->given < least && !child->error) {
+            least = child->given;
+            found = child;
         }
     }
-    pool_wait(pool);
+    return found;
+}
+
+static bool acquire(struct coordinator *coordinator)
+{
+    return jobserver_acquire(coordinator->jobserver, coordinator->ended_fd) == JOBSERVER_ACQUIRED;
+}
+
+/* Starts tasks as tokens come, and gives tokens back as tasks end. Tokens that no task can be
+ * started with are for the threads of those that run. There is always a way on: with nothing
+ * running, the implicit token is free. */
+static void run_with_tokens(struct coordinator *coordinator)
+{
+    const struct dispatch_request *request = coordinator->request;
+    size_t threads = pool_thread_count(coordinator->pool);
+
+    while (coordinator->next < request->count || coordinator->running > 0) {
+        const struct pool_task *task = coordinator->tasks[coordinator->next].task;
+        bool is_left = coordinator->next < request->count, is_startable;
+        struct child_tokens *child;
+
+        if (is_left && request->is_cancelled && request->is_cancelled(task->argument)) {
+            task->run(task->argument);
+            coordinator->next++;
+            continue;
+        }
+        is_startable = is_left && coordinator->running < threads;
+        child = is_startable || request->child_threads < 2 ? NULL : neediest(coordinator);
+        if ((is_startable || child) && acquire(coordinator)) {
+            if (!child)
+                start(coordinator);
+            else if (!child_tokens_give(child))
+                jobserver_release(coordinator->jobserver);
+        } else {
+            wait_ended(coordinator->ended_fd);
+            end_tasks(coordinator);
+        }
+    }
+    pool_wait(coordinator->pool);
 }
 
 /* The pool under a jobserver. False when what it needs could not be made: nothing was run then. */
 static bool run_as_client(const struct dispatch_request *request, struct pool *pool,
                           struct jobserver *jobserver)
 {
-    struct counted_task *counted = calloc(request->count, sizeof *counted);
-    int ended_fd = counted ? eventfd(0, EFD_CLOEXEC) : -1;
+    /* One task more, of which nothing is asked. */
+    struct counted_task *tasks = calloc(request->count + 1, sizeof *tasks);
+    struct counted_task **live = calloc(pool_thread_count(pool), sizeof(struct counted_task *));
+    struct coordinator coordinator = {.request = request,
+                                      .pool = pool,
+                                      .jobserver = jobserver,
+                                      .tasks = tasks,
+                                      .live = live,
+                                      .ended_fd = -1};
 
-    if (ended_fd >= 0) {
+    if (tasks && live)
+        coordinator.ended_fd = eventfd(0, EFD_CLOEXEC);
+    if (coordinator.ended_fd >= 0) {
         for (size_t i = 0; i < request->count; i++)
-            counted[i] = (struct counted_task){&request->tasks[i], ended_fd};
-        qsort(counted, request->count, sizeof *counted, compare_counted);
-        run_with_tokens(request, pool, jobserver, counted);
-        close(ended_fd);
+            tasks[i] = (struct counted_task){
+                .task = &request->tasks[i], .coordinator = &coordinator, .child.fds = {-1, -1}};
+        qsort(tasks, request->count, sizeof *tasks, compare);
+        run_with_tokens(&coordinator);
+        close(coordinator.ended_fd);
     }
-    free(counted);
-    return ended_fd >= 0;
+    free(live);
+    free(tasks);
+    return coordinator.ended_fd >= 0;
 }
 
 static uint32_t wanted_threads(const struct dispatch_request *request)
@@ -158,32 +233,51 @@ static void report_lost(uint32_t wanted, size_t started)
         diag_caution("Only %zu of %u threads could be started", started, wanted);
 }
 
+/* How many threads make leaves, and its tokens for them, where it has a say. */
+struct allowance {
+    struct jobserver *jobserver; /* or NULL */
+    bool is_one;                 /* make has one job for the link, and no token */
+};
+
+static struct allowance ask_make(const struct dispatch_request *request, uint32_t threads)
+{
+    struct allowance allowance = {0};
+    uint32_t most = UINT32_MAX;
+
+    if (threads > 1 || request->child_threads > 1)
+        allowance.jobserver = jobserver_join(request->jobserver, &most);
+    allowance.is_one = most == 1;
+    return allowance;
+}
+
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t threads = wanted_threads(request);
-    struct jobserver *jobserver = NULL;
+    struct allowance allowance = ask_make(request, threads);
     enum jobserver_state state;
     struct pool *pool = NULL;
     bool has_run = false;
 
-    if (threads > 1)
-        jobserver = jobserver_join(request->jobserver, &threads);
-    if (threads > 1)
+    if (allowance.is_one)
+        threads = 1;
+    if (threads > 1 || allowance.jobserver)
         pool = pool_create(threads, request->stack_bytes);
-    if (threads > 1)
+    if (threads > 1 || allowance.jobserver)
         report_lost(threads, pool ? pool_thread_count(pool) : 0);
     if (pool)
         threads = (uint32_t)pool_thread_count(pool);
-    if (pool && jobserver)
-        has_run = run_as_client(request, pool, jobserver);
-    if (pool && !jobserver) {
+    if (pool && allowance.jobserver)
+        has_run = run_as_client(request, pool, allowance.jobserver);
+    if (pool && !allowance.jobserver) {
         run_on_pool(request, pool);
         has_run = true;
     }
     pool_destroy(pool);
-    state = jobserver_close(jobserver);
+    state = jobserver_close(allowance.jobserver);
     jobserver_report_end(request->jobserver, state);
-    if (!has_run)
+    if (!has_run && request->child_threads > 1 && (allowance.is_one || allowance.jobserver))
+        run_alone(request);
+    else if (!has_run)
         run_here(request);
     return has_run ? threads : 1;
 }

@@ -8,6 +8,9 @@
  * they run in the calling thread, in the order of the list; that is done under make, too, where the
  * calling thread's own token covers it.
  *
+ * Where a task runs a program with threads of its own, tokens that no task can be started with are
+ * that program's while the task runs.
+ *
  * Safety. May be called by several threads at once, and inside of a task. A task that is run by the
  * calling thread has, as far as pool_worker() goes, that thread's number. A client of the jobserver
  * is one per process, though: a call inside of a task that holds a token runs in its own thread. */
@@ -19,24 +22,22 @@
 #include <stdint.h>
 
 #include "pool/jobserver.h"
-
-struct dispatch_task {
-    void (*run)(void *argument);
-    void *argument;
-    uint32_t priority; /* the highest is started first; first come first served among equals */
-};
+#include "pool/pool.h"
 
 /* Whether there is more than one thread: as many as CPUs and tasks say; at least two, where there
  * are two tasks; one. */
 enum concurrency { CONCURRENCY_AUTO, CONCURRENCY_ON, CONCURRENCY_OFF };
 
 struct dispatch_request {
-    struct dispatch_task *tasks; /* in the order in which one thread runs them; sorted for others */
+    struct pool_task *tasks; /* in the order in which one thread runs them; others take the
+                                highest priority first */
     size_t count;
     uint32_t threads;   /* at least 1; more than tasks are not started, nor more than
                            JOBSERVER_MOST */
     size_t stack_bytes; /* of each worker; 0 = the system's default */
     enum jobserver_use jobserver;
+    uint32_t child_threads; /* threads that a program may have which a task runs
+                               (child_tokens.h); 0, 1 = none that is to be counted */
     /* True for a task that has become pointless: it is run without a token, to say so. May be NULL.
      */
     bool (*is_cancelled)(void *argument);

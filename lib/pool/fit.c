@@ -1,8 +1,11 @@
 /* fit.c: the largest tasks may meet, so that they decide. */
 #include "pool/fit.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+
+#include "os/cgroup.h"
 
 /* The largest first. */
 static int compare(const void *left, const void *right)
@@ -19,13 +22,28 @@ static uint64_t own_peak(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
+static uint64_t groups_limit(void)
+{
+    static _Atomic uint64_t known;
+    uint64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (limit == 0) {
+        limit = cgroup_memory_limit("");
+        limit = limit ? limit : FIT_UNLIMITED;
+        atomic_store_explicit(&known, limit, memory_order_relaxed);
+    }
+    return limit;
+}
+
 uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
 {
-    uint64_t own = own_peak(), left = limit > own ? limit - own : 0;
+    uint64_t own = own_peak(), left;
     uint32_t fitting = 0;
 
-    if (limit == 0 || count == 0)
+    if (threads <= 1 || count == 0)
         return threads;
+    limit = limit ? limit : groups_limit();
+    left = limit > own ? limit - own : 0;
     qsort(needs, count, sizeof *needs, compare);
     while (fitting < threads && fitting < count && needs[fitting] <= left)
         left -= needs[fitting++];

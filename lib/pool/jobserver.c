@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
 
 struct jobserver {
     enum jobserver_state state;
@@ -238,6 +238,18 @@ void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
         diag_caution("Jobserver requested, but an error occurred: %s", jobserver_state_text(state));
     else if (state != JOBSERVER_OK)
         diag_verbose("make's jobserver failed: %s", jobserver_state_text(state));
+}
+
+bool jobserver_counts(enum jobserver_use use)
+{
+    struct jobserver_auth auth = {0};
+    enum jobserver_state state;
+
+    if (use == JOBSERVER_OFF)
+        return false;
+    state = jobserver_parse(getenv("MAKEFLAGS"), &auth);
+    return auth.kind == JOBSERVER_SERIAL ||
+           (state != JOBSERVER_NO_MAKEFLAGS && state != JOBSERVER_NO_AUTH);
 }
 
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)

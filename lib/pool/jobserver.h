@@ -35,7 +35,7 @@ enum jobserver_use {
 /* The numbers are those of the description; the first that is not OK sticks. */
 enum jobserver_state {
     JOBSERVER_OK = 0,
-    JOBSERVER_SHORT_IO = 2,     /* the pipe has ended, or took no byte */
+    JOBSERVER_SHORT_IO = 2,     /* the pipe has ended */
     JOBSERVER_SHUT_DOWN = 3,    /* the process is ending, and has given all tokens back */
     JOBSERVER_NO_CLIENT = 4,    /* what NULL is in */
     JOBSERVER_NO_MAKEFLAGS = 5, /* the variable is not set */
@@ -80,6 +80,10 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
 /* Opens a fifo or a pipe. The client is always usable: when its state is not JOBSERVER_OK it has
  * the implicit token alone. NULL when memory runs out or another client is open. */
 struct jobserver *jobserver_open(const struct jobserver_auth *auth);
+
+/* Whether make says how many jobs may run, by a jobserver or -j1, so that one more needs a token.
+ */
+bool jobserver_counts(enum jobserver_use use);
 
 /* The client for the jobserver that the environment names. NULL when there is none, and *threads is
  * left alone; or when it is broken or disabled, make runs one job, or it is open already, and

@@ -18,8 +18,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/ending.h"
-#include "base/plain_locale.h"
+#include "os/c_locale.h"
+#include "os/cleanup.h"
+#include "os/processors.h"
 #include "pool/pqueue.h"
 
 struct thread_entry {
@@ -27,16 +28,11 @@ struct thread_entry {
     pthread_t thread;
 };
 
+/* The description has a link behind the first two, which nothing uses: the heap does the ordering.
+ */
 struct task_node {
     void (*func)(void *);
     void *arg;
-    struct task_node *next; /* always NULL, as in the description: the heap does the ordering */
-};
-
-/* The heap orders by more than the 24 bytes of a node hold, so a node is allocated with its place
- * in the order behind it; the queue's pointers are to the whole. */
-struct queued_task {
-    struct task_node node;
     uint32_t priority;
     uint32_t sequence;
 };
@@ -61,7 +57,6 @@ struct pool {
 _Static_assert(sizeof(struct thread_entry) == 16, "thread entry");
 _Static_assert(sizeof(struct task_node) == 24, "task node");
 _Static_assert(offsetof(struct task_node, arg) == 8, "arg");
-_Static_assert(offsetof(struct task_node, next) == 16, "next");
 _Static_assert(sizeof(struct pool) == 184, "control block");
 _Static_assert(offsetof(struct pool, thread_array) == 0, "thread_array");
 _Static_assert(offsetof(struct pool, task_queue) == 8, "task_queue");
@@ -78,7 +73,7 @@ _Static_assert(offsetof(struct pool, shutdown) == 176, "shutdown");
  * of two that are queued at the same time does not. */
 static int leaves_before(const void *a, const void *b)
 {
-    const struct queued_task *first = a, *second = b;
+    const struct task_node *first = a, *second = b;
 
     if (first->priority != second->priority)
         return first->priority > second->priority;
@@ -86,7 +81,7 @@ static int leaves_before(const void *a, const void *b)
 }
 
 /* Waits for a task and counts it as active. NULL when the pool shuts down. Mutex held. */
-static struct queued_task *next_task(struct pool *pool)
+static struct task_node *next_task(struct pool *pool)
 {
     while (pool->pending_count == 0) {
         if (pool->shutdown)
@@ -114,16 +109,16 @@ static void take_name(void)
 static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
-    void *stack = ending_stack_open();
-    struct queued_task *task;
+    void *stack = cleanup_stack_open();
+    struct task_node *task;
 
     pthread_mutex_lock(&pool->mutex);
     worker_number = ++pool->numbered;
     take_name();
-    plain_locale_use(); /* a thread begins with the program's, not with its maker's */
+    c_locale_use(); /* a thread begins with the program's, not with its maker's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
-        task->node.func(task->node.arg);
+        task->func(task->arg);
         free(task);
         pthread_mutex_lock(&pool->mutex);
         pool->active_count--;
@@ -133,7 +128,7 @@ static void *worker_main(void *argument)
     pool->thread_count--;
     pthread_cond_signal(&pool->done_cond);
     pthread_mutex_unlock(&pool->mutex);
-    ending_stack_close(stack);
+    cleanup_stack_close(stack);
     return NULL;
 }
 
@@ -233,28 +228,36 @@ size_t pool_thread_count(const struct pool *pool)
     return count;
 }
 
-bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, uint32_t priority)
+/* Mutex held. */
+static bool queue_task(struct pool *pool, const struct pool_task *wanted)
 {
-    struct queued_task *task;
-    bool queued;
+    struct task_node *task;
 
-    if (!function)
+    if (!wanted->run || pool->pending_count == INT32_MAX)
         return false;
     task = malloc(sizeof *task);
     if (!task)
         return false;
-    *task = (struct queued_task){.node = {.func = function, .arg = argument}, .priority = priority};
-    pthread_mutex_lock(&pool->mutex);
-    task->sequence = pool->next_sequence;
-    queued = pool->pending_count < INT32_MAX && pqueue_push(pool->task_queue, task);
-    if (queued) {
-        pool->next_sequence++;
-        pool->pending_count++;
-        pthread_cond_signal(&pool->task_cond);
-    }
-    pthread_mutex_unlock(&pool->mutex);
-    if (!queued)
+    *task =
+        (struct task_node){wanted->run, wanted->argument, wanted->priority, pool->next_sequence};
+    if (!pqueue_push(pool->task_queue, task)) {
         free(task);
+        return false;
+    }
+    pool->next_sequence++;
+    pool->pending_count++;
+    pthread_cond_signal(&pool->task_cond);
+    return true;
+}
+
+size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t count)
+{
+    size_t queued = 0;
+
+    pthread_mutex_lock(&pool->mutex);
+    while (queued < count && queue_task(pool, &tasks[queued]))
+        queued++;
+    pthread_mutex_unlock(&pool->mutex);
     return queued;
 }
 
@@ -271,7 +274,7 @@ void pool_wait(struct pool *pool)
 
 void pool_destroy(struct pool *pool)
 {
-    struct queued_task *dropped;
+    struct task_node *dropped;
 
     if (!pool)
         return;
@@ -295,16 +298,14 @@ size_t pool_worker(void)
     return worker_number;
 }
 
-/* The C library opens and reads a file each time, which a link of two small texts would notice. */
 size_t pool_cpu_count(void)
 {
-    static atomic_long known;
-    long count = atomic_load_explicit(&known, memory_order_relaxed);
+    static atomic_size_t known;
+    size_t count = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (count == 0) {
-        count = sysconf(_SC_NPROCESSORS_ONLN);
-        count = count > 0 ? count : 1;
+        count = processors_count("");
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
-    return (size_t)count;
+    return count;
 }

@@ -6,8 +6,9 @@
  * 184 bytes, task node 24, queue 32. Unlike it: workers are joined, one worker is woken per task,
  * thread creation may fail.
  *
- * Operation. create, submit any number, wait, destroy, in that order. wait may be followed by more
- * tasks. destroy without wait drops what has not started. A pool is not reusable after destroy.
+ * Operation. create, submit any number of times, wait, destroy, in that order. wait may be followed
+ * by more tasks. destroy without wait drops what has not started. A pool is not reusable after
+ * destroy.
  *
  * Safety. A pool has one owner, the thread that made it, which alone submits, waits and destroys; a
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A
@@ -17,7 +18,6 @@
 #ifndef MINILINK_POOL_POOL_H
 #define MINILINK_POOL_POOL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,9 +31,15 @@ struct pool *pool_create(size_t threads, size_t stack_bytes);
 /* Workers that were started. */
 size_t pool_thread_count(const struct pool *pool);
 
-/* Queues function(argument). `argument` must live until the function has returned. False when
- * memory runs out, or there is no function; nothing is queued then. */
-bool pool_submit(struct pool *pool, void (*function)(void *), void *argument, uint32_t priority);
+struct pool_task {
+    void (*run)(void *argument);
+    void *argument;    /* lives until run() has returned */
+    uint32_t priority; /* the highest is started first; first come first served among equals */
+};
+
+/* Queues tasks, all at once: no worker takes the first before the last is there. Returns how many
+ * are queued; those behind them are not when memory runs out, or where one has no function. */
+size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t count);
 
 /* Blocks until every submitted task has ended. */
 void pool_wait(struct pool *pool);
@@ -46,7 +52,8 @@ void pool_destroy(struct pool *pool);
  * that keep something for each worker need no lock then. */
 size_t pool_worker(void);
 
-/* Online CPUs (sysconf(_SC_NPROCESSORS_ONLN)), at least 1, as they were when it was first asked. */
+/* Processors that this process may use (os/processors.h), at least 1, as it was when it was first
+ * asked: a link of two small texts would notice the files that are read for it. */
 size_t pool_cpu_count(void);
 
 #endif

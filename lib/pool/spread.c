@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 
@@ -71,7 +71,7 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
                 void (*run)(void *argument, size_t part, size_t first, size_t last), void *argument)
 {
     struct part parts[SPREAD_MOST];
-    struct dispatch_task tasks[SPREAD_MOST];
+    struct pool_task tasks[SPREAD_MOST];
     size_t part_count = spread_parts(spread, count, least);
     struct dispatch_request request = {
         .tasks = tasks,
@@ -94,7 +94,7 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
             .last = count * (i + 1) / part_count,
             .parent = context_get(),
         };
-        tasks[i] = (struct dispatch_task){.run = run_part, .argument = &parts[i]};
+        tasks[i] = (struct pool_task){.run = run_part, .argument = &parts[i]};
     }
     dispatch_run(&request);
     code = collect(parts, part_count);

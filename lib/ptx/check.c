@@ -1,11 +1,11 @@
 /* check.c: what can only be judged when it is known what is used: an extern function that nobody
  * calls may be undefined or have another prototype (measured on nvlink 13.0). */
 #include "base/context.h"
-#include "base/diag.h"
-#include "base/driver.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "options/entries.h"
-#include "ptx/faults.h"
+#include "ptx/diagnostics.h"
+#include "ptx/driver_functions.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -64,7 +64,7 @@ static bool may_be_undefined(const struct program_symbol *symbol,
         (request->provided && table_find(request->provided, symbol->own_name) != TABLE_NONE))
         return true;
     if (symbol->is_function)
-        return driver_provides(symbol->own_name);
+        return driver_functions_provides(symbol->own_name);
     /* Nothing defines what the host binds. */
     if (ptx_type_is_opaque(item->variable.type))
         return true;
@@ -172,7 +172,7 @@ bool check_program(const struct program *program, const struct program_request *
                 add_fault(&faults, FAULT_UNDEFINED, i, entry);
         }
     }
-    faults_report(program, faults.list, faults.count);
+    diagnostics_report(program, faults.list, faults.count, request->members);
     is_good &= faults.count == 0;
     context_clean(&cleanup);
     return is_good;

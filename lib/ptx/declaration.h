@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "ptx/lexer.h"
 #include "ptx/item.h"
+#include "ptx/lexer.h"
 
 /* What a name is declared as. */
 enum declaration_role {

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/expression.h"
 #include "ptx/lexer.h"
+#include "ptx/source_place.h"
 #include "ptx/types.h"
 
 /* Nested arrays deeper than this are refused, vectors' elements counted as one more level. */
@@ -47,8 +48,8 @@ static void next(struct decoder *decoder)
 
 static bool fail(const struct decoder *decoder, const char *message)
 {
-    struct diag_place place =
-        diag_place_of(decoder->module->file, decoder->lexer.text, decoder->token.offset);
+    const struct diag_place place = source_ptx_place(
+        decoder->module, decoder->item, decoder->lexer.text.data + decoder->token.offset);
 
     diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", message,
             TEXT_ARG(decoder->item->name));

@@ -10,7 +10,7 @@
 
 /* symbols.c: makes every module's entries and the program's symbols from its items. When it fails,
  * they are made as well, so that the next steps can find more errors. */
-bool symbols_resolve(struct program *program);
+bool symbols_resolve(struct program *program, const struct program_request *request);
 
 /* check.c: after liveness: prototypes of what is used, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);
@@ -37,6 +37,8 @@ struct scan {
     uint32_t *stamps; /* one for each symbol: the number of the scan that saw it last */
     uint32_t stamp;
     bool has_body_variables;
+    bool has_body_data;
+    bool calls_indirectly;
     bool is_recursive;
     /* marks.c; only where marks are wanted. */
     bool wants_marks;

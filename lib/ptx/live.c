@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "input/used.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
@@ -42,6 +42,8 @@ static void keep_results(struct marker *marker, struct program_symbol *symbol)
     for (size_t i = 0; i < scan->reference_count; i++)
         mark(marker, scan->references[i]);
     symbol->has_body_variables = scan->has_body_variables;
+    symbol->has_body_data = scan->has_body_data;
+    symbol->calls_indirectly = scan->calls_indirectly;
     symbol->is_recursive = scan->is_recursive;
     if (scan->reference_count) {
         symbol->references = arena_alloc(arena, scan->reference_count, sizeof *symbol->references);

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 
 /* The largest alignment that a variable or parameter may ask for (measured on ptxas 13.0: 256 is
  * accepted, PTX ISA gives no limit). */
@@ -44,7 +44,8 @@ bool parser_at_dot(const struct parser *parser, const char *word)
 
 bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
 {
-    struct diag_place where = diag_place_of(parser->module->file, parser->lexer.text, place);
+    struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
+                                                parser->counted, parser->line);
     char message[256];
     va_list arguments;
 
@@ -56,10 +57,20 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     return false;
 }
 
+bool parser_is_unended(const struct parser *parser)
+{
+    size_t size = parser->token.offset - parser->last_end;
+
+    return parser->token.kind == TOKEN_DOT && size > 0 &&
+           memchr(parser->lexer.text.data + parser->last_end, '\n', size);
+}
+
 bool parser_expected(struct parser *parser, const char *what)
 {
     struct text found = parser_text(parser);
 
+    if (text_starts(text_of(what), TEXT("';'")) && parser_is_unended(parser))
+        return parser_fail(parser, parser->last_end, "';' is missing at the end of the line");
     if (parser->token.kind == TOKEN_END)
         return parser_fail(parser, parser->token.offset, "expected %s, not the end of the text",
                            what);
@@ -78,8 +89,9 @@ bool parser_mark(struct parser *parser, char mark)
 {
     char what[4] = {'\'', mark, '\'', '\0'};
 
+    /* A semicolon that a line lacks is taken for written: nothing follows from it. */
     if (!parser_at_mark(parser, mark))
-        return parser_expected(parser, what);
+        return parser_expected(parser, what) || (mark == ';' && parser_is_unended(parser));
     parser_next(parser);
     return true;
 }

@@ -41,7 +41,11 @@ struct text parser_from(const struct parser *parser, size_t start);
 bool parser_at_mark(const struct parser *parser, char mark);
 bool parser_at_dot(const struct parser *parser, const char *word);
 
-/* Reports "expected WHAT, not 'token'" at the current token; returns false. */
+/* True before a directive that begins a line: a `;` that is expected was forgotten. */
+bool parser_is_unended(const struct parser *parser);
+
+/* Reports "expected WHAT, not 'token'" at the current token, or that a line lacks its `;`; returns
+ * false. */
 bool parser_expected(struct parser *parser, const char *what);
 
 /* Reports a sentence about `place`, which must lie in the text; returns false. */

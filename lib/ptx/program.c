@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
@@ -162,7 +162,7 @@ bool program_link(struct program *program, const struct program_source *sources,
         return false;
     /* All modules could be read: whatever is wrong between them is found in one run. */
     is_good = check_modules(program, request->arch);
-    is_good &= symbols_resolve(program);
+    is_good &= symbols_resolve(program, request);
     names_make_unique(program);
     live_mark(program, request);
     return check_program(program, request) && is_good;

@@ -17,6 +17,7 @@
 struct ptx_module;      /* ptx/module.h */
 struct table;           /* base/table.h */
 struct entry_selection; /* options/entries.h */
+struct members;         /* input/member.h */
 struct used_names;      /* input/used.h */
 
 /* One PTX text; it may hold several modules, each from its .version on. */
@@ -38,12 +39,14 @@ struct program_request {
     bool drop_variables;  /* -lto: also variables that neither live code nor host code names */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */
+    bool takes_first;     /* of several definitions, with a warning */
     const struct used_names *used;         /* what lives, unless keep_dead; NULL = all kernels */
     const struct entry_selection *entries; /* names that must exist; may be NULL */
     bool selects_entries;                  /* ... and be kernels: the others are dropped */
     bool wants_marks; /* find all that a split under SPLIT_STABLE changes, see symbol.h */
     const struct table *provided; /* names that may be undefined, of cubins whose code calls nothing
                                      here; may be NULL */
+    const struct members *members; /* all that the inputs have, for notes; may be NULL */
 };
 
 /* Start with {0}. The fields behind `arena` are for the stages that follow; see ptx/symbol.h. */

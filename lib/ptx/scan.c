@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 
@@ -103,19 +104,12 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target,
 static void renumber_file(struct scan *scan, struct text number)
 {
     const struct program_module *module = &scan->program->details[scan->module];
-    size_t low = 0, high = module->file_count;
+    size_t low;
     uint64_t value;
 
     if (scan->labels || lexer_number(number, &value, NULL) != NUMBER_INTEGER)
         return;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (module->files[middle].own < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = SEARCH_FIRST_NOT(module->file_count, i, module->files[i].own < value);
     if (low == module->file_count || module->files[low].own != value)
         return;
     if (scan->wants_marks)
@@ -172,10 +166,15 @@ static void scan_loc(struct scan *scan, struct lexer *lexer, struct program_symb
     }
 }
 
-static bool is_body_variable(struct text word)
+/* Notes what a statement's first directive says of the function. */
+static void note_directive(struct scan *scan, struct text word)
 {
-    return text_equal(word, TEXT(".shared")) || text_equal(word, TEXT(".global")) ||
-           text_equal(word, TEXT(".const"));
+    bool is_data = text_equal(word, TEXT(".global")) || text_equal(word, TEXT(".const"));
+
+    scan->has_body_data |= is_data;
+    scan->has_body_variables |= is_data || text_equal(word, TEXT(".shared"));
+    scan->calls_indirectly |=
+        text_equal(word, TEXT(".callprototype")) || text_equal(word, TEXT(".calltargets"));
 }
 
 static void scan_mark(struct statement *statement, char mark)
@@ -263,7 +262,7 @@ static void scan_dot(struct scan *scan, struct statement *statement, struct lexe
         scan_loc(scan, lexer, symbols);
         return;
     }
-    scan->has_body_variables |= is_body_variable(word);
+    note_directive(scan, word);
     statement->at_start = false;
 }
 
@@ -395,6 +394,8 @@ static void reset(struct scan *scan)
     scan->stamp++;
     marks_reset(scan);
     scan->has_body_variables = false;
+    scan->has_body_data = false;
+    scan->calls_indirectly = false;
     scan->is_recursive = false;
 }
 

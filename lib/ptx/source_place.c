@@ -92,6 +92,18 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
     return place;
 }
 
+struct diag_place source_ptx_place(const struct ptx_module *module, const struct ptx_item *item,
+                                   const char *at)
+{
+    const char *begin = item->text.data;
+    size_t known = (size_t)(begin - module->whole.data);
+
+    if (at < begin || at > begin + item->text.size)
+        at = begin;
+    return diag_place_behind(module->file, module->whole, known + (size_t)(at - begin), known,
+                             item->line);
+}
+
 const char *source_find(const struct ptx_item *item, struct text name)
 {
     struct text text = item->text;

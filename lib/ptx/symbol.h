@@ -58,6 +58,8 @@ struct program_symbol {
     bool is_address_taken;   /* function named otherwise than as a call's target */
     bool has_body_variables; /* function that declares .shared, .global or .const inside: one
                                 instance */
+    bool has_body_data;      /* one of those is .global or .const: data of the whole program */
+    bool calls_indirectly;   /* its body has a .callprototype or a .calltargets */
     bool is_recursive;       /* names itself in its body */
     uint32_t *references;    /* symbols that its body or initialiser names, each once */
     uint32_t reference_count;

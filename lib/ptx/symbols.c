@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
 #include "ptx/declaration.h"
-#include "ptx/faults.h"
+#include "ptx/diagnostics.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
+#include "ptx/source_place.h"
 #include "ptx/types.h"
 
 /* A symbol while modules compete for it. */
@@ -29,6 +30,7 @@ struct resolver {
     struct candidate *candidates; /* malloc'ed */
     size_t count;
     size_t capacity;
+    bool takes_first; /* of several definitions */
     bool failed;
 };
 
@@ -49,10 +51,7 @@ static bool is_opaque(const struct ptx_item *item)
 
 static bool report(const struct ptx_module *module, const struct ptx_item *item, const char *fault)
 {
-    const char *whole = module->whole.data, *name = item->name.data;
-    bool is_made = name < whole || name >= whole + module->whole.size; /* one of a range */
-    struct diag_place place = diag_place_of(module->file, module->whole,
-                                            (size_t)((is_made ? item->text.data : name) - whole));
+    const struct diag_place place = source_ptx_place(module, item, item->name.data);
 
     diag_at(DIAG_ERROR, &place, "%s", fault);
     return false;
@@ -126,7 +125,14 @@ static void mismatch(struct resolver *resolver, const char *what, const char *fi
 static void report_definitions(struct resolver *resolver, const struct ptx_item *item,
                                uint32_t module, const struct ptx_item *first, uint32_t first_module)
 {
-    faults_report_again(resolver->program, first, first_module, item, module);
+    if (resolver->takes_first) {
+        diag_warning(
+            "Multiple definition of '%.*s' in '%s', first defined in '%s': the first counts",
+            TEXT_ARG(item->name), file_of(resolver->program, module),
+            file_of(resolver->program, first_module));
+        return;
+    }
+    diagnostics_report_again(resolver->program, first, first_module, item, module);
     resolver->failed = true;
 }
 
@@ -253,8 +259,8 @@ static void check_kinds(struct resolver *resolver, const struct candidate *candi
     } else if (item->kind == PTX_VARIABLE) {
         check_variables(resolver, candidate, item, module);
     } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
-        faults_report_kernel(resolver->program, candidate->first_item, candidate->first_module,
-                             item, module);
+        diagnostics_report_kernel(resolver->program, candidate->first_item, candidate->first_module,
+                                  item, module);
         resolver->failed = true;
     }
 }
@@ -372,9 +378,9 @@ static bool connect_aliases(struct program *program)
     return is_good;
 }
 
-bool symbols_resolve(struct program *program)
+bool symbols_resolve(struct program *program, const struct program_request *request)
 {
-    struct resolver resolver = {.program = program};
+    struct resolver resolver = {.program = program, .takes_first = request->takes_first};
     struct context_cleanup cleanups[2];
 
     context_defer(&cleanups[0], table_cleanup, &resolver.globals);

@@ -151,7 +151,8 @@ static bool parse_initialiser(struct parser *parser, struct text *initialiser)
         parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
         parser_next(parser);
     }
-    while (depth > 0 || (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';'))) {
+    while (depth > 0 || (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';') &&
+                         !parser_is_unended(parser))) {
         if (parser_at_mark(parser, '('))
             depth++;
         if (parser_at_mark(parser, ')') && depth > 0)

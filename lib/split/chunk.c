@@ -14,9 +14,10 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
+#include "split/exact.h"
+#include "split/explain.h"
 #include "split/plan.h"
 #include "split/priority.h"
-#include "split/explain.h"
 #include "split/stable_text.h"
 #include "split/writer.h"
 
@@ -39,7 +40,15 @@ struct chunk_context {
     uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
     uint32_t origin;            /* module + 1 that a comment names for what is written */
     struct stable_text *stable; /* NULL unless chunks are to be stable */
+    struct closing *closing;    /* kernels that end every chunk, or NULL */
 };
+
+/* Chunks that are to be stable have their own names, and an order that follows from these; but
+ * where each is a whole program data have the program's order. */
+static bool has_own_order(const struct chunk_context *context)
+{
+    return context->plan->names != NULL;
+}
 
 static bool is_defined_here(const struct chunk_context *context, uint32_t symbol)
 {
@@ -54,7 +63,8 @@ static const char *linkage_here(const struct plan *plan, uint32_t symbol)
     const struct program_symbol *entry = &plan->program->symbols[symbol];
     const struct placement *placement = &plan->placements[symbol];
 
-    if (placement->is_replicated && !entry->is_function && entry->linkage != PTX_COMMON)
+    if (placement->is_replicated && !entry->is_function && entry->linkage != PTX_COMMON &&
+        !plan->is_exact)
         return ".weak ";
     if (placement->is_promoted)
         return ".visible ";
@@ -125,6 +135,12 @@ static void write_files(struct chunk_context *context)
     }
 }
 
+/* Whole programs have those of all modules. */
+static bool has_extras(const struct chunk_context *context, uint32_t module)
+{
+    return context->plan->is_exact || context->module_stamps[module] == context->chunk->index + 1;
+}
+
 static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
 {
     for (size_t i = 0; i < context->extra_count; i++) {
@@ -134,7 +150,7 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
         if (extra->item->kind != kind ||
             (kind == PTX_SECTION && context->stable &&
              stable_text_has_strings(context->stable, extra->module)) ||
-            context->module_stamps[extra->module] != context->chunk->index + 1)
+            !has_extras(context, extra->module))
             continue;
         writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
         writer_text(&context->writer, TEXT("\n"));
@@ -185,8 +201,9 @@ static void write_variable_head(struct chunk_context *context, uint32_t symbol, 
 static void write_declarations(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;
-    const uint32_t *order = context->stable ? stable_text_order(context->stable, &context->needed)
-                                            : context->needed.list;
+    const uint32_t *order = has_own_order(context)
+                                ? stable_text_order(context->stable, &context->needed)
+                                : context->needed.list;
 
     for (size_t i = 0; i < context->needed.count; i++) {
         uint32_t symbol = order[i];
@@ -274,7 +291,7 @@ static void write_definitions(struct chunk_context *context)
     const struct program_symbol *symbols = context->plan->program->symbols;
     const struct closure *needed = &context->needed;
     const uint32_t *order =
-        context->stable ? stable_text_order(context->stable, needed) : needed->list;
+        has_own_order(context) ? stable_text_order(context->stable, needed) : needed->list;
 
     for (size_t i = 0; i < needed->count; i++)
         if (!symbols[order[i]].is_function && is_defined_here(context, order[i]))
@@ -283,6 +300,8 @@ static void write_definitions(struct chunk_context *context)
         if (symbols[needed->list[i]].is_function && is_defined_here(context, needed->list[i]) &&
             symbols[needed->list[i]].alias_target == NO_SYMBOL)
             write_function(context, needed->list[i]);
+    if (context->closing)
+        closing_write(context->closing, &context->writer);
     for (size_t i = 0; i < needed->count; i++)
         if (symbols[needed->list[i]].alias_target != NO_SYMBOL &&
             is_defined_here(context, needed->list[i]))
@@ -302,7 +321,7 @@ static void add_named(struct chunk_context *context, uint32_t symbol)
         closure_add(&context->needed, named);
         /* An initial value may only name what stands before it, in an order that is yet open. */
         if (symbols[named].is_function ||
-            (!entry->is_function && (context->stable || named >= symbol)))
+            (!entry->is_function && (has_own_order(context) || named >= symbol)))
             closure_add(&context->declared, named);
     }
     if (entry->alias_target != NO_SYMBOL) {
@@ -337,6 +356,21 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
     chunk->first_function = arena_string(context->writer.arena, entry->own_name);
 }
 
+/* What a whole program has besides what its kernels reach. The alignment of dynamic shared memory
+ * that is only declared is in the size of all kernels' shared memory (measured on ptxas 13.0). */
+static void collect_exact(struct chunk_context *context)
+{
+    const struct program_symbol *symbols = context->plan->program->symbols;
+
+    for (uint32_t i = 0; i < context->plan->program->symbol_count; i++)
+        if (!symbols[i].is_function && symbols[i].is_live)
+            add_named(context, i);
+    if (context->closing) {
+        closing_add_functions(context->closing, &context->needed);
+        closing_add_functions(context->closing, &context->declared);
+    }
+}
+
 /* Finds all that the chunk defines and names. */
 static void collect(struct chunk_context *context, const uint32_t *members, size_t count)
 {
@@ -352,6 +386,8 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
     }
     for (size_t i = 0; i < context->replicas.count; i++)
         add_named(context, context->replicas.list[i]);
+    if (plan->is_exact)
+        collect_exact(context);
     if (context->needed.count)
         qsort(context->needed.list, context->needed.count, sizeof *context->needed.list,
               compare_symbols);
@@ -361,6 +397,64 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
         if (is_defined_here(context, symbol) && plan_is_unit(plan, symbol))
             count_function(context, symbol, &heaviest);
     }
+}
+
+/* Whether an item of the program's only module is in the chunk: declarations of functions that
+ * nobody defines are in all of them, as their order counts. */
+static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
+{
+    const struct plan *plan = context->plan;
+    const struct program_module *details = plan->program->details;
+    uint32_t at, symbol;
+
+    if (item->kind != PTX_FUNCTION)
+        return true;
+    at = table_find(&details->names, item->name);
+    symbol = at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
+    return symbol == NO_SYMBOL || !plan->program->symbols[symbol].is_defined ||
+           (context->needed.stamps[symbol] == context->needed.stamp &&
+            is_defined_here(context, symbol));
+}
+
+static void write_item(struct chunk_context *context, const struct ptx_item *item)
+{
+    const struct program_module *details = context->plan->program->details;
+    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+
+    writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
+    if (at != TABLE_NONE && item->is_definition)
+        write_text(context, details->entries[at].symbol, item->text);
+    else
+        writer_text(&context->writer, item->text);
+    writer_end_range(&context->writer);
+    writer_text(&context->writer, TEXT("\n"));
+}
+
+/* The only module's text, without the functions that the chunk does not have: what an assembler is
+ * given of a program that it gets as it stands. */
+static void write_cut(struct chunk_context *context, struct chunk_origins *origins,
+                      const uint32_t *members, size_t count)
+{
+    const struct ptx_module *module = context->plan->program->modules[0];
+    const char *end = module->text.data;
+
+    collect(context, members, count);
+    explain_chunk(context->plan, context->chunk, &context->needed);
+    write_header(context);
+    if (context->stable)
+        stable_text_start(context->stable);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        /* Variables of one statement share their text. */
+        if (item->text.data < end || !has_item(context, item))
+            continue;
+        write_item(context, item);
+        end = item->text.data + item->text.size;
+    }
+    if (context->closing)
+        closing_write(context->closing, &context->writer);
+    context->chunk->text = writer_finish(&context->writer, origins);
 }
 
 static void write_ordinary(struct chunk_context *context, struct chunk_origins *origins,
@@ -452,12 +546,14 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
     context->declared = closure_new(plan);
     context->replicas = closure_new(plan);
     context->module_stamps = arena_zalloc(plan->arena, program->module_count, sizeof(uint32_t));
-    if (plan->names)
+    if (plan->names || (plan->is_exact && plan->request->policy == SPLIT_STABLE))
         context->stable = stable_text_new(plan);
+    if (plan->is_exact)
+        context->closing = closing_new(plan);
     collect_extras(context);
 }
 
-static void stop(void *argument)
+static void free_context(void *argument)
 {
     struct chunk_context *context = argument;
 
@@ -472,10 +568,10 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
     struct chunk_context context = {0};
     size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
     uint32_t *members = partition_members(plan, bounds);
-    bool unchanged = plan_is_unchanged(plan);
+    bool unchanged = plan_is_unchanged(plan), is_cut = plan_is_one_text(plan);
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, stop, &context);
+    context_defer(&cleanup, free_context, &context);
     start(&context, chunks, plan);
     for (uint32_t c = 0; c < chunks->count; c++) {
         context.chunk = &chunks->list[c];
@@ -483,6 +579,9 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         context.chunk->first_function = "";
         if (c >= plan->chunk_count)
             write_whole(&context, &chunks->origins[c], plan->whole_modules[c - plan->chunk_count]);
+        else if (plan->is_exact && is_cut)
+            write_cut(&context, &chunks->origins[c], members + bounds[c],
+                      bounds[c + 1] - bounds[c]);
         else if (unchanged)
             write_unchanged(&context, &chunks->origins[c], members, bounds[1]);
         else
@@ -490,5 +589,8 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
                            bounds[c + 1] - bounds[c]);
     }
     writer_copy(&context.writer);
+    if (context.closing)
+        closing_list(context.closing, chunks);
+    chunks->is_exact = plan->is_exact;
     context_clean(&cleanup);
 }

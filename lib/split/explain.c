@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buffer.h"
-#include "base/escape.h"
+#include "diag/escape.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 
@@ -58,7 +58,11 @@ static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk
     }
     if (placement->is_promoted)
         buffer_string(out, "; promoted, as other chunks need it");
-    if (placement->is_replicated && symbols[symbol].is_function && placement->copies > 1)
+    if (plan->is_exact && symbols[symbol].is_function && placement->copies > 1)
+        buffer_printf(out, "; a copy in each of %" PRIu32 " chunks", placement->copies);
+    else if (plan->is_exact)
+        buffer_string(out, symbols[symbol].is_function ? "" : "; in every chunk");
+    else if (placement->is_replicated && symbols[symbol].is_function && placement->copies > 1)
         buffer_printf(out, "; small and only called: a copy in each of %" PRIu32 " chunks",
                       placement->copies);
     else if (placement->is_replicated && placement->has_users)
@@ -168,6 +172,9 @@ void explain_plan(const struct plan *plan, const struct chunks *chunks)
     buffer_char(out, '\n');
     if (plan->minimum_bytes)
         put_bounds(plan, out);
+    if (plan->is_exact)
+        buffer_string(out, "  each is a whole program: all variables, its kernels, and what these "
+                           "call\n");
     if (plan->whole_count)
         buffer_printf(out,
                       "  debug sections keep %" PRIu32

@@ -5,6 +5,7 @@
  * Shared variables of a fixed size are laid out for each kernel anew and therefore weak in every
  * chunk that uses them, as NVIDIA's own splitter has them; common ones and dynamic shared memory
  * merge by themselves. */
+#include "split/exact.h"
 #include "split/plan.h"
 
 #include "ptx/module.h"
@@ -190,4 +191,6 @@ void home_find(struct plan *plan)
     note_placed(plan);
     replicate_variables(plan);
     promote(plan);
+    if (plan->is_exact)
+        exact_place_variables(plan);
 }

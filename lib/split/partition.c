@@ -7,6 +7,7 @@
  * depends on nothing but the program. */
 #include <stdlib.h>
 
+#include "split/exact.h"
 #include "split/plan.h"
 
 /* Starting ptxas costs as much as some 13 KB of text (test/bench/cost.sh), of kernels that are
@@ -289,6 +290,8 @@ static uint32_t choose_count(struct plan *plan, size_t units)
 
     plan->most_by_size = by_size;
     plan->unit_count = units;
+    if (plan->single_reason)
+        return 1;
     if (most <= 1)
         plan->single_reason = "one chunk was asked for";
     else if (plan->function_count <= 1)
@@ -309,6 +312,44 @@ static uint32_t choose_count(struct plan *plan, size_t units)
     return (uint32_t)most;
 }
 
+/* Gives every kernel a chunk. */
+static void deal_exact(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+
+    dealer->heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *dealer->heap);
+    dealer->loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *dealer->loads);
+    deal(dealer);
+}
+
+/* As many chunks as the program's size is worth, unless copies of functions would add too much:
+ * then half as many, and so on. Under SPLIT_STABLE names decide, and pieces become larger. */
+static void make_exact(struct dealer *dealer)
+{
+    struct plan *plan = dealer->plan;
+    bool is_stable = plan->request->policy == SPLIT_STABLE;
+    uint32_t most;
+
+    find_units(dealer);
+    most = plan->chunk_count = choose_count(plan, dealer->unit_count);
+    for (; most > 1; most /= 2) {
+        plan->chunk_count = most;
+        if (is_stable)
+            stable_cut(plan, most);
+        else
+            deal_exact(dealer);
+        if (plan->chunk_count > 1 && exact_is_worth_it(plan))
+            return;
+        if (is_stable && most > plan->chunk_count)
+            most = plan->chunk_count;
+    }
+    plan->chunk_count = 1;
+    if (!plan->single_reason)
+        plan->single_reason = dealer->unit_count > 1 && !is_stable
+                                  ? "its kernels share most of their code"
+                                  : "it is too small to be worth splitting";
+}
+
 void partition_make(struct plan *plan)
 {
     uint32_t wanted =
@@ -316,6 +357,12 @@ void partition_make(struct plan *plan)
     struct dealer dealer = {.plan = plan};
 
     dealer.units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *dealer.units);
+    if (plan->request->is_exact && wanted > 1 && exact_begin(plan)) {
+        make_exact(&dealer);
+        if (plan->chunk_count > 1)
+            return;
+        plan->is_exact = false;
+    }
     callgraph_units(plan, wanted);
     find_units(&dealer);
     plan->chunk_count = choose_count(plan, dealer.unit_count);

@@ -42,6 +42,7 @@ struct plan {
     uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
     struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
+    bool is_exact; /* chunks are whole programs: see exact.h */
 };
 
 /* Symbols that one chunk contains or names, found by a walk. In the plan's arena; reused. */
@@ -110,6 +111,9 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 
 /* home.c: finds homes for variables and aliases, and what must be promoted. */
 void home_find(struct plan *plan);
+
+/* split.c: true when all that the program has is one module's text as it stands. */
+bool plan_is_one_text(const struct plan *plan);
 
 /* split.c: true when the program is one text that can go to the assembler as it stands. */
 bool plan_is_unchanged(const struct plan *plan);

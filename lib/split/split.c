@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/explain.h"
@@ -48,16 +49,21 @@ static void start_plan(struct plan *plan)
     }
 }
 
-bool plan_is_unchanged(const struct plan *plan)
+bool plan_is_one_text(const struct plan *plan)
 {
     const struct program *program = plan->program;
 
-    if (program->module_count != 1 || plan->chunk_count != 1 || plan->whole_count != 0)
+    if (program->module_count != 1)
         return false;
     for (size_t i = 0; i < program->symbol_count; i++)
         if (!program->symbols[i].is_live || program->symbols[i].edit_count)
             return false;
     return true;
+}
+
+bool plan_is_unchanged(const struct plan *plan)
+{
+    return plan->chunk_count == 1 && plan->whole_count == 0 && plan_is_one_text(plan);
 }
 
 static enum chunk_binding binding_of(uint8_t linkage)
@@ -129,16 +135,8 @@ bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32
                   const char **member, uint32_t *member_line)
 {
     const struct chunk_origins *origins = &chunks->origins[chunk->index];
-    size_t low = 0, high = origins->count;
+    size_t low = SEARCH_FIRST_NOT(origins->count, at, origins->ranges[at].last < line);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (origins->ranges[middle].last < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == origins->count || line < origins->ranges[low].first)
         return false;
     *member = origins->ranges[low].member;

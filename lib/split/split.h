@@ -66,9 +66,23 @@ struct chunks {
     struct table changed;          /* chunks' names of those that have another of their own */
     struct chunk_origins *origins; /* beside `list`: where lines came from, for chunk_origin */
     const char *single_reason;     /* why there is only one chunk, or NULL */
+    bool is_exact;                 /* each of the several chunks is a whole program: all variables,
+                                      its kernels, and what these call */
+    struct text *closing;          /* then: kernels that close every chunk and are in no result */
+    uint32_t closing_count;
+    struct text *driver_functions; /* and the functions that nobody defines, in the order in which
+                                      every chunk declares them */
+    uint32_t driver_function_count;
 };
 
 #define SPLIT_MOST_CHUNKS 1024u
+
+/* What each chunk is assembled as. */
+enum split_mode {
+    SPLIT_MODE_AUTO,       /* SPLIT_EXACT where the link makes a program under -lto */
+    SPLIT_MODE_EXACT,      /* a whole program: joined, they have the unsplit program's code */
+    SPLIT_MODE_RELOCATABLE /* relocatable code, which is merged: any program can be split */
+};
 
 /* How units of functions are dealt out to chunks. */
 enum split_policy {
@@ -81,6 +95,8 @@ enum split_policy {
 };
 
 struct split_request {
+    bool is_exact; /* each chunk is to be assembled as a whole program, with the code that the whole
+                      one would have; a program of which that cannot be known is one chunk */
     enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this on average; 0 = as many times

@@ -44,7 +44,7 @@ uint64_t stable_piece(const struct plan *plan)
 
 static uint64_t wish(const struct plan *plan, uint32_t symbol)
 {
-    struct text name = plan->names[symbol];
+    struct text name = plan_name(plan, symbol);
 
     return XXH3_64bits(name.data, name.size);
 }
@@ -194,6 +194,10 @@ void stable_cut(struct plan *plan, uint32_t most)
     size_t most_units = most > 1 && variables.count ? most - 1 : most;
 
     plan->piece_bytes = stable_piece(plan);
+    if (plan->is_exact) {
+        cut_units(plan, most);
+        return;
+    }
     cut_units(plan, most_units);
     if (plan->chunk_count > 1 && bound_copies(plan))
         cut_units(plan, most_units);

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
@@ -217,17 +218,7 @@ static bool replace(struct stable_text *stable, uint32_t symbol, const struct pr
 /* The first mark that does not stand before `at`. */
 static size_t first_mark(const struct program_symbol *symbol, const char *at)
 {
-    size_t low = 0, high = symbol->mark_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (symbol->marks[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST_NOT(symbol->mark_count, i, symbol->marks[i].at < at);
 }
 
 /* The marks and edits of a symbol from a place on. */

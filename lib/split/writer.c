@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "ptx/lexer.h"
 
 /* So many bytes of the sources stay in memory beside the chunks. */
@@ -36,17 +37,7 @@ void writer_printf(struct writer *writer, const char *format, ...)
 
 size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (edits[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST_NOT(count, i, edits[i].at < at);
 }
 
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,

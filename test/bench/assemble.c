@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "assembler/builtin/builtin.h"
 #include "base/memory.h"
+#include "toy/builtin.h"
 
 struct text_file {
     char *data; /* followed by a NUL */
@@ -66,8 +66,6 @@ static int assemble(struct text_file *text, const char *name, const char *arch)
                                      .ptx_size = text->size,
                                      .arch = arch,
                                      .sm = (uint32_t)strtoul(arch + 3, NULL, 10),
-                                     .address64 = 1,
-                                     .machine64 = 1,
                                      .threads = 1,
                                      .thread_limit = 1,
                                      .jobserver = MINILINK_JOBSERVER_OFF};

@@ -47,7 +47,7 @@ static double run(struct pool *pool, void (*task)(void *), size_t count)
     double start = now();
 
     for (size_t i = 0; i < count; i++)
-        pool_submit(pool, task, &values[i % 64].value, (uint32_t)i);
+        pool_submit(pool, &(struct pool_task){task, &values[i % 64].value, (uint32_t)i}, 1);
     pool_wait(pool);
     return now() - start;
 }

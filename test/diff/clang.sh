@@ -3,36 +3,13 @@
 #
 # clang compiles to PTX for one target; where it wants a toolkit's tools (OpenMP), it is given the folder
 # that minilink-shim makes, and calls minilink as its nvlink.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-skip() {
-    echo "clang: $1: SKIPPED"
-    echo "0 passed, 0 failed, 13 skipped"
-    exit 0
-}
-command -v clang > /dev/null || skip "clang is not installed"
-clang -print-targets 2> /dev/null | grep -q nvptx64 || skip "clang has no NVPTX back end"
-command -v nvcc > /dev/null && command -v nvlink > /dev/null || skip "nvcc and nvlink are not installed"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+. "$(dirname "$0")/../prelude.sh"
+need 13 clang
+clang -print-targets 2> /dev/null | grep -q nvptx64 || skip_all 13 "clang has no NVPTX back end"
+need 13 nvcc nvlink
 bin=$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
 cd "$work" || exit 1
 
-# check WHAT COMMAND...: the command succeeds.
-check() {
-    what=$1
-    shift
-    if "$@" > log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "clang: $what: $*"
-        sed 's/^/    /' log
-    fi
-}
 functions() { "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): \([A-Z]*\) FUNC, other \(0x[0-9a-f]*\).*/\1 \2 \3/p' | sort; }
 same_functions() { functions "$1" > one && functions "$2" > two && [ -s one ] && diff one two; }
 
@@ -40,14 +17,14 @@ same_functions() { functions "$1" > one && functions "$2" > two && [ -s one ] &&
 linked() {
     local name=$1 target=$2 cubins=()
     shift 2
-    check "$name by minilink" "$BUILD/minilink" -arch="$target" --assembler=ptxas "$@" -o "$name.ours"
-    check "$name, built in" "$BUILD/minilink" -arch="$target" "$@" -o "$name.builtin"
+    runs "$name by minilink" "$BUILD/minilink" -arch="$target" --assembler=ptxas "$@" -o "$name.ours"
+    runs "$name, built in" "$BUILD/minilink" -arch="$target" "$@" -o "$name.builtin"
     for ptx; do
         ptxas -c -arch="$target" -m64 "$ptx" -o "${ptx%.ptx}.cubin" || return
         cubins+=("${ptx%.ptx}.cubin")
     done
-    check "$name by nvlink" nvlink -arch="$target" "${cubins[@]}" -o "$name.theirs"
-    check "$name has the same functions" same_functions "$name.ours" "$name.theirs"
+    runs "$name by nvlink" nvlink -arch="$target" "${cubins[@]}" -o "$name.theirs"
+    runs "$name has the same functions" same_functions "$name.ours" "$name.theirs"
 }
 
 cat > a.cu << 'END'
@@ -73,8 +50,8 @@ linked cuda sm_80 a.ptx b.ptx
 # A host object of clang's, with the fatbin that minifat packs, links from its own section.
 "$BUILD/minifat" --arch=sm_80 a.ptx -o a.fatbin
 clang -x cuda -nocudainc -nocudalib --cuda-host-only -fgpu-rdc -Xclang -fcuda-include-gpubinary -Xclang a.fatbin -c a.cu -o a.o 2> log || cat log
-check "a host object of clang's" "$BUILD/minilink" -arch=sm_80 --assembler=ptxas a.o b.ptx -o object.cubin
-check "its functions" same_functions object.cubin cuda.theirs
+runs "a host object of clang's" "$BUILD/minilink" -arch=sm_80 --assembler=ptxas a.o b.ptx -o object.cubin
+runs "its functions" same_functions object.cubin cuda.theirs
 
 cat > a.cl << 'END'
 int helper(int x);
@@ -110,12 +87,11 @@ openmp() { # openmp TOOLKIT NAME
         --cuda-path="$1" ../a.c ../b.c -o program && cp a.out-openmp-nvptx64-nvidia-cuda ../"$2.cubin")
 }
 if openmp "$(dirname "$bin")" theirs > log 2>&1; then
-    check "OpenMP by the shim" openmp "$work/shim" ours
-    check "OpenMP has the same functions" same_functions ours.cubin theirs.cubin
-    check "the OpenMP program runs" ours/program
+    runs "OpenMP by the shim" openmp "$work/shim" ours
+    runs "OpenMP has the same functions" same_functions ours.cubin theirs.cubin
+    runs "the OpenMP program runs" ours/program
 else
     echo "clang: OpenMP for NVIDIA's GPUs does not build here: SKIPPED"
     skipped=3
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

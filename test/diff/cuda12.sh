@@ -4,28 +4,10 @@
 # refuses. With the folder of a toolkit 12's programs in $CUDA12_BIN, ptxas of that makes the cubins, and the form of
 # CUDA 12 is compared, too, with that nvlink's output.
 # Needs ptxas, nvlink and python3; without them it is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.."
-root=$PWD
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-passed=0 failed=0 skipped=0
+. "$(dirname "$0")/../prelude.sh"
 old_bin=${CUDA12_BIN:-}
 
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
-for tool in ptxas nvlink python3; do
-    if ! command -v "$tool" > /dev/null; then
-        echo "skipped cuda12: $tool is not there"
-        skipped=1
-        finish
-    fi
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need 1 ptxas nvlink python3
 cd "$work" || exit 1
 
 # dress FILE OSABI ABI VERSION FLAGS: gives a cubin another ELF header.
@@ -59,9 +41,9 @@ compare() {
     shift 3
     # shellcheck disable=SC2086
     if ! "$nvlink" -arch=sm_90 "$@" -o theirs > log 2>&1 ||
-        ! "$build/minilink" -arch=sm_90 $options "$@" -o mine > log 2>&1; then
+        ! "$BUILD/minilink" -arch=sm_90 $options "$@" -o mine > log 2>&1; then
         why=$(head -n 1 log)
-    elif ! python3 "$root/test/diff/cubincmp.py" mine theirs > differences; then
+    elif ! python3 "$ROOT/test/diff/cubincmp.py" mine theirs > differences; then
         why="$(wc -l < differences) differences, $(head -n 1 differences | cut -c1-150)"
     fi
     verdict "$name" "$why"
@@ -70,19 +52,19 @@ compare() {
 # refused NAME INPUT: both refuse it in the same words.
 refused() {
     nvlink -arch=sm_90 "$2" -o theirs > theirs.log 2>&1 && verdict "$1" "nvlink takes it" && return
-    "$build/minilink" -arch=sm_90 "$2" -o mine > mine.log 2>&1 && verdict "$1" "minilink takes it" && return
+    "$BUILD/minilink" -arch=sm_90 "$2" -o mine > mine.log 2>&1 && verdict "$1" "minilink takes it" && return
     words=$(sed -n '1s/^nvlink //p' theirs.log)
     grep -q -F "$words" mine.log && words= || words="expected '$words', not $(head -n 1 mine.log)"
     verdict "$1" "$words"
 }
 
-fixtures=$root/fixtures/cubin
+fixtures=$ROOT/fixtures/cubin
 compare "fixtures" nvlink --output-abi=8 "$fixtures/old-a.sm_90.cubin" "$fixtures/old-b.sm_90.cubin"
-compare "fixtures and a new cubin" nvlink "" "$fixtures/old-a.sm_90.cubin" "$root/fixtures/merge/entry.o" \
+compare "fixtures and a new cubin" nvlink "" "$fixtures/old-a.sm_90.cubin" "$ROOT/fixtures/merge/entry.o" \
     "$fixtures/old-b.sm_90.cubin"
-compare "a new cubin and fixtures" nvlink "" "$root/fixtures/merge/entry.o" "$fixtures/old-b.sm_90.cubin" \
+compare "a new cubin and fixtures" nvlink "" "$ROOT/fixtures/merge/entry.o" "$fixtures/old-b.sm_90.cubin" \
     "$fixtures/old-a.sm_90.cubin"
-for program in "$root"/fixtures/programs/{01_one,03_global,05_shared,07_call,10_fptr,13_printf,18_bar,24_devshared}; do
+for program in "$ROOT"/fixtures/programs/{01_one,03_global,05_shared,07_call,10_fptr,13_printf,18_bar,24_devshared}; do
     name=$(basename "$program")
     rm -f ./*.cubin
     for source in "$program"/*.ptx; do

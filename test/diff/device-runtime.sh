@@ -4,27 +4,8 @@
 #
 # From sm_100 on nvlink's finalizer schedules the code anew: there everything but code is compared.
 # Needs nvcc, nvlink and python3; without them it is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.."
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-here=$PWD/test/diff
-passed=0 failed=0 skipped=0
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
-for tool in nvcc nvlink python3; do
-    if ! command -v "$tool" > /dev/null; then
-        echo "skipped device-runtime: $tool is not there"
-        skipped=1
-        finish
-    fi
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 1 nvcc nvlink python3
 cd "$work" || exit 1
 # nvcc on PATH may be a script that runs the toolkit's.
 library=$(nvcc -dryrun -c -x cu /dev/null -o none 2>&1 | sed -n 's/^#\$ _HERE_=//p')/../lib64
@@ -54,9 +35,9 @@ compare() {
     [[ $target == sm_1* ]] && unequal='^\.text\.'
     # shellcheck disable=SC2086
     if ! nvlink -arch="$target" $options "$@" -o theirs > log 2>&1 ||
-        ! "$build/minilink" -arch="$target" $options "$@" -o mine > log 2>&1; then
+        ! "$BUILD/minilink" -arch="$target" $options "$@" -o mine > log 2>&1; then
         echo "failed $name: $(head -n 1 log)"
-    elif python3 "$here/cubincmp.py" mine theirs > differences ||
+    elif python3 "$ROOT/test/diff/cubincmp.py" mine theirs > differences ||
         [ "$unequal" != . -a "$(grep -c -v "$unequal" differences)" = 0 ]; then
         passed=$((passed + 1))
         echo "passed $name"

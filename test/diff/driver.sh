@@ -3,23 +3,9 @@
 # runs; what each says of options; which functions each leaves in the cubin in each mode; and for which loads and
 # stores a cache option changes the code. With DRIVER_LONG=1 every target is tried on every architecture (else those
 # with a suffix), and every other number as a target.
-set -u
-BUILD=$(cd "${BUILD:-$(dirname "$0")/../../build}" && pwd) || exit 1
-for tool in ptxas readelf; do
-    if ! command -v $tool > /dev/null; then
-        echo "driver: $tool is not on PATH: comparison SKIPPED"
-        echo "0 passed, 0 failed, 1 skipped"
-        exit 0
-    fi
-done
-if ! ptxas --version | grep -q 'release 13\.0'; then
-    echo "driver: ptxas is not that of CUDA 13.0: comparison SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 1 ptxas readelf
+ptxas --version | grep -q 'release 13\.0' || skip_all 1 "ptxas is not that of CUDA 13.0"
 cd "$work" || exit 1
 
 # same WHAT OURS THEIRS
@@ -297,5 +283,4 @@ s st.shared.u32 [s], %r1
 s red.global.add.u32 [%rd1], %r1
 END
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,23 +1,9 @@
 #!/bin/bash
 # fixtures.sh: what nvcc makes today of fixtures/src has the structure of the checked-in fixtures: entries,
 # kinds, architectures, flags, option strings, roles. Sizes and module ids vary and are not compared.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-if ! command -v nvcc > /dev/null || ! command -v fatbinary > /dev/null; then
-    echo "fixtures: nvcc or fatbinary is not on PATH: comparison SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-if [ -n "${SANITIZE:-}" ]; then
-    echo "fixtures: remade in the plain build only: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 1 nvcc fatbinary
+[ -z "${SANITIZE:-}" ] || skip_all 1 "remade in the plain build only"
 mkdir "$work/new" "$work/old"
 if ! "$ROOT/fixtures/remake" "$work/new" > "$work/log" 2>&1; then
     echo "failed: fixtures/remake"
@@ -40,5 +26,4 @@ for file in "$work"/old/*; do
         sed 's/^/    /' "$work/diff"
     fi
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -4,23 +4,10 @@
 # are printed. Then PTX that nvcc and clang make today is assembled, and nvlink links what the assembler made. With
 # LANGUAGE_LONG=1 all of the right ones and the declarations (else a quarter), more targets, and programs of CUDA's
 # libraries.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+. "$(dirname "$0")/../prelude.sh"
 FOLDER=$ROOT/fixtures/language
-if ! command -v ptxas > /dev/null; then
-    echo "language: ptxas is not on PATH: comparison SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-if [ -n "${SANITIZE:-}" ]; then
-    echo "language: compared in the plain build only: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+need 1 ptxas
+[ -z "${SANITIZE:-}" ] || skip_all 1 "compared in the plain build only"
 verdict() { "$BUILD/tool_verdict" "$@"; }
 pass() { passed=$((passed + 1)); }
 fail() {
@@ -138,5 +125,4 @@ else
     echo "language: nvlink is not on PATH: SKIPPED"
     skipped=$((skipped + 1))
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -2,29 +2,11 @@
 # lto-children.sh: compilations of LTO-IR by a toolkit's libnvJitLink, in children of minilink: they come out the same each
 # time, from any folder, with any number of threads; kernels of one part see what those of others write; a program that
 # nothing is left of is linked. What the parts are like beside one compilation and nvlink is lto-parts.sh's.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-skip() {
-    echo "lto-children: $1: SKIPPED"
-    echo "0 passed, 0 failed, 44 skipped"
-    exit 0
-}
-command -v nvcc > /dev/null || skip "nvcc is not installed"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 44 nvcc
 toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 44 "the toolkit has no libnvJitLink"
 cd "$work" || exit 1
-passed=0 failed=0
-
-check() { # check WHAT COMMAND...: the command succeeds
-    what=$1
-    shift
-    if "$@" > log 2>&1; then passed=$((passed + 1))
-    else failed=$((failed + 1)); echo "lto-children: $what: $*"; sed 's/^/    /' log | head -n 20; fi
-}
 link() { # link KEPT OPTION...: to KEPT.cubin, keeping the PTX in KEPT
     local kept=$1
     shift
@@ -50,21 +32,21 @@ done
 mkdir -p another/folder/with/a/much/longer/name/than/that/of/the/first && cp m?.o m?.both.o another/folder/with/a/much/longer/name/than/that/of/the/first
 if setarch -R true 2> none; then
     for i in 1 2 3 4 5; do
-        check "one compilation, time $i" link once$i m?.o
-        check "three parts, time $i" link thrice$i --lto-jobs=3 m?.both.o
+        runs "one compilation, time $i" link once$i m?.o
+        runs "three parts, time $i" link thrice$i --lto-jobs=3 m?.both.o
     done
     for i in 2 3 4 5; do
-        check "one compilation is the same each time" cmp once1/lto.ptx once$i/lto.ptx
-        check "parts are the same each time" cmp thrice1.cubin thrice$i.cubin
+        runs "one compilation is the same each time" cmp once1/lto.ptx once$i/lto.ptx
+        runs "parts are the same each time" cmp thrice1.cubin thrice$i.cubin
     done
-    check "one compilation, another folder" link far another/folder/with/a/much/longer/name/than/that/of/the/first/m?.o
-    check "... the same" cmp once1/lto.ptx far/lto.ptx
+    runs "one compilation, another folder" link far another/folder/with/a/much/longer/name/than/that/of/the/first/m?.o
+    runs "... the same" cmp once1/lto.ptx far/lto.ptx
 else
     echo "lto-children: addresses cannot be fixed here: 20 checks SKIPPED"
 fi
-check "three parts were made" [ "$(parts thrice1)" = 3 ]
-check "on one thread, with little memory" link thrice --lto-jobs=3 --threads=1 --memory-limit=1m m?.both.o
-check "... the same" cmp thrice1.cubin thrice.cubin
+runs "three parts were made" [ "$(parts thrice1)" = 3 ]
+runs "on one thread, with little memory" link thrice --lto-jobs=3 --threads=1 --memory-limit=1m m?.both.o
+runs "... the same" cmp thrice1.cubin thrice.cubin
 
 # What one kernel writes, another reads: each in a part of its own, with lists of host objects and without.
 cat > state.cu << 'END'
@@ -81,16 +63,16 @@ END
 nvcc -w -dc -dlto -arch=sm_90 state.cu -o state.o || exit 1
 for lists in -use-host-info -ignore-host-info; do
     name=state$lists
-    check "two parts, $lists" link $name --lto-jobs=2 $lists state.o
-    check "they are two" [ "$(parts $name)" = 2 ]
+    runs "two parts, $lists" link $name --lto-jobs=2 $lists state.o
+    runs "they are two" [ "$(parts $name)" = 2 ]
     for variable in hidden seen pointer; do
-        check "$variable is written, $lists" has $name/lto.ptx "st\.global[^[]*\[[A-Za-z0-9_]*$variable\]"
-        check "$variable is read, $lists" has $name/lto.ptx "ld\.global\.[^[]*\[[A-Za-z0-9_]*$variable\]"
+        runs "$variable is written, $lists" has $name/lto.ptx "st\.global[^[]*\[[A-Za-z0-9_]*$variable\]"
+        runs "$variable is read, $lists" has $name/lto.ptx "ld\.global\.[^[]*\[[A-Za-z0-9_]*$variable\]"
     done
-    check "nothing is taken for constant, $lists" lacks $name/lto.ptx 'ld\.global\.nc'
+    runs "nothing is taken for constant, $lists" lacks $name/lto.ptx 'ld\.global\.nc'
 done
-check "a constant that host code does not name is folded" lacks state-use-host-info/lto.ptx '\.const'
-check "without lists it is not" has state-ignore-host-info/lto.ptx '\.const .*folded = 9'
+runs "a constant that host code does not name is folded" lacks state-use-host-info/lto.ptx '\.const'
+runs "without lists it is not" has state-ignore-host-info/lto.ptx '\.const .*folded = 9'
 
 # From sm_100 on libnvvm 13.0 fails where nothing is left.
 printf '__global__ void quiet(int *p) { *p = 3; }\n' > quiet.cu
@@ -98,6 +80,5 @@ printf '__global__ void other(int *);\nvoid host() { other<<<1, 1>>>(0); }\n' > 
 for unit in quiet names; do
     nvcc -w -dc -gencode arch=compute_100,code=lto_100 $unit.cu -o $unit.100.o || exit 1
 done
-check "a program that nothing is left of" "$BUILD/minilink" -arch=sm_100 -lto --cuda-path="$toolkit" quiet.100.o names.100.o -o quiet.cubin
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+runs "a program that nothing is left of" "$BUILD/minilink" -arch=sm_100 -lto --cuda-path="$toolkit" quiet.100.o names.100.o -o quiet.cubin
+finish

@@ -4,30 +4,14 @@
 # A split link gives the same program for any number of parts, but for the functions and variables that
 # partscmp.py finds a reason for, and the same bytes for any number of threads. What is not split has nvlink's
 # kernels, with the registers, stack and shared memory of nvlink's own -lto link, of which TABLE=1 prints a table
-# (nvlink's number, then ours). The programs are those of test/diff/parts, fixtures, some of cub, LARGE=1 more
+# (nvlink's number, then ours); and where partscmp.py finds no difference, and all constants are different, nvlink's code. The programs are those of test/diff/parts, fixtures, some of cub, LARGE=1 more
 # of cub and of thrust, and random ones: $COUNT from seed $SEED on, or the seeds that are given. KEEP=FOLDER keeps
 # the files. Needs CUDA; without it this is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-ROOT=$PWD
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-skip() {
-    echo "lto-parts: $1: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-}
-for tool in nvcc nvlink ptxas python3; do
-    command -v $tool > /dev/null || skip "$tool is not installed"
-done
-if [ -n "${KEEP:-}" ]; then
-    mkdir -p "$KEEP" && work=$(cd "$KEEP" && pwd)
-else
-    work=$(mktemp -d) || exit 1
-    trap 'rm -rf "$work"' EXIT
-fi
+. "$(dirname "$0")/../prelude.sh"
+need 1 nvcc nvlink ptxas python3
+keep_work
 toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 1 "the toolkit has no libnvJitLink"
 cd "$work" || exit 1
 nvvm=$toolkit/nvvm
 if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
@@ -36,7 +20,6 @@ if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
     ln -sfn "$toolkit/nvvm/libdevice" nvvm/libdevice
     nvvm=$work/nvvm
 fi
-passed=0 failed=0
 sources=$ROOT/test/diff/parts
 arch=90
 common="-lto -L$toolkit/lib64 -lcudadevrt"
@@ -80,11 +63,14 @@ program() {
     rm -rf -- *
     # shellcheck disable=SC2086
     check "$name: nvlink" nvlink -arch=sm_$arch $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
-    check "$name: one part" minilink --assembler=ptxas --lto-jobs=1 "$@" -o 1.cubin
+    check "$name: one part" minilink --assembler=ptxas --lto-jobs=1 --keep=keep.one "$@" -o 1.cubin
     [ "$similar" = equal ] && check "$name: one part is nvlink's" cmp theirs.cubin 1.cubin
     check "$name: one part, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=1 --keep=keep.1 "$@" -o split.1.cubin
     kernels=$(grep -cE '^(\.visible |\.weak )?\.entry' keep.1/lto.ptx)
-    differing=
+    # Constants without a name that have the same contents are one to the parts.
+    hosts=()
+    for object in "$@"; do hosts+=(-o "$object"); done
+    differing=$(grep '^\.global .* __unnamed_' keep.one/lto.ptx | sed 's/.*=//' | sort | uniq -d | sed 's/.*/constants/')
     for n in 2 3 8; do
         [ "$n" -le "$kernels" ] || [ "$n" = 2 ] || continue
         check "$name: $n parts, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=$n --keep=keep.$n "$@" -o split.$n.cubin
@@ -95,12 +81,20 @@ program() {
         check "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
         grep . log > text.$n
         [ -s text.$n ] || check "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
-        differing="$differing $(sed 's/:.*//' text.$n | tr '\n' ' ')"
-        check "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n "$@" -o $n.cubin
+        check "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n --keep=keep.whole.$n "$@" -o $n.cubin
+        # Not split, other kernels may have met in a part.
+        whole=("keep.whole.$n"/lto-*.ptx)
+        [ -e "${whole[0]}" ] || whole=(keep.one/lto.ptx)
+        "$BUILD/tool_parts" "${hosts[@]}" keep.one/lto.ptx > one.ptx && "$BUILD/tool_parts" "${hosts[@]}" "${whole[@]}" > whole.ptx
+        check "$name: the program of $n parts, not split" python3 "$ROOT/test/diff/partscmp.py" text one.ptx whole.ptx
+        differing="$differing $(sed 's/:.*//' log | tr '\n' ' ')"
         metrics theirs.cubin && metrics $n.cubin
         # shellcheck disable=SC2086
         check "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
         cp log metrics.$n
+        # shellcheck disable=SC2086
+        check "$name: code of $n parts" python3 "$ROOT/test/diff/partscmp.py" code theirs.cubin $n.cubin $differing
+        sed "s/^/$name: $n parts: /" log
     done
     row "$name" "$kernels"
     [ -z "${TABLE:-}" ] || cat metrics.*
@@ -175,5 +169,4 @@ for seed in "$@"; do
         program random-$seed-$kind $objects
     done
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -4,24 +4,11 @@
 # Unsplit, from LTO-IR alone, minilink's output is nvlink's byte for byte. With machine code beside it, as that
 # of libcudadevrt, it is structurally the same (cubincmp.py). A split link has the same kernels, and the same bytes for every
 # number of threads.
-set -u
+. "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
-cd "$(dirname "$0")/../.." || exit 1
-ROOT=$PWD
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-skip() {
-    echo "lto: $1: SKIPPED"
-    echo "0 passed, 0 failed, 81 skipped"
-    exit 0
-}
-for tool in nvcc nvlink ptxas; do
-    command -v $tool > /dev/null || skip "$tool is not installed"
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+need 81 nvcc nvlink ptxas
 toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 81 "the toolkit has no libnvJitLink"
 cd "$work" || exit 1
 # nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
 nvvm=$toolkit/nvvm
@@ -31,7 +18,6 @@ if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
     ln -s "$toolkit/nvvm/libdevice" nvvm/libdevice
     nvvm=$work/nvvm
 fi
-passed=0 failed=0
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
 ours="$BUILD/minilink $common --assembler=ptxas --cuda-path=$toolkit"
 
@@ -262,5 +248,4 @@ check "... are two" [ "$(wc -l < one)" = 2 ]
 if $ours b.o b.both.o -o none.cubin > log 2>&1 || ! grep -q "Linking globals named '_Z6helperfi': symbol multiply defined" log; then fail "a function twice"; else pass; fi
 # shellcheck disable=SC2086
 if $ours a.o -o none.cubin > log 2>&1 || ! grep -q "Undefined reference to '_Z6helperfi'" log; then fail "a function missing"; else pass; fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -2,18 +2,8 @@
 # many-sections.sh: two cubins whose kernels need 65,411 sections, linked by nvlink and by the merger. (With
 # more than 65,522, nvlink 13.0 takes section 0xfff2 for COMMON.) Chunks of ptxas's, with even more. Skipped, loudly,
 # without nvlink and python3.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=$(cd "${BUILD:-build}" && pwd)
-for tool in nvlink python3; do
-    if ! command -v "$tool" > /dev/null; then
-        echo "skipped many-sections: $tool is not there"
-        echo "0 passed, 0 failed, 2 skipped"
-        exit 0
-    fi
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 2 nvlink python3
 
 kernels() { # kernels FIRST LAST
     printf '.version 8.0\n.target sm_90\n.address_size 64\n'
@@ -22,14 +12,13 @@ kernels() { # kernels FIRST LAST
 kernels 1 10900 > "$work/a.ptx"
 kernels 10901 21800 > "$work/b.ptx"
 for part in a b; do
-    "$build/minilink" -r -arch=sm_90 "$work/$part.ptx" -o "$work/$part.o" || exit 1
+    "$BUILD/minilink" -r -arch=sm_90 "$work/$part.ptx" -o "$work/$part.o" || exit 1
 done
-passed=0 failed=0 skipped=0
 count() { if [ "$1" = 0 ]; then passed=$((passed + 1)); echo "passed $2"; else failed=$((failed + 1)); echo "failed $2"; fi; }
 # The symbol of the builtin assembler's note is minilink's business.
 if nvlink -arch=sm_90 "$work/a.o" "$work/b.o" -o "$work/nvlink.cubin" &&
-    "$build/tool_merge" -o "$work/mine.cubin" "$work/a.o" "$work/b.o" &&
-    ! python3 test/diff/cubincmp.py "$work/mine.cubin" "$work/nvlink.cubin" |
+    "$BUILD/tool_merge" -o "$work/mine.cubin" "$work/a.o" "$work/b.o" &&
+    ! python3 "$ROOT/test/diff/cubincmp.py" "$work/mine.cubin" "$work/nvlink.cubin" |
         grep -v "only nvlink's: .*section .note.minilink" | head -n 5 | grep .; then
     count 0 many-sections
 else
@@ -38,8 +27,8 @@ fi
 
 # Chunks that have 66,019 together, with Mercury's twins: their symbols have indices of 32 bits, too, and are read again.
 twins() {
-    "$build/minilink" -r -arch=sm_100 --assembler=ptxas -split-compile-extended=2 --chunks=6 "$work/many.ptx" -o "$work/many.o" &&
-        "$build/minilink" -arch=sm_100 "$work/many.o" "$work/k.o" -o "$work/twins.cubin" &&
+    "$BUILD/minilink" -r -arch=sm_100 --assembler=ptxas -split-compile-extended=2 --chunks=6 "$work/many.ptx" -o "$work/many.o" &&
+        "$BUILD/minilink" -arch=sm_100 "$work/many.o" "$work/k.o" -o "$work/twins.cubin" &&
         readelf -SW "$work/many.o" 2> "$work/none" | grep -q 'merc.symtab_shndx' &&
         readelf -SW "$work/twins.cubin" 2> "$work/none" | grep -q 'capmerc.text.k'
 } > "$work/log" 2>&1
@@ -55,5 +44,4 @@ else
     skipped=1
     echo "skipped many-sections of chunks: ptxas is not there"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

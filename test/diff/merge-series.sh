@@ -8,30 +8,14 @@
 # loudly.
 # A line per program. What is listed in known-differences is skipped when it differs; the exit status is 1
 # if anything else does.
-set -u
-cd "$(dirname "$0")/../.."
-build=${BUILD:-build}
-passed=0 failed=0 skipped=0
+. "$(dirname "$0")/../prelude.sh"
+cd "$ROOT" || exit 1
 jobs=${JOBS:-2}
 kinds=${KINDS:-sm_90 sm_80 sm_90:-preserve-relocs sm_100:-r}
 others=${OTHERS-sm_75 sm_86 sm_87 sm_88 sm_89 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f}
 few=${FEW:-05_shared 50_tensor}
 
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
-for tool in ptxas nvlink python3 "$build/tool_merge"; do
-    if ! command -v "$tool" > /dev/null; then
-        echo "skipped merge-series: $tool is not there"
-        skipped=1
-        finish
-    fi
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need 1 ptxas nvlink python3 "$BUILD/tool_merge"
 
 # family TARGET: the word by which known-differences means all from sm_100 on.
 family() {
@@ -72,7 +56,7 @@ assemble() {
 
 # relocatable FOLDER: with -r, puts one relocatable cubin in the place of the program's.
 relocatable() {
-    "$build/tool_merge" -r -o "$1/whole" "$1"/*.o && rm "$1"/*.o && mv "$1/whole" "$1/whole.o"
+    "$BUILD/tool_merge" -r -o "$1/whole" "$1"/*.o && rm "$1"/*.o && mv "$1/whole" "$1/whole.o"
 }
 
 # run TARGET LEVEL TEST: prints one of passed, failed, skipped, and why.
@@ -88,7 +72,7 @@ run() {
         echo "skipped $1$2 $3: nvlink refuses it"
     elif [ "$2" = -r ] && ! relocatable "$folder" > "$folder/log" 2>&1; then
         echo "failed $1$2 $3: $(head -1 "$folder/log")"
-    elif ! "$build/tool_merge" $merged -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
+    elif ! "$BUILD/tool_merge" $merged -o "$folder/mine.cubin" "$folder"/*.o > "$folder/log" 2>&1; then
         echo "failed $1$2 $3: $(head -1 "$folder/log")"
     elif ! python3 test/diff/cubincmp.py "$folder/mine.cubin" "$folder/nvlink.cubin" > "$folder/log"; then
         echo "failed $1$2 $3: $(wc -l < "$folder/log") differences, $(head -1 "$folder/log")"

@@ -3,19 +3,13 @@
 #
 # The shim folder is made by minilink-shim. The programs are run: where there is a GPU they check what
 # their kernels compute, elsewhere they start, register their code, and end when they find no device.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+. "$(dirname "$0")/../prelude.sh"
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/nonexistent}"/bin/nvcc 2> /dev/null)
 if [ -z "$nvcc" ]; then
     echo "nvcc-shim: nvcc is not installed: SKIPPED"
     echo "0 passed, 0 failed, 71 skipped"
     exit 0
 fi
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
 # What PATH finds may be a script that runs the nvcc of a toolkit elsewhere: nvcc itself knows its folder.
 bin=$("$nvcc" -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')
 if [ ! -x "$bin/nvcc" ]; then
@@ -74,19 +68,6 @@ __global__ void whole(int *p) { *p = counter; }
 void run_whole() { whole<<<1, 1>>>(nullptr); }
 END
 
-# check WHAT COMMAND...: the command succeeds.
-check() {
-    what=$1
-    shift
-    if "$@" > log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "nvcc-shim: $what: $*"
-        sed 's/^/    /' log
-    fi
-}
-
 # Functions and kernels in the linked code of an executable or an object of nvcc -dlink.
 functions() {
     "$BUILD/minidump" --symbols "$1" | sed -n 's/^ *\([^ ]*\): \([A-Z]*\) FUNC, other \(0x[0-9a-f]*\).*/\1 \2 \3/p' | sort
@@ -96,15 +77,15 @@ same_functions() { functions "$1" > one && functions "$2" > two && [ -s one ] &&
 build() { # build NAME OPTION...: by nvcc and by the shim
     name=$1
     shift
-    check "$name by nvcc" "$nvcc" -arch=sm_90 "$@" -o "$name.theirs"
-    check "$name by the shim" shim/nvcc -arch=sm_90 "$@" -o "$name.ours"
-    check "$name has the same functions" same_functions "$name.ours" "$name.theirs"
+    runs "$name by nvcc" "$nvcc" -arch=sm_90 "$@" -o "$name.theirs"
+    runs "$name by the shim" shim/nvcc -arch=sm_90 "$@" -o "$name.ours"
+    runs "$name has the same functions" same_functions "$name.ours" "$name.theirs"
     case $name in program | mixed | archive | debug | two | hostlibraries | environment | both)
-        check "$name by nvcc runs" "./$name.theirs"
+        runs "$name by nvcc runs" "./$name.theirs"
         mv log theirs.out
-        check "$name by the shim runs" "./$name.ours"
+        runs "$name by the shim runs" "./$name.ours"
         mv log ours.out
-        check "$name says the same" cmp ours.out theirs.out ;;
+        runs "$name says the same" cmp ours.out theirs.out ;;
     esac
 }
 
@@ -132,26 +113,26 @@ build both a.o b.o -Lboth -lboth -Xlinker -rpath=both
 build debug -G -rdc=true a.cu b.cu
 build two -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true a.cu b.cu
 # A virtual target: nothing is linked, and the program has its objects' PTX.
-check "a virtual target" shim/nvcc -arch=compute_90 -rdc=true a.cu b.cu -o virtual
-check "the program for a virtual target runs" ./virtual
+runs "a virtual target" shim/nvcc -arch=compute_90 -rdc=true a.cu b.cu -o virtual
+runs "the program for a virtual target runs" ./virtual
 # The same through LTO-IR alone, which only libnvJitLink can read.
 lto="-gencode arch=compute_90,code=lto_90"
-check "LTO by the shim" shim/nvcc -arch=sm_90 -dlto -rdc=true a.cu b.cu -o lto
-check "LTO program runs" ./lto
+runs "LTO by the shim" shim/nvcc -arch=sm_90 -dlto -rdc=true a.cu b.cu -o lto
+runs "LTO program runs" ./lto
 # shellcheck disable=SC2086
-check "objects with LTO-IR alone" shim/nvcc $lto -dc a.cu b.cu
-check "LTO-IR alone by the shim" shim/nvcc -arch=sm_90 -dlto a.o b.o -o lto
-check "LTO-IR program runs" ./lto
-check "split LTO by the shim" shim/nvcc -arch=sm_90 -dlto -split-compile-extended=2 a.o b.o -o lto
-check "split LTO program runs" ./lto
+runs "objects with LTO-IR alone" shim/nvcc $lto -dc a.cu b.cu
+runs "LTO-IR alone by the shim" shim/nvcc -arch=sm_90 -dlto a.o b.o -o lto
+runs "LTO-IR program runs" ./lto
+runs "split LTO by the shim" shim/nvcc -arch=sm_90 -dlto -split-compile-extended=2 a.o b.o -o lto
+runs "split LTO program runs" ./lto
 # Several links of one nvcc each have a dependency file of their own; nvcc's temporaries are in none.
-check "objects for two targets" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c a.cu b.cu
-check "two links" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 a.o b.o -o two \
+runs "objects for two targets" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -c a.cu b.cu
+runs "two links" shim/nvcc -rdc=true -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 a.o b.o -o two \
     -Xnvlink --dependency-file=two.%a.d -Xnvlink --dependency-target=two
-check "each has its dependency file" [ "$(sed -sn '1p; s/^ \([ab]\.o\).*/\1/p' two.sm_80.d two.sm_90.d | tr -d '\n')" = 'two: \a.ob.otwo: \a.ob.o' ]
-check "compiled and linked at once" shim/nvcc -rdc=true -arch=sm_90 a.cu b.cu -o two -Xnvlink --dependency-file=two.d,--dependency-target=two
-check "nothing of nvcc's own in it" [ "$(grep -c tmpxft two.d)" = 0 ]
-check "minilink ran" [ "$(wc -l < runs)" -ge 10 ]
+runs "each has its dependency file" [ "$(sed -sn '1p; s/^ \([ab]\.o\).*/\1/p' two.sm_80.d two.sm_90.d | tr -d '\n')" = 'two: \a.ob.otwo: \a.ob.o' ]
+runs "compiled and linked at once" shim/nvcc -rdc=true -arch=sm_90 a.cu b.cu -o two -Xnvlink --dependency-file=two.d,--dependency-target=two
+runs "nothing of nvcc's own in it" [ "$(grep -c tmpxft two.d)" = 0 ]
+runs "minilink ran" [ "$(wc -l < runs)" -ge 10 ]
 
 # A CMake project with separable compilation, and one with LTO besides.
 if command -v cmake > none; then
@@ -169,15 +150,14 @@ target_link_directories(example PRIVATE ${FOUND})
 set_target_properties(example PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
 END
     lines=$(wc -l < runs)
-    check "CMake finds the compiler" cmake -S project -B built -DCMAKE_CUDA_COMPILER="$work/shim/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90 \
+    runs "CMake finds the compiler" cmake -S project -B built -DCMAKE_CUDA_COMPILER="$work/shim/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90 \
         -DFOUND="$work/found" -DLIBM="$libm"
-    check "CMake builds" cmake --build built
-    check "CMake's program runs" built/example
-    check "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]
+    runs "CMake builds" cmake --build built
+    runs "CMake's program runs" built/example
+    runs "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]
     skipped=0
 else
     echo "nvcc-shim: cmake is not installed: SKIPPED"
     skipped=4
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """partscmp.py text ONE.ptx MANY.ptx      compares the program of one compilation with that of several parts
 partscmp.py metrics ONE MANY [NAME...]  compares registers, stack and shared memory of kernels
+partscmp.py code ONE MANY [NAME...]     compares the machine code of kernels in two cubins
 
 text: both are as minilink writes them (--keep: lto.ptx of a split link), with the same names and order.
 Prints a line for each function and variable that differs, with the reason:
@@ -16,8 +17,12 @@ Exit status 1 when something differs for no such reason, or kernels or what host
 
 metrics: both are what `minidump --info --sections` prints; a table, and exit status 1 when a kernel that is
 not among the NAMEs differs.
+
+code: a line that says how many kernels have the same bytes, and whether the files do. Exit status 1 when some
+have not and there are no NAMEs: else what differs may move variables, and so all code that names some.
 """
 import re
+import struct
 import sys
 from collections import Counter
 
@@ -144,6 +149,31 @@ def compare_metrics(one_path, many_path, names):
     return bad
 
 
+def read_code(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    start, = struct.unpack_from("<Q", data, 0x28)
+    count, names = struct.unpack_from("<HH", data, 0x3c)
+    headers = [struct.unpack_from("<IIQQQQ", data, start + 64 * i) for i in range(count)]
+    code = {}
+    for name, _, _, _, offset, size in headers:
+        at = headers[names][4] + name
+        name = data[at:data.index(b"\0", at)].decode("latin-1")
+        if name.startswith(".text."):
+            code[name] = data[offset:offset + size]
+    return code, data
+
+
+def compare_code(one_path, many_path, names):
+    (one, one_file), (many, many_file) = read_code(one_path), read_code(many_path)
+    same = sum(code == many.get(name) for name, code in one.items())
+    print("%d of %d kernels have the same bytes, the files %s" %
+          (same, len(one), "are the same" if one_file == many_file else "differ"))
+    return not one or set(one) != set(many) or (same < len(one) and not names)
+
+
 if sys.argv[1] == "text":
     sys.exit(compare_texts(*sys.argv[2:4]))
+if sys.argv[1] == "code":
+    sys.exit(compare_code(*sys.argv[2:4], sys.argv[4:]))
 sys.exit(compare_metrics(sys.argv[2], sys.argv[3], sys.argv[4:]))

@@ -1,18 +1,11 @@
 #!/bin/bash
 # split-cases.sh: the chunks of every case in fixtures/split are accepted by ptxas and joined by nvlink,
 # and the result is what the case expects, for 1 to 4 chunks, and for as many stable ones as there can be.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-tool=$(cd "${BUILD:-build}" && pwd)/tool_split
-if ! command -v ptxas > /dev/null || ! command -v nvlink > /dev/null; then
-    echo "split-cases: ptxas and nvlink are not installed: SKIPPED"
-    echo "0 passed, 0 failed, 37 skipped"
-    exit 0
-fi
+. "$(dirname "$0")/../prelude.sh"
+cd "$ROOT" || exit 1
+tool=$BUILD/tool_split
+need 37 ptxas nvlink
 [ -x "$tool" ] || { echo "$tool is missing"; echo "0 passed, 1 failed"; exit 1; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
 
 # symbol NAME: value and size of each symbol of that name that the image defines.
 symbol() { readelf -sW "$work/out.cubin" 2> /dev/null | awk -v n="$1" '$NF == n && $(NF - 1) != "UND" {print $2, $3}'; }
@@ -81,5 +74,4 @@ for path in fixtures/split/*.ptx; do
 done
 run 24_lineinfo 2 -lineinfo
 run 24_lineinfo 64 -lineinfo -s
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

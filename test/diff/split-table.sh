@@ -6,22 +6,9 @@
 # split, none may be more. Up to 24 registers, which ptxas gives any kernel that names a function of another
 # module, are shown, but are no loss: a multiprocessor holds its full number of threads with 32. Programs: the fixtures, and kernels of the toolkit's own libraries.
 # Prints a line for each program, and each kernel that differs.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-ROOT=$PWD
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-for tool in nvcc nvlink ptxas; do
-    if ! command -v $tool > /dev/null; then
-        echo "split-table: $tool is not installed: SKIPPED"
-        echo "0 passed, 0 failed, 180 skipped"
-        exit 0
-    fi
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 180 nvcc nvlink ptxas
 cd "$work" || exit 1
-passed=0 failed=0
 
 # properties < LOG: kernel, registers, stack, shared, constants; for what the linkers say under -v.
 properties() {
@@ -89,5 +76,4 @@ done
 for program in "$ROOT"/fixtures/programs/*/; do
     compare "$(basename "$program")" "$program"/*.ptx
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -8,23 +8,13 @@
 # With --binary-kind=sass there are no twins, and nothing is said.
 # What known-differences lists by `split-whole` or `split-again` is skipped when it differs, and an error when not.
 # Needs ptxas, nvlink and python3; without them it is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+. "$(dirname "$0")/../prelude.sh"
+cd "$ROOT" || exit 1
 targets=${TARGETS:-sm_100 sm_120}
 ways=${WAYS:-1:balanced 4:balanced 16:stable}
 programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
-for tool in ptxas nvlink python3; do
-    if ! command -v $tool > /dev/null; then
-        echo "split-twins: $tool is not installed: SKIPPED"
-        echo "0 passed, 0 failed, $(($(wc -w <<< "$programs") * 20)) skipped"
-        exit 0
-    fi
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0 compared=0
+need $(($(wc -w <<< "$programs") * 20)) ptxas nvlink python3
+compared=0
 
 # judge KIND NAME WHAT STATUS: counts one comparison, of which `log` tells.
 judge() {
@@ -86,5 +76,5 @@ for target in $targets; do
     done
 done
 echo "split-twins: $compared functions with their twins compared"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ] && [ "$compared" -gt 0 ]
+[ "$compared" -gt 0 ] || failed=$((failed + 1))
+finish

@@ -4,21 +4,9 @@
 # line by line. PTX is assembled module by module by nvlink and as one program by minilink, so that the
 # assembler chooses another order of the kernels there: what is said of each is compared, sorted by name.
 # Needs nvcc, ptxas and nvlink; without them it is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-for tool in nvcc nvlink ptxas ar; do
-    if ! command -v $tool > /dev/null; then
-        echo "skipped verbose: $tool is not there"
-        echo "0 passed, 0 failed, 1 skipped"
-        exit 0
-    fi
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+need 1 nvcc nvlink ptxas ar
 cd "$work" || exit 1
-passed=0 failed=0 skipped=0
 
 cat > a.cu << 'END'
 __device__ int table[40];
@@ -57,6 +45,19 @@ __global__ void frame(int *p)
     for (int i = 0; i < 16; i++) a[i] = p[i] * i;
     p[0] = a[p[17] & 15] + helper(p[3]);
 }
+// Recursion below a frame of its own, and below another function's.
+__device__ __noinline__ int again2(int x, int *p)
+{
+    int a[16];
+    for (int i = 0; i < 16; i++) a[i] = p[i] * x;
+    return again(x) + a[x & 15];
+}
+__global__ void frames(int *p)
+{
+    int a[64];
+    for (int i = 0; i < 64; i++) a[i] = p[i] * i;
+    p[0] = again2(p[1], p) + a[p[17] & 63];
+}
 __global__ void never(int *p) { p[0] = 7; }
 void launch2(float *f, int *p) { hidden<<<1, 1>>>(f); recursive<<<1, 1>>>(p); frame<<<1, 1>>>(p); made<float><<<1, 1>>>(f); }
 END
@@ -93,6 +94,18 @@ cat > texture.ptx << 'END'
 .visible .entry plain(.param .u64 p) { .reg .b32 %r<2>; ld.const.u32 %r1, [c2]; st.shared.u32 [st], %r1; ret; }
 END
 
+# What launches kernels, so that machine code of libcudadevrt is merged too.
+cat > dynamic.cu << 'END'
+extern __device__ int helper(int);
+__global__ void child(int *p, int depth)
+{
+    p[depth] = helper(p[depth]);
+    if (depth > 0) child<<<1, 1>>>(p, depth - 1);
+}
+__global__ void parent(int *p) { child<<<2, 32>>>(p, 3); }
+void launch3(int *p) { parent<<<1, 1>>>(p); }
+END
+
 for sm in 75 90 100 120; do
     mkdir $sm
     nvcc -arch=sm_$sm -dc a.cu b.cu empty.cu -odir $sm > log 2>&1 &&
@@ -105,7 +118,7 @@ for sm in 75 90 100 120; do
 done
 ptxas -arch=sm_75 -c texture.ptx -o 75/texture.cubin
 ptxas -arch=sm_90 -c texture.ptx -o 90/texture.cubin
-for part in a b; do nvcc -arch=sm_90 -dc -dlto $part.cu -o 90/$part.lto.o; done
+for part in a b dynamic; do nvcc -arch=sm_90 -dc -dlto $part.cu -o 90/$part.lto.o; done
 ar rc 90/liblto.a 90/b.lto.o
 
 # The kernels with what they use, sorted, from a log; what else it has stays in front.
@@ -120,10 +133,11 @@ compare() {
     shift
     nvlink -v "$@" -o theirs.cubin > theirs 2>&1
     one=$?
-    "$build/minilink" -v --assembler=ptxas "$@" -o ours.cubin > ours 2>&1
+    "$BUILD/minilink" -v --assembler=ptxas "$@" -o ours.cubin > ours 2>&1
     two=$?
     sed -i 's/^nvlink //; s/^ptxas \([a-z]* *:\) */\1 /; s/^Compile time.*//' theirs
-    sed -i 's/^minilink //' ours
+    # What explains a warning is minilink's own.
+    sed -i '/^minilink note /d; s/^minilink //' ours
     [ "$how" = sorted ] && sorted theirs && sorted ours
     if [ "$one" = 0 ] && [ "$two" = 0 ] && cmp -s theirs ours; then
         passed=$((passed + 1))
@@ -175,11 +189,37 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     compare lines "${lto[@]}" a.lto.o b.lto.o -split-compile-extended=4 -split-compile=2 -suppress-stack-size-warning
     compare lines "${lto[@]}" a.lto.o b.lto.o -kernels-used=second
     compare lines "${lto[@]}" a.lto.o b.lto.o -r
+    compare lines "${lto[@]}" dynamic.lto.o b.lto.o
+    compare lines "${lto[@]}" dynamic.lto.o b.lto.o a.lto.o
+    # The chunks of the two are not the same.
+    compare sorted "${lto[@]}" dynamic.lto.o b.lto.o -split-compile-extended=2
     compare lines "${lto[@]}" a.lto.o b.o
     compare lines "${lto[@]}" a.lto.o b.o -r
+    # The order of the modules' list says whether nvlink has merged, too.
+    list() {
+        rm -f theirs.list ours.list # nvlink leaves a list that is there as it is
+        nvlink "$@" --register-link-binaries=theirs.list -o theirs.cubin > theirs 2>&1
+        "$BUILD/minilink" --assembler=ptxas "$@" --register-link-binaries=ours.list -o ours.cubin > ours 2>&1
+        if cmp -s theirs.list ours.list; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "failed: the list of modules of $*"
+            diff theirs.list ours.list | sed 's/^/    /'
+        fi
+    }
+    echo 'void host_only() {}' > host.cu
+    echo 'void host_only2() {}' > host2.cu
+    for part in host host2; do nvcc -arch=sm_90 -dc -dlto $part.cu -o $part.o; done
+    list "${lto[@]}" host.o host2.o
+    list "${lto[@]}" host.o a.lto.o b.lto.o host2.o
+    list "${lto[@]}" host.o a.lto.o b.o
+    list "${lto[@]}" a.lto.o b.ptx.o
+    list "${lto[@]}" a.lto.o b.lto.o dynamic.lto.o
+    list "${lto[@]}" a.lto.o b.lto.o -r
 else
     echo "skipped verbose of LTO-IR: the toolkit has no libnvJitLink"
-    skipped=9
+    skipped=18
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ] && [ $passed -gt 0 ]
+[ "$passed" -gt 0 ] || failed=1
+finish

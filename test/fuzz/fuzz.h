@@ -10,8 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/text.h"
+#include "diag/diag.h"
 
 /* The fuzzer: called by libFuzzer, or by standalone.c. Always returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

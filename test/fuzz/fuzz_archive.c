@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 

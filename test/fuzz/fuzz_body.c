@@ -2,9 +2,9 @@
  * again. */
 #include <stdlib.h>
 
-#include "assembler/builtin/encode.h"
-#include "assembler/builtin/parse.h"
 #include "base/context.h"
+#include "toy/encode.h"
+#include "toy/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

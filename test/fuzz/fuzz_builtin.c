@@ -1,8 +1,8 @@
 /* fuzz_builtin.c: any text must give a message or a cubin that reads back. The first byte chooses
  * the architecture, the register limit and the mode, the second -g, -lineinfo, threads and options
  * of ptxas. */
-#include "assembler/builtin/builtin.h"
 #include "cubin/cubin.h"
+#include "toy/builtin.h"
 #include "fuzz.h"
 
 static void check_cubin(const struct minilink_result *result)
@@ -37,8 +37,6 @@ static struct minilink_job job_of(uint8_t target, uint8_t flags)
                                  .name = "fuzz",
                                  .arch = archs[target & 3],
                                  .sm = numbers[target & 3],
-                                 .address64 = 1,
-                                 .machine64 = 1,
                                  .maxrregcount = limits[target >> 2 & 3],
                                  .mode =
                                      target & 16 ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,

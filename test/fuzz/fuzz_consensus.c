@@ -1,9 +1,9 @@
 /* fuzz_consensus.c: members with option strings, brought to one set. Six bytes choose the command
  * line; each line of the rest is a member, whose first character chooses its kind, role and fatbin.
  * What is forwarded must be words, and the same when asked again. */
-#include "fuzz.h"
 #include "options/consensus.h"
 #include "options/forward.h"
+#include "fuzz.h"
 
 #define MOST_MEMBERS 32
 

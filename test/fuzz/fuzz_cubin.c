@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "input/member.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,8 @@
 /* fuzz_job.c: any bytes as what a child is told to do with libnvJitLink: the words of a job, and
  * after an empty word the inputs. */
-#include "fuzz.h"
+#include "lto/answer.h"
 #include "lto/job.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,11 +13,11 @@ static bool is_inside(struct bytes part, struct bytes whole)
 }
 
 /* What was read, written again and read again, is the same. */
-static void check_job(const struct nvjitlink_job *job, struct bytes inputs)
+static void check_job(const struct lto_job *job, struct bytes inputs)
 {
     struct arena arena = {0};
     struct buffer words = {0};
-    struct nvjitlink_job again;
+    struct lto_job again;
     struct job_input *list = arena_zalloc(&arena, job->input_count, sizeof *list);
 
     for (size_t i = 0; i < job->input_count; i++) {
@@ -30,10 +31,10 @@ static void check_job(const struct nvjitlink_job *job, struct bytes inputs)
         };
     }
     job_write(&words, job->library, job->options, job->option_count,
-              &(struct job_inputs){list, job->input_count});
+              &(struct job_inputs){list, job->input_count, job->is_llvm});
     if (!job_read(&again, &arena, "again", buffer_bytes(&words), inputs) ||
         again.option_count != job->option_count || again.input_count != job->input_count ||
-        strcmp(again.library, job->library) != 0)
+        strcmp(again.library, job->library) != 0 || again.is_llvm != job->is_llvm)
         abort();
     for (size_t i = 0; i < job->option_count; i++)
         if (strcmp(again.options[i], job->options[i]) != 0)
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes words = {data, end ? (size_t)(end + 1 - data) : size};
     struct bytes inputs = {data + words.size, size - words.size};
     uint8_t *copy = fuzz_copy(words), *rest = fuzz_copy(inputs);
-    struct nvjitlink_job job;
+    struct lto_job job;
     struct arena arena = {0};
     struct diag_sink sink;
 

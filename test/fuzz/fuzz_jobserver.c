@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "fuzz.h"
 #include "pool/jobserver.h"
+#include "fuzz.h"
 
 /* Tokens in the pipe that a text in the right form names. */
 static unsigned fill_pipe(unsigned tokens)

@@ -2,8 +2,8 @@
  *
  * The first byte chooses options, the second the number of inputs but one; each input is a byte
  * that says what it is said to be, and a part. The same link is made twice. */
-#include "fuzz.h"
 #include "minilink/minilink.h"
+#include "fuzz.h"
 
 #define MOST_INPUTS 4
 

@@ -8,9 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz.h"
-#include "link/finished.h"
+#include "link/whole_program.h"
+#include "lto/answer.h"
 #include "lto/nvjitlink.h"
+#include "fuzz.h"
 
 /* Of the head of an answer: where the three sizes stand, and what is behind them. */
 #define SIZES_AT  24
@@ -31,14 +32,17 @@ static void make_whole(uint8_t *answer, size_t size)
 static void read_answer(uint8_t *data, size_t size, bool is_whole)
 {
     int fd = memfd_create("answer", MFD_CLOEXEC);
-    struct nvjitlink_answer answer;
+    struct lto_answer answer;
     struct arena arena = {0};
 
     if (is_whole && size >= HEAD_SIZE)
         make_whole(data, size);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    if (nvjitlink_read(fd, &arena, &answer) &&
+    if (answer_begins((struct bytes){data, size < HEAD_SIZE ? size : HEAD_SIZE}, size) !=
+        answer_read(fd, &arena, &answer))
+        abort();
+    if (answer_read(fd, &arena, &answer) &&
         (answer.errors.size + answer.infos.size + answer.ptx.size + HEAD_SIZE != size ||
          !nvjitlink_code_text(answer.code) || answer.ptx.data[answer.ptx.size] != '\0'))
         abort();
@@ -71,13 +75,13 @@ static void take_executable(uint8_t *data, size_t size, size_t kept)
     struct merge_report report = {0};
     struct cubin cubin = {0}, again = {0};
 
-    finished_is(bytes);
+    whole_program_is(bytes);
     if (cubin_read(&cubin, "a.cubin", (struct bytes){copy, size})) {
         chunks.symbol_count = choose_symbols(symbols, 32, &cubin, kept);
-        if (!finished_take(data, size, "chunk 0", &chunks, kept % 5 ? &report : NULL) ||
+        if (!whole_program_take(data, size, "chunk 0", &chunks, kept % 5 ? &report : NULL) ||
             !cubin_read(&again, "again", bytes))
             abort();
-    } else if (finished_take(data, size, "chunk 0", &chunks, &report)) {
+    } else if (whole_program_take(data, size, "chunk 0", &chunks, &report)) {
         abort();
     }
     merge_report_free(&report);

@@ -3,9 +3,9 @@
  * (fuzz_part). One that cannot be read is left out. */
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "fuzz.h"
 #include "input/used.h"
 #include "merge/merge.h"
+#include "fuzz.h"
 
 #define MOST_CUBINS 8
 

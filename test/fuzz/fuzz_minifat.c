@@ -5,7 +5,7 @@
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

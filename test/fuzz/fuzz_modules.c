@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "fuzz.h"
 #include "input/modules.h"
 #include "unit/host_object.h"
+#include "fuzz.h"
 
 #define MOST_FILES 8
 

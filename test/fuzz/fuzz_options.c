@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "command/options.h"
+#include "../cmd/minilink/arguments.h"
 #include "fuzz.h"
 
 #define MOST_WORDS 64
@@ -43,17 +43,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes rest = {data, size};
     char *words[MOST_WORDS + 2] = {(char[]){"minilink"}};
-    struct options options = {.argc = 1, .argv = words};
+    struct options options = {0};
+    int count = 1;
     struct diag_sink sink;
     enum options_action action;
     struct text line;
 
     fill_file(98, fuzz_part(&rest));
     fill_file(99, fuzz_part(&rest));
-    while (options.argc <= MOST_WORDS && fuzz_line(&rest, &line))
-        words[options.argc++] = fuzz_string((struct bytes){(const uint8_t *)line.data, line.size});
+    while (count <= MOST_WORDS && fuzz_line(&rest, &line))
+        words[count++] = fuzz_string((struct bytes){(const uint8_t *)line.data, line.size});
     fuzz_catch(&sink);
-    action = options_read(&options);
+    options_begin(&options);
+    action = arguments_read(&options, &(struct arguments){count, words}) ? options_end(&options)
+                                                                         : OPTIONS_WRONG;
     check(&options, action, fuzz_caught(&sink));
     options_free(&options);
     for (int i = 1; i <= MOST_WORDS; i++)

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "input/file.h"
 #include "input/used.h"
+#include "lto/parts.h"
 #include "ptx/module.h"
-#include "ptx/parts.h"
 
 #define MOST_PARTS 4
 

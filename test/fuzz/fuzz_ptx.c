@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"

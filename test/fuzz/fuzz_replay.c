@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/replay.h"
+#include "assemble/log_replay.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     context_get()->sink = &sink;
-    replay_log(&chunks, &chunk, text, size % 2);
+    log_replay(&chunks, &chunk, text, size % 2);
     context_get()->sink = NULL;
     diag_sink_free(&sink);
     free(text);

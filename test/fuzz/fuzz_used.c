@@ -3,9 +3,9 @@
  * The parts are: -kernels-used, the kernels asked for (a line each), then a file each, which with
  * an odd first byte is the list of an object, else a whole file. Lists of objects are compared with
  * a match that tries everything. */
-#include "fuzz.h"
 #include "input/used.h"
 #include "unit/host_object.h"
+#include "fuzz.h"
 
 #define MOST_FILES   4
 #define MOST_NAMES   64

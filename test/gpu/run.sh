@@ -4,24 +4,12 @@
 # Each graded program (fixtures/link-series) is linked by nvlink, by minilink from the same cubins, and by
 # minilink from PTX in one chunk and in four; every kernel is launched with fixed inputs, and what it leaves
 # behind is compared (build/gpu_launch). Skipped, loudly, where there is no GPU or no CUDA.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0 skipped=0
+. "$(dirname "$0")/../prelude.sh"
+cd "$ROOT" || exit 1
 programs=("$@")
 [ $# = 0 ] && programs=(fixtures/link-series/*/)
-skip() {
-    echo "gpu: $1: SKIPPED, nothing was launched"
-    echo "0 passed, 0 failed, ${#programs[@]} skipped"
-    exit 0
-}
-arch=$("$BUILD/gpu_launch" --arch) || skip "$arch"
-for tool in ptxas nvlink; do
-    command -v $tool > /dev/null || skip "there is a GPU ($arch), but no $tool"
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+arch=$("$BUILD/gpu_launch" --arch) || skip_all ${#programs[@]} "$arch"
+need ${#programs[@]} ptxas nvlink
 
 # prepare PROGRAM: its PTX for the device and ptxas's cubins in $folder; false where it cannot have them.
 prepare() {
@@ -71,5 +59,4 @@ for program in "${programs[@]}"; do
         same "$program" "from PTX, split" $link -split-compile-extended=2 --chunks=4 --minimum-chunk=1 "$folder"/*.ptx
     }
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -3,15 +3,9 @@
 # those of a link without a cache; what it does not have, it says or makes.
 #
 # ROUNDS (6) is how often 16 links use one folder at once while some of them are killed.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR LIBRARY_PATH
+. "$(dirname "$0")/../prelude.sh"
 export LC_ALL=C
-passed=0 failed=0 skipped=0
 rounds=${ROUNDS:-6}
-work=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$work" 2> /dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 umask 022
@@ -344,5 +338,4 @@ for ((i = 0; i < 20; i++)); do
     [ -z "$(find told -name '*.*' 2> /dev/null)" ] || left=$((left + 1))
 done
 check "$left links that were told to end leave something half written" [ "$left" = 0 ]
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

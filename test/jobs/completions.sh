@@ -2,21 +2,13 @@
 # completions.sh: the scripts that shells complete minilink's options with. Each shell reads its own without a
 # complaint, offers every option of the help and the words that an option may have. zsh and fish are skipped where they
 # are not installed.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../prelude.sh"
 minilink=$(cd "${BUILD:-build}" && pwd)/minilink
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 for shell in bash zsh fish; do "$minilink" --completions=$shell > $shell || exit 1; done
 "$minilink" --help | sed -nE 's/^  (--?[A-Za-z-]+).*/\1/p' | sort > options
 touch a.o unit.ptx
 mkdir folder
-
-check() {
-    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
-}
 
 # offered WORD...: what bash offers for the last word of a command line; it takes = for a word.
 offered() {
@@ -41,6 +33,11 @@ check "bash: a folder" "$(offered --keep = f)" folder
 check "bash: an input" "$(offered -lto u)" unit.ptx
 check "bash: any value" "$(offered --chunks = a)" ""
 check "bash: a word that may be missing is none" "$(offered -dump-callgraph u)" unit.ptx
+check "bash: a response file" "$(offered @u)" @unit.ptx
+for program in minidump minifat minilink-shim; do
+    PATH=${minilink%/*}:$PATH bash --norc -c 'source ./bash; _minilink_help "$1" --; printf "%s\n" "${COMPREPLY[@]}"' bash $program 2> /dev/null | sort > other
+    check "bash: options of $program" "$(grep -cx -e --help -e --version other)" 2
+done
 
 if command -v zsh > /dev/null; then
     check "zsh: reads its script" "$(zsh -n zsh 2>&1)" ""
@@ -48,7 +45,9 @@ if command -v zsh > /dev/null; then
     zsh -f -c '_arguments() { printf "%s\n" "$@" }; source ./zsh' > arguments 2>&1
     check "zsh: every option" "$(sed -nE 's/^\*(--?[A-Za-z-]+)[]=+[-]*\[.*/\1/p' arguments | sed 's/=-$//' | sort | comm -13 - options)" ""
     check "zsh: words" "$(grep -c '^\*--split-policy=\[.*\]:.*:(balanced kernel stable)$' arguments)" 1
-    check "zsh: every specification has a form" "$(grep -vE '^\*--?[A-Za-z-]+(=|=-|\+)?\[([^][]|\\[][])*\](::?([^:]|\\:)*:.*)?$' arguments)" "*:input:_files"
+    check "zsh: every specification has a form" "$(grep -vE '^\*--?[A-Za-z-]+(=|=-|\+)?\[([^][]|\\[][])*\](::?([^:]|\\:)*:.*)?$' arguments)" "*:input:{ compset -P @; _files }"
+    check "zsh: a colon in a word" "$(grep -c '^\*--assembler=.*:(builtin ptxas plugin\\:)$' arguments)" 1
+    check "zsh: the other programs" "$(zsh -f -c '_gnu_generic() { echo generic; }; f() { service=minidump; source ./zsh; }; f')" generic
 else
     echo "zsh is not installed: its completions are SKIPPED"
 fi
@@ -58,10 +57,11 @@ if command -v fish > /dev/null; then
     check "fish: nvlink's" "$(complete -kernels)" "-kernels-used"
     check "fish: words behind =" "$(complete --split-policy=s)" "--split-policy=stable"
     check "fish: words behind a blank" "$(complete '-Ofast-compile m')" "max mid min"
+    check "fish: a response file" "$(complete @u)" @unit.ptx
+    check "fish: another program" "$(PATH=${minilink%/*}:$PATH fish --no-config -c "source ./fish; complete -C 'minidump --sec'")" "--sections"
     check "fish: every option" \
         "$( (HOME=$work fish --no-config -c "source ./fish; complete -C 'minilink -'; complete -C 'minilink --'") | cut -f 1 | sort | comm -13 - options)" ""
 else
     echo "fish is not installed: its completions are SKIPPED"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -2,12 +2,7 @@
 # dependencies.sh: what test/install-dependencies installs for building, for compiling tests and for running them;
 # where apt is not there or fails, a tool that only some tests need is no failure, all else is. The machine is one of
 # links and scripts: nothing is looked for on this one, and nothing is installed.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-unset MAKEFLAGS MAKELEVEL MFLAGS
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 
 # machine PROGRAM...: one that has these, the libraries in $libraries, and $apt: "none", or the packages that apt-get
@@ -108,5 +103,4 @@ asks demo '--only-look build,build'
 asks install '--only-look build'
 asks check check
 asks lint tests
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

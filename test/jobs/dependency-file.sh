@@ -1,17 +1,9 @@
 #!/bin/bash
 # dependency-file.sh: the rule that says what a link read, and what make, and ninja where it is installed, make of it.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../prelude.sh"
 minilink=$(cd "${BUILD:-build}" && pwd)/minilink
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-check() {
-    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
-}
 # link OPTION...: a failure is a failed test.
 link() { "$minilink" -arch=sm_90 "$@" || { failed=$((failed + 1)); echo "failed: minilink $*"; }; }
 example=$ROOT/fixtures/examples
@@ -76,5 +68,67 @@ END
 else
     echo "ninja is not installed: its builds are SKIPPED"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+# Names of any bytes: make, and ninja where minilink does not warn, read them back as they are; what make cannot read is
+# refused, and nothing is written. The names are drawn anew each time; the seed is told where a test fails.
+seed=${SEED:-$$}
+RANDOM=$seed
+characters=(a B 9 . ' ' '#' '$' '%' ':' ';' '|' '\' '=' '&' '*' '[' ']' '~' '(' ')' "'" '"' '<' '@' '!' ',' '`' $'\n' $'\t' $'\r' $'\1' ä)
+names=('~root' '~' 'a=b' "%" "=" "+=" "a%b=c" "*" "a?" 'a;touch injected' $'a\nb:\n\ttouch injected' 'a\' 'a\:b' 'a: b' 'x(1)' '$(shell touch injected)' '`touch injected`' 'a|b')
+for ((i = 0; i < ${NAMES:-60}; i++)); do
+    name=
+    for ((j = RANDOM % 5; j >= 0; j--)); do name+=${characters[RANDOM % ${#characters[@]}]}; done
+    case $name in . | .. | -* | @*) continue ;; esac
+    names+=("$name")
+done
+mkdir names && cd names || exit 1
+printf 'rule r\n command = cp rule.d out.d && touch out\n depfile = out.d\n deps = gcc\nbuild out: r\n' > build.ninja
+refused=0 read=0 warned=0
+for name in "${names[@]}"; do
+    rm -f out rule.d .ninja_deps .ninja_log
+    cp ../scale.ptx "$name"
+    "$minilink" -arch=sm_90 ../scaled.ptx "$name" -o out --dependency-file=rule.d > said 2>&1
+    case $? in
+    0)
+        read=$((read + 1))
+        found=$(make -npqrR -f rule.d 2> /dev/null; echo end)
+        case $found in
+        *$'\nout: ../scaled.ptx '"$name"$'\n'* | *$'\nout: ../scaled.ptx ./'"$name"$'\n'*) ;;
+        *) check "make reads $(printf %q "$name") (SEED=$seed)" "$(cat rule.d)" "" ;;
+        esac
+        if grep -q 'where make reads it, but ninja does not' said; then
+            warned=$((warned + 1))
+        elif command -v ninja > /dev/null; then
+            ninja > ninja.said 2>&1
+            check "ninja reads $(printf %q "$name") (SEED=$seed)" "$(ninja -t deps out 2>&1 | sed 1d)" "    ../scaled.ptx
+    $name"
+        fi
+        ;;
+    2)
+        refused=$((refused + 1))
+        check "a refusal says why: $(printf %q "$name") (SEED=$seed)" "$(grep -c "cannot be named in a dependency file" said) $(ls out rule.d 2> /dev/null)" "1 "
+        ;;
+    *) check "the link of $(printf %q "$name") (SEED=$seed)" "$(cat said)" "" ;;
+    esac
+    rm -f "$name"
+done
+check "names that are read, warned of, and refused" "$((read > 20)) $((warned > 3)) $((refused > 5))" "1 1 1"
+# Brackets: make takes a file that they match, where there is one.
+cp ../scale.ptx 'a[b].ptx'
+"$minilink" -arch=sm_90 ../scaled.ptx 'a[b].ptx' -o out --dependency-file=rule.d > said 2>&1
+check "brackets: no word" "$? $(cat said)" "0 "
+touch ab.ptx
+"$minilink" -arch=sm_90 ../scaled.ptx 'a[b].ptx' -o out --dependency-file=rule.d > said 2>&1
+check "brackets that match another file: make" "$? $(make -npqrR -f rule.d 2> made | grep '^out:')" "0 out: ../scaled.ptx a[b].ptx"
+check "ninja does not, which is said" "$(grep -c 'where make reads it, but ninja does not' said)" 1
+rm 'a[b].ptx'
+check "one that is gone is no error" "$(make -f rule.d out 2>&1 | grep -c 'No rule')" 0
+cp ../scale.ptx 'a[b].ptx'
+touch ob
+"$minilink" -arch=sm_90 ../scaled.ptx 'a[b].ptx' -o 'o[b]' --dependency-file=rule2.d > said 2>&1
+check "a target that matches another file" "$? $(grep -c "'o\[b\]' cannot be named in a dependency file: make reads no name with brackets that match another file" said) $(ls 'o[b]' rule2.d 2> said)" "2 1 "
+check "no name has run a command" "$(ls injected ../injected 2> /dev/null)" ""
+"$minilink" -arch=sm_90 ../scale.ptx ../scaled.ptx -o 'a=b' --dependency-file=rule.d > said 2>&1
+check "a target that is a variable" "$? $(cat said)" \
+    "2 minilink fatal   : 'a=b' cannot be named in a dependency file: make reads no name with an equals sign"
+cd ..
+finish

@@ -1,14 +1,7 @@
 #!/bin/bash
 # deterministic.sh: the output is the same bytes for 1, 2, 8 and 64 threads, for any number of chunks, and
 # with and without splitting, over every program in fixtures/.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 
 # program NAME INPUT...: links it in many ways and compares the bytes with the plain link's.
@@ -89,5 +82,4 @@ for i in 1005 1080 1150; do # shorter than their section headers say
     mv damaged cubins/$i.o
 done
 many "damaged cubins" 1 cubins/*.o
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

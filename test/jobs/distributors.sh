@@ -2,14 +2,9 @@
 # distributors.sh: the distributors that come with minilink make the bytes of a link alone: minilink-dist-parallel here and
 # through a daemon of ssh on the loopback address, with keys, ports and folders of the test's own; minilink-dist-slurm with a
 # controller and two nodes of Slurm, likewise. Jobs are killed, hosts are gone, jobs fail. Skipped where the tools are not.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+. "$(dirname "$0")/../prelude.sh"
 PATH="$BUILD:$PATH:/usr/sbin:/sbin"
-unset MAKEFLAGS MAKELEVEL MFLAGS
 export MINILINK_ASSEMBLER=builtin
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
 daemons=()
 end() {
     [ ${#daemons[@]} = 0 ] || kill "${daemons[@]}" 2> /dev/null
@@ -19,7 +14,8 @@ end() {
 }
 trap end EXIT
 cd "$work" || exit 1
-mkdir "out put" remote marks parallel
+folder=$'out \1put' # with what a separator might be taken for
+mkdir "$folder" remote marks parallel
 export PARALLEL_HOME=$work/parallel
 check() {
     local what=$1
@@ -29,6 +25,21 @@ check() {
 skip() { skipped=$((skipped + 1)); echo "distributors.sh: $1: SKIPPED"; }
 has() { for tool; do command -v "$tool" > /dev/null 2>&1 || { missing=$tool; return 1; }; done; }
 
+# What is wrong with the command line, the file or the machine is one line.
+mkdir tools
+! has python3 || ln -s "$(command -v python3)" tools/
+printf '{"common": {"args": ["true"], "inputs": []}, "jobs": [{"args": [], "inputs": ["a", "b"], "outputs": ["c"]}]}' > jobs.json
+lines() { (PATH=${only:-$PATH}; exec "$@") > lines < /dev/null 2>&1; sed -n '$=' lines; }
+for by in parallel slurm; do
+    has python3 || break
+    check "$by: help" grep -q 'JOBS.json: runs the jobs' <("minilink-dist-$by" --help)
+    check "$by: version" test "$("minilink-dist-$by" --version | sed 's/.* //')" = "$(minilink --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
+    check "$by: no words" test "$("minilink-dist-$by" > /dev/null; echo $?)" = 2
+    check "$by: no file" test "$(lines "minilink-dist-$by" gone.json)" = 1
+    check "$by: another file" test "$(echo 1 > one.json; lines "minilink-dist-$by" one.json)" = 1
+    check "$by: no $by" test "$(only=$work/tools lines "$BUILD/minilink-dist-$by" jobs.json)" = 1
+done
+
 {
     printf '.version 7.0\n.target sm_70\n.address_size 64\n'
     for i in $(seq 12); do
@@ -36,10 +47,10 @@ has() { for tool; do command -v "$tool" > /dev/null 2>&1 || { missing=$tool; ret
     done
 } > program.ptx
 sed 's/st.u32 \[q\], 7;/st.u32 [q], c;/' program.ptx > wrong.ptx
-# cut N: links of N chunks, into a folder whose name has a blank; and what they make and say alone.
+# cut N: links of N chunks, into a folder whose name has a blank and a control character; and what they make and say alone.
 cut() {
-    split=(minilink -arch=sm_90 -Xptxas -v -split-compile-extended=2 --chunks="$1" --minimum-chunk=1 -o "out put/x")
-    "${split[@]}" program.ptx > said.alone 2>&1 && mv "out put/x" alone || { cat said.alone; exit 1; }
+    split=(minilink -arch=sm_90 -Xptxas -v -split-compile-extended=2 --chunks="$1" --minimum-chunk=1 -o "$folder/x")
+    "${split[@]}" program.ptx > said.alone 2>&1 && mv "$folder/x" alone || { cat said.alone; exit 1; }
     "${split[@]}" wrong.ptx > said.wrong 2>&1
 }
 cut 12
@@ -61,20 +72,20 @@ try() {
     local what=$1 by=(--distributor="$2") word
     shift 2
     for word; do by+=(--distributor-arg="$word"); done
-    rm -rf "out put"/* marks/*
+    rm -rf "$folder"/* marks/*
     "${split[@]}" program.ptx "${by[@]}" > said 2>&1
     check "$what: status" [ $? = 0 ]
-    check "$what: bytes" cmp alone "out put/x"
+    check "$what: bytes" cmp alone "$folder/x"
     check "$what: messages" diff said.alone <(grep -v 'jobs are run here' said)
-    check "$what: leaves nothing" [ "$(ls -A "out put"; ls -A remote 2> /dev/null)" = x ]
-    rm -f "out put/x"
+    check "$what: leaves nothing" [ "$(ls -A "$folder"; ls -A remote 2> /dev/null)" = x ]
+    rm -f "$folder/x"
     "${split[@]}" wrong.ptx "${by[@]}" > said 2>&1
     check "$what: a job that fails: status" [ $? = 1 ]
     check "$what: a job that fails: messages" diff said.wrong <(grep -v "The distributor '\|jobs are run here" said)
     [ "$what" != "GNU parallel over ssh" ] || return 0
     "${split[@]}" program.ptx "${by[@]}" --distributor-tool="$work/killed" > said 2>&1
     check "$what: ten jobs are killed: status" [ $? = 0 ]
-    check "$what: ten jobs are killed: bytes" cmp alone "out put/x"
+    check "$what: ten jobs are killed: bytes" cmp alone "$folder/x"
     check "$what: ten jobs were killed" [ "$(ls marks | wc -l)" -ge 10 ]
 }
 
@@ -85,14 +96,14 @@ else
     # A link that is ended while its jobs run: they end, too.
     printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\ntouch "%s/begun"\nsleep 600 & sleep 600\n' "$work" > slow
     chmod +x slow
-    rm -rf "out put"/*
+    rm -rf "$folder"/*
     DISTRIBUTORS_MARK=$work "${split[@]}" program.ptx --assembler=ptxas --ptxas=./slow --distributor=minilink-dist-parallel > said 2>&1 &
     link=$!
     until [ -e begun ] || ! kill -0 $link 2> /dev/null; do sleep 0.1; done
     kill $link
     wait $link
     check "a link that is ended: status" [ $? = 143 ]
-    check "a link that is ended leaves nothing" [ -z "$(ls -A "out put")" ]
+    check "a link that is ended leaves nothing" [ -z "$(ls -A "$folder")" ]
     end=$((SECONDS + 60))
     while left=$(grep -lszF "DISTRIBUTORS_MARK=$work" /proc/[0-9]*/environ) && [ $SECONDS -lt $end ]; do sleep 0.1; done
     check "a link that is ended: its jobs end ($left)" [ -z "$left" ]
@@ -104,7 +115,8 @@ start_ssh() {
     ssh-keygen -q -t ed25519 -N '' -f host < /dev/null && ssh-keygen -q -t ed25519 -N '' -f user < /dev/null || return
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     printf '%s\n' "ListenAddress 127.0.0.1" "Port $port" "HostKey $work/host" "PidFile none" \
-        "AuthorizedKeysFile $work/user.pub" "StrictModes no" "UsePAM no" "PasswordAuthentication no" > sshd_config
+        "AuthorizedKeysFile $work/user.pub" "StrictModes no" "UsePAM no" "PasswordAuthentication no" \
+        "SetEnv TAR_OPTIONS=--sparse" > sshd_config
     printf '%s\n' "Host gone" "Port 1" "Host *" "HostName 127.0.0.1" "Port $port" "User $(id -un)" "IdentityFile $work/user" \
         "IdentitiesOnly yes" "UserKnownHostsFile $work/known" "StrictHostKeyChecking accept-new" "LogLevel ERROR" \
         "ControlMaster auto" "ControlPath $work/c-%n" "ControlPersist 60" > ssh_config
@@ -133,11 +145,22 @@ else
     try "GNU parallel over ssh" minilink-dist-parallel "${remote[@]}" -S 2/one,2/two
     check "files went over ssh" grep -q Accepted sshd.log
     for hosts in 1/gone,2/two 1/gone; do
-        rm -f "out put/x"
+        rm -f "$folder/x"
         "${split[@]}" program.ptx --distributor=minilink-dist-parallel $(printf -- '--distributor-arg=%s ' -S $hosts) \
             --distributor-arg=--ssh --distributor-arg="ssh -F $work/ssh_config" > said 2>&1
-        check "a host that is gone, of $hosts: bytes" cmp alone "out put/x"
+        check "a host that is gone, of $hosts: bytes" cmp alone "$folder/x"
     done
+    # A host that sends 40 GiB as a few bytes: they are refused, and the jobs are run here.
+    printf '#!/bin/sh\n"%s/minilink" "$@" || exit\ncase $PWD in */remote/*) truncate -s 40G *.cubin ;; esac\n' "$BUILD" > sparse
+    printf '#!/bin/sh\nexec minilink-dist-parallel "$@" 2> "%s/refused"\n' "$work" > telling
+    chmod +x sparse telling
+    rm -f "$folder/x"
+    ({ [ -n "${SANITIZE:-}" ] || ulimit -v 4000000; } && exec "${split[@]}" program.ptx --distributor=./telling --distributor-tool="$work/sparse" \
+        $(printf -- '--distributor-arg=%s ' -S 1/one --workdir "$work/remote") \
+        --distributor-arg=--ssh --distributor-arg="ssh -F $work/ssh_config") > said 2>&1
+    check "sparse results: status" [ $? = 0 ]
+    check "sparse results: bytes" cmp alone "$folder/x"
+    check "sparse results: it says so" grep -q "cannot be used: .* is a sparse file" refused
     cut 12
     ssh -F ssh_config -O exit one 2> /dev/null
     ssh -F ssh_config -O exit two 2> /dev/null
@@ -185,12 +208,11 @@ elif ! start_slurm; then
 else
     try "Slurm" minilink-dist-slurm --tasks=6
     check "Slurm has run the jobs" grep -q WEXITSTATUS ctld.log
-    rm -f "out put/x"
+    rm -f "$folder/x"
     # A launcher for each chunk, as the manual has it; ptxas is played by a script.
     printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\nwhile [ $# -gt 3 ]; do shift; done\nexec "%s" --assemble-chunk=relocatable -arch=sm_90 "$1" -o "$3"\n' "$BUILD/minilink" > ptxas
     chmod +x ptxas
     "${split[@]}" -w program.ptx --assembler=ptxas --ptxas=./ptxas --assembler-launcher="srun -n1 -Q" > said 2>&1
-    check "srun as a launcher: bytes" cmp alone "out put/x"
+    check "srun as a launcher: bytes" cmp alone "$folder/x"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

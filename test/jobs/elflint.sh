@@ -3,15 +3,9 @@
 # say of ptxas's (13.0, measured on the same programs for sm_75 and sm_90): they do not know the machine, its notes
 # and symbol types, and in what nvlink links (13.0) no sections at segments' places. Anything else that they complain
 # of is a fault of ours.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+. "$(dirname "$0")/../prelude.sh"
 export LC_ALL=C
-{ command -v eu-elflint && command -v readelf; } > /dev/null || { echo "elflint: eu-elflint or readelf is not there: SKIPPED"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+need 1 eu-elflint readelf
 
 cat > "$work/known" << 'END_OF_LIST'
 SECTION contains unknown flag(s) HEX
@@ -71,5 +65,4 @@ for program in "$ROOT"/fixtures/programs/*/ "$ROOT"/fixtures/link-series/*/; do
         check "$(basename "$program") for $arch, relocatable" -arch=$arch -r "${inputs[@]}"
     done
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,14 +1,8 @@
 #!/bin/bash
 # examples.sh: what fixtures/examples shows works as it stands, with each build system that is installed, and with CUDA
 # where that is. A second build does nothing; a changed input is linked again.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-build}" && pwd)
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/bin" && ln -s "$BUILD/minilink" "$BUILD/minilink-shim" "$work/bin/" || exit 1
+. "$(dirname "$0")/../prelude.sh"
+mkdir "$work/bin" && ln -s "$BUILD/minilink" "$BUILD/minifat" "$BUILD/minidump" "$BUILD/minilink-shim" "$work/bin/" || exit 1
 PATH=$work/bin:$PATH
 cp -r "$ROOT/fixtures/examples" "$work/" && cd "$work/examples" || exit 1
 # Older than anything that is built.
@@ -22,9 +16,6 @@ else
     echo "nvcc is not installed: examples with CUDA are SKIPPED"
 fi
 
-check() {
-    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
-}
 # run WHAT COMMAND...: it succeeds.
 run() {
     what=$1
@@ -54,6 +45,19 @@ builds make make/scale.cubin make -C make
 [ -z "$has_cuda" ] || builds "make gpu" make/gpu.cubin make -C make -j2 gpu
 make -s -C make clean
 check "make clean" "$(cd make && echo *)" Makefile
+# Without a toolkit on PATH, so that clang finds none.
+if clang -print-targets 2> /dev/null | grep -q nvptx64; then
+    run "clang" env -u CUDA_HOME -u CUDA_PATH PATH="$work/bin:/usr/bin:/bin" make -C clang CLANG="$(command -v clang)"
+    check "clang: the fatbin has the linked program's PTX" "$(minidump clang/scale.fatbin | grep -c '^  entry .*: PTX .* for sm_80$')" 1
+    check "clang: both functions are in it" \
+        "$(minidump --ptx clang/scale.fatbin | grep -oE '\.(entry|func) .*(_Z5scalePff|_Z6scaledff)\(' | grep -oE '_Z[a-z0-9P]*' | sort -u | wc -l)" 2
+    run "clang: objects of the library link" minilink -arch=sm_90 -Lclang -lscale -o "$work/objects.cubin"
+    check "clang: as PTX does" "$(minidump --symbols "$work/objects.cubin" | grep -c '_Z5scalePff: GLOBAL FUNC')" 1
+    make -s -C clang clean
+    check "clang: make clean" "$(cd clang && echo *)" Makefile
+else
+    echo "clang is not installed, or has no NVPTX back end: its example is SKIPPED"
+fi
 if installed ninja; then
     builds ninja ninja/scale.cubin ninja -C ninja
     [ -z "$has_cuda" ] || builds "ninja gpu" ninja/gpu.cubin ninja -C ninja gpu
@@ -64,7 +68,7 @@ jobs_of() { grep -c ' chunk ' "$work/said"; }
 direct() { minilink "${plan[@]}" -o "$work/direct.cubin" && cmp linked.cubin "$work/direct.cubin" && echo same; }
 if installed ninja && installed python3; then
     cd plan-ninja && mkdir "two words" && cp ../scale.ptx "two words/a.ptx" && cp ../scaled.ptx b.ptx || exit 1
-    run "plan-ninja: configure" ./configure "${plan[@]}"
+    run "plan-ninja: configure" python3 configure "${plan[@]}"
     run "plan-ninja" ninja -j2
     all=$(jobs_of)
     check "plan-ninja: has jobs" "$([ "$all" -ge 2 ] && echo yes)" yes
@@ -101,5 +105,4 @@ if installed meson && installed ninja; then
         builds "meson gpu" meson/cuda/gpu.cubin ninja -C meson/cuda
     fi
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -4,19 +4,11 @@
 #
 # build/fault.so makes one chosen call fail (test/fault/fault.c). The numbers are a fixed sample: all
 # the first ones, where a program starts, then one in STEP, of which the first is another in each case.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+. "$(dirname "$0")/../prelude.sh"
 if [ -n "${SANITIZE:-}" ]; then
-    echo "faults.sh SKIPPED: a sanitizer and build/fault.so cannot both come first"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip_all 1 "a sanitizer and build/fault.so cannot both come first"
 fi
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0 cases=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+cases=0
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 mkdir out
@@ -131,5 +123,4 @@ minilink -w -arch=sm_90 "${abc[@]}" -o built-in.cubin
 program "minidump" 20 9 minidump --arch=sm_90 built-in.cubin "$F"/lib.a "$F"/b.sass.o
 program "minifat" 30 2 minifat --format=object "$ROOT"/fixtures/minifat/kernel.ptx \
     "$ROOT"/fixtures/minifat/kernel90.cubin -o out/x
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,12 +1,7 @@
 #!/bin/bash
 # gpu-logic.sh: the program that compares cubins on a GPU finds differences and says why it cannot run; its
 # driver is a fake one, which computes something from a kernel's code (test/gpu/fake_cuda.c).
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. "$(dirname "$0")/../prelude.sh"
 launch=$BUILD/gpu_launch
 
 # expect STATUS PATTERN COMMAND...: its exit status, and a line of what it prints.
@@ -56,5 +51,4 @@ FAKE_CUDA_WAY=second expect 1 'but run: CUDA_ERROR_ILLEGAL_ADDRESS' "$launch" "$
 FAKE_CUDA_WAY=memory expect 0 'same (CUDA_ERROR_OUT_OF_MEMORY)' "$launch" "$work/a.cubin" "$work/a.cubin"
 FAKE_CUDA=$work/none.so expect 77 'no GPU: there is no libcuda' "$launch" --arch
 FAKE_CUDA=$BUILD/sample-plugin.so expect 77 'no GPU: the driver lacks functions' "$launch" --arch
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,23 +1,10 @@
 #!/bin/bash
 # hostile.sh: full disks, missing folders, killed links, damaged inputs: a clear message, the right status,
 # nothing left behind.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 
-# check WHAT CONDITION...
-check() {
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $what"; cat messages 2> /dev/null; fi
-}
 # is STATUS PATTERN: the last link ended so and said so.
 is() { [ "$status" = "$1" ] && grep -q "$2" messages; }
 link() { minilink "$@" 2> messages; status=$?; }
@@ -25,20 +12,31 @@ only() { [ "$(ls -A out 2> /dev/null | tr '\n' ' ')" = "$1" ]; }
 
 mkdir out
 link "$F"/c.lto.o -o /dev/full
-check "a full device ends with status 3" is 3 "No space left"
+holds "a full device ends with status 3" is 3 "No space left"
 link "$F"/c.lto.o -o /dev/null
-check "/dev/null can be written" [ "$status" = 0 ]
+holds "/dev/null can be written" [ "$status" = 0 ]
 link "$F"/c.lto.o -o gone/out.cubin
-check "a missing folder ends with status 3" is 3 "Could not open output file 'gone/out.cubin'"
+holds "a missing folder ends with status 3" is 3 "Could not open output file 'gone/out.cubin'"
 link "$F"/c.lto.o -o out
-check "a folder as output ends with status 3" is 3 "Could not open output file 'out'"
+holds "a folder as output ends with status 3" is 3 "Could not open output file 'out'"
 link -arch=sm_90 "$F"/bad.trunc1000.fatbin -o out/x.cubin
-check "a damaged input ends with status 1" is 1 "bad.trunc1000.fatbin"
-check "and leaves nothing" only ""
+holds "a damaged input ends with status 1" is 1 "bad.trunc1000.fatbin"
+holds "and leaves nothing" only ""
+# What is told behind the output does not take it back.
+minilink -w "$F"/c.lto.o --cache-dir=cache --cache-stats -o out/x.cubin > /dev/full 2> messages
+status=$?
+holds "statistics that cannot be written end with status 3" is 3 ""
+holds "and leave the whole output" [ "$(minilink -w "$F"/c.lto.o -o - | cksum)" = "$(cksum < out/x.cubin)" ]
+minilink "$F"/c.lto.o -v -o out/x.cubin 2> /dev/full
+holds "messages that cannot be written change nothing" [ $? = 0 ]
+minilink -w "$F"/c.lto.o --explain-split -o out/y.cubin > /dev/full 2> messages
+status=$?
+holds "a list that cannot be written ends with status 3" is 3 ""
+holds "and there is no output" only "x.cubin "
 echo old > out/x.cubin
 link -arch=sm_90 "$F"/a.ptxonly.o -o out/x.cubin
-check "a failing link ends with status 1" is 1 "Undefined reference"
-check "and keeps the old output" [ "$(cat out/x.cubin)" = old ]
+holds "a failing link ends with status 1" is 1 "Undefined reference"
+holds "and keeps the old output" [ "$(cat out/x.cubin)" = old ]
 rm out/x.cubin
 
 # limited KIB COMMAND...: no file that it writes, in memory too, may be larger. Messages go through a pipe.
@@ -69,32 +67,32 @@ case ${SANITIZE:-} in
 esac
 for kib in $least 1 4; do
     limited $kib minilink -w -arch=sm_90 "${abc[@]}" -o out/x.cubin
-    check "a limit of $kib KiB on files, builtin" is 3 "File too large"
+    holds "a limit of $kib KiB on files, builtin" is 3 "File too large"
     limited $kib minilink -w -arch=sm_90 -split-compile-extended=4 --minimum-chunk=1 "${abc[@]}" -o out/x.cubin
-    check "a limit of $kib KiB on files, builtin in threads" is 3 "File too large"
+    holds "a limit of $kib KiB on files, builtin in threads" is 3 "File too large"
 done
 limited 1 minilink -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/large "${abc[@]}" -o out/x.cubin
-check "a limit on files that the PTX does not fit in" is 3 "Could not hand the chunk to ptxas: File too large"
+holds "a limit on files that the PTX does not fit in" is 3 "Could not hand the chunk to ptxas: File too large"
 limited 100 minilink -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/large "${abc[@]}" -o out/x.cubin
-check "a limit on files that ptxas runs into" is 3 "killed by signal 25"
+holds "a limit on files that ptxas runs into" is 3 "killed by signal 25"
 limited 1 minilink -w -arch=sm_90 "$F"/k.sm90.cubin -o out/x.cubin
-check "a limit on files, a merge" is 3 "File too large"
+holds "a limit on files, a merge" is 3 "File too large"
 limited 1 minilink -w -arch=sm_90 -emit-ptx "${abc[@]}" -o out/x.ptx
-check "a limit on files, -emit-ptx" is 3 "File too large"
+holds "a limit on files, -emit-ptx" is 3 "File too large"
 limited 1 minilink -w -arch=sm_90 --keep=kept "${abc[@]}" -o out/x.cubin
-check "a limit on files, --keep" is 3 "Could not write output file 'kept/.*File too large"
+holds "a limit on files, --keep" is 3 "Could not write output file 'kept/.*File too large"
 if [ $least = 0 ]; then
     limited 0 minifat --format=fatbin "$F"/a.ptx -o out/x.fatbin
-    check "a limit on files, minifat" is 3 "File too large"
+    holds "a limit on files, minifat" is 3 "File too large"
 fi
 limited 1 minifat --format=object "$F"/a.ptx -o out/x.o
-check "a limit on files, minifat's objects" is 3 "File too large"
+holds "a limit on files, minifat's objects" is 3 "File too large"
 limited 1 sh -c 'exec minidump "$1" > dumped' sh "$F"/a.lto.o
-check "a limit on files, minidump" is 3 "File too large"
-check "limits leave nothing" only ""
+holds "a limit on files, minidump" is 3 "File too large"
+holds "limits leave nothing" only ""
 link -w -arch=sm_90 --assembler=ptxas --ptxas="$work"/gone.sh "${abc[@]}" -o out/x.cubin
-check "an assembler that cannot be started any more" is 3 "could not be run: No such file"
-check "leaves nothing" only ""
+holds "an assembler that is gone after its first run" is 3 "gone.sh. changed while the link ran: it is no longer there"
+holds "leaves nothing" only ""
 
 # Truncated at every 97th byte: never a crash, never an output from a cut object with code lost.
 size=$(stat -c %s "$F"/a.lto.fatbin)
@@ -106,7 +104,7 @@ for ((length = 0; length < size; length += 97)); do
     [ "$status" -gt 3 ] && crashed=$((crashed + 1))
     [ "$length" -gt 0 ] && [ "$status" = 0 ] && crashed=$((crashed + 1))
 done
-check "every cut of a fatbin is refused" [ "$crashed" = 0 ]
+holds "every cut of a fatbin is refused" [ "$crashed" = 0 ]
 
 # Small inputs that ask for a product of two numbers in memory. (A sanitizer needs address space itself.)
 counts() { awk -v n="$1" -v line="$2" 'BEGIN {for (i = 0; i < n; i++) {one = line; gsub("@", i, one); print one}}'; }
@@ -125,11 +123,27 @@ head=".version 8.4 .target sm_90 .address_size 64"
 } > tables.ptx
 if [ -z "${SANITIZE:-}" ]; then
     bounded 1000000 shared.ptx
-    check "12,000 kernels with 12,000 shared variables each" [ "$status" = 0 ]
+    holds "12,000 kernels with 12,000 shared variables each" [ "$status" = 0 ]
     bounded 400000 tables.ptx
-    check "3,000 branches through a table of 3,000 targets" [ "$status" = 0 ]
+    holds "3,000 branches through a table of 3,000 targets" [ "$status" = 0 ]
 fi
 rm -f out/x.cubin
+
+# What all entries of a file give together is bounded, in minidump as in minilink: by 256 MiB where the file is small.
+{ echo "$head"; printf '.file 1 "'; head -c 600000 /dev/zero | tr '\0' x; echo '"'; } > long.ptx
+minifat --format=fatbin --arch=sm_90 --compress=zstd long.ptx long.ptx -o long.fatbin
+minidump --ptx --decompression-limit=1 long.fatbin 2> messages | grep '^PTX of' > shown
+holds "what a small file gives minidump is bounded" [ "$(cat shown)" = "PTX of long.fatbin(1):" ]
+holds "and it says so" grep -q "long.fatbin(2).*more than 1048576 .*--decompression-limit moves it" messages
+holds "without an option it is shown" [ "$(minidump --ptx long.fatbin | grep -c '^PTX of')" = 2 ]
+{ echo "$head"; printf '.file 1 "'; head -c 1000000 /dev/urandom | base64 -w 0; echo '"'; } > long.ptx
+minifat --format=fatbin --arch=sm_90 --compress=lz4 long.ptx -o long.fatbin
+printf '\1\0\0\20\0\0\0\0' | dd of=long.fatbin bs=1 seek=72 conv=notrunc 2> /dev/null
+minidump --ptx long.fatbin > /dev/null 2> messages
+holds "a bound stands without an option, too" grep -q 'with its 268435457 bytes more than 268435456' messages
+minidump --decompression-limit=0 long.fatbin > /dev/null 2> messages
+holds "a bound of nothing is refused" [ $? = 2 ]
+rm -f long.*
 
 # Interrupted while an assembler that would take ten minutes is at work: the signal's own status, nothing left.
 export SAMPLE_SLEEP_MS=600000 SAMPLE_LOG=$work/started
@@ -143,9 +157,8 @@ for name in INT TERM; do
     kill -s $name $pid
     wait $pid
     status=$?
-    check "SIG$name ends the link by that signal" [ "$status" = $((128 + $(kill -l $name))) ]
-    check "SIG$name leaves nothing" only ""
+    holds "SIG$name ends the link by that signal" [ "$status" = $((128 + $(kill -l $name))) ]
+    holds "SIG$name leaves nothing" only ""
 done
 unset SAMPLE_SLEEP_MS SAMPLE_LOG
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

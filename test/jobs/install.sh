@@ -1,24 +1,16 @@
 #!/bin/bash
 # install.sh: `make install` puts all that minilink is into the folders it is told, programs compiled with what
 # pkg-config says find the headers and the library, and `make uninstall` takes every file away again.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd)
-unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR PREFIX
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+unset DESTDIR PREFIX
 
-check() {
-    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
-}
 # make TARGET WORD...: with the programs that are there, which need not be made again.
 run_make() { make -s -C "$ROOT" BUILD="$BUILD" ${SANITIZE:+SANITIZE="$SANITIZE"} "$@" > "$work/said" 2>&1 || cat "$work/said"; }
 
 run_make install DESTDIR="$work/stage" PREFIX=/opt/minilink
 installed=$(cd "$work/stage/opt/minilink" && find . -type f | sort)
 for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink-dist-parallel bin/minilink-dist-slurm include/minilink/assembler.h lib/pkgconfig/minilink.pc \
-    lib/minilink/nvjitlink/libnvJitLink.so.13 share/man/man7/minilink-nvjitlink.7 \
+    lib/minilink/nvjitlink/libnvJitLink.so.13 lib/minilink/nvjitlink/libnvJitLink.so.12 share/man/man7/minilink-nvjitlink.7 \
     include/minilink/minilink.h lib/libminilink.so.0 lib/libminilink.a share/man/man3/minilink.3 \
     share/doc/minilink/examples/library/usage.c share/doc/minilink/examples/library/usage.py \
     share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
@@ -27,6 +19,8 @@ for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink
     share/doc/minilink/examples/cmake/CMakeLists.txt share/doc/minilink/examples/scale.ptx; do
     check "installed: $file" "$(grep -cxF "./$file" <<< "$installed")" 1
 done
+check "an example that is run may be" "$(find "$work/stage/opt/minilink/share/doc" -name configure -perm 755 | wc -l)" 1
+check "completions of the other programs" "$(cd "$work/stage/opt/minilink/share" && cat bash-completion/completions/minifat fish/vendor_completions.d/minidump.fish | grep -c 'minilink-shim$')" 2
 check "nothing beside them" "$(find "$work/stage" -type f | grep -cv "^$work/stage/opt/minilink/")" 0
 check "the program runs where it is" "$("$work/stage/opt/minilink/bin/minilink" --version | cut -d ' ' -f 1 | head -n 1)" minilink
 check "programs may be run by all" "$(find "$work/stage/opt/minilink/bin" -type f -perm 755 | wc -l)" \
@@ -35,6 +29,7 @@ check "nothing names the folder it was made in" "$(grep -rlF "$work" "$work/stag
 
 config() { PKG_CONFIG_PATH=$work/stage/opt/minilink/lib/pkgconfig pkg-config "$@" minilink 2>&1; }
 check "pkg-config: version" "$(config --modversion)" "$("$work/stage/opt/minilink/bin/minilink" --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
+check "pkg-config: the folder of libnvJitLink" "$(config --variable=nvjitlinkdir)" /opt/minilink/lib/minilink/nvjitlink
 check "pkg-config: flags" "$(config --cflags)" "-I/opt/minilink/include "
 printf '#include <minilink/assembler.h>\nint main(void) { return 0; }\n' > "$work/plugin.c"
 # shellcheck disable=SC2046
@@ -45,6 +40,8 @@ printf '\355\103\116\177 LTO-IR' > "$work/any.ltoir"
 check "the nvJitLink that is installed links" "$(MINILINK_ASSEMBLER=builtin MINILINK_NVJITLINK="$BUILD/fake-nvjitlink.so" \
     FAKE_PTX="$ROOT/fixtures/examples/scaled.ptx" LD_LIBRARY_PATH="$work/stage/opt/minilink/lib/minilink/nvjitlink" \
     "$BUILD/nvjitlink_client" link "$work/out" -arch=sm_90 -lto -- 3:"$work/any.ltoir" | grep complete)" "complete SUCCESS"
+check "and that of CUDA 12" "$(MINILINK_ASSEMBLER=builtin LD_LIBRARY_PATH="$work/stage/opt/minilink/lib/minilink/nvjitlink" \
+    "$BUILD/nvjitlink_client_12_1" link "$work/out" -arch=sm_90 -- 2:"$ROOT/fixtures/examples/scaled.ptx" | grep complete)" "complete SUCCESS"
 
 # The library, as it is found by who develops with it, and where it is by who runs with it.
 prefix=$work/stage/opt/minilink
@@ -71,7 +68,8 @@ check "both say the same" "$(LD_LIBRARY_PATH=$prefix/lib "$work/shared" 2>&1)" "
 
 run_make uninstall DESTDIR="$work/stage" PREFIX=/opt/minilink
 check "uninstall leaves no file" "$(find "$work/stage" -not -type d)" ""
-check "nor a folder of minilink's own" "$(find "$work/stage" -name 'minilink*' | grep -v '/opt/minilink$')" ""
+check "nor a folder that install made" "$(cd "$work/stage" && find .)" ".
+./opt"
 
 run_make install DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
     ZSHDIR=/c/zsh FISHDIR=/c/fish
@@ -84,5 +82,4 @@ check "and is cleared again" "$(find "$work/parts" -not -type d)" ""
 
 check "CPPFLAGS is honoured" "$(make -C "$ROOT" -n BUILD="$work/build" CPPFLAGS=-DSOME_MACRO programs 2> /dev/null | grep -c -- '-DSOME_MACRO .*-c -o')" \
     "$(make -C "$ROOT" -n BUILD="$work/build" programs 2> /dev/null | grep -c -- '-c -o')"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

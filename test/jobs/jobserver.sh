@@ -3,15 +3,8 @@
 # back, whatever happens to them.
 #
 # REPEATS (30) is how many moments are tried at which a link is signalled; .ci/run tries more.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
+. "$(dirname "$0")/../prelude.sh"
 repeats=${REPEATS:-30}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"
@@ -98,6 +91,49 @@ under_make 8 2 8 "an explicit number of threads" PLUS=+ HOW="$plugin --threads=2
 under_make 3 0 0 "functions of one chunk" PLUS=+ HOW="--chunks=1 -split-compile-extended=1 -Xptxas=--split-compile=8,--threads-min-section-size=0"
 verdict "$status" "functions of one chunk: status $status"
 
+# A ptxas with threads of its own shares the link's tokens; where make has none for it, it works on one thread. So does
+# libnvvm. Cubins are those of the threads that were asked for.
+P="--assembler=ptxas --ptxas=$BUILD/tool_ptxas"
+cp "$BUILD/fake-nvjitlink.so" fake-nvjitlink.so || exit 1
+export FAKE_PTX=$work/in.ptx
+printf '\355\103\116\177 LTO-IR' > any.ltoir
+minifat --arch=sm_90 in.ptx --kind=nvvm any.ltoir -o in.fatbin || exit 1
+cat > Makefile << 'END'
+all:
+	$(PLUS)minilink -w -arch=sm_90 --minimum-chunk=1 $(HOW) -o out.cubin
+END
+for jobs in 1 2 3; do
+    under_make $jobs $jobs $jobs "six threads in ptxas" PLUS=+ HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6"
+    verdict "$status" "make -j$jobs, six threads in ptxas: status $status"
+    under_make $jobs $jobs $jobs "the same, asked for the jobserver" PLUS=+ \
+        HOW="$P in.ptx --chunks=1 -Xptxas=-split-compile=6,--jobserver"
+    under_make $jobs $jobs $jobs "threads in ptxas for each chunk" PLUS=+ \
+        HOW="$P in.ptx --chunks=4 -split-compile-extended=4 -Xptxas=--split-compile=3"
+    verdict "$status" "make -j$jobs, threads for each chunk: status $status"
+    for FAKE_SLEEP_MS in 30 200 1000; do
+        export FAKE_SLEEP_MS
+        under_make $jobs 1 $jobs "threads in libnvvm" PLUS=+ \
+            HOW="-lto -split-compile=4 --nvjitlink=$work/fake-nvjitlink.so in.fatbin"
+        [ "$width" -ge $((jobs < 2 ? jobs : 2)) ] && break
+    done
+    verdict "$status" "make -j$jobs, threads in libnvvm: status $status"
+    [ "$width" -ge $((jobs < 2 ? jobs : 2)) ]
+    verdict $? "make -j$jobs, threads in libnvvm: $width at a time"
+done
+export FAKE_SLEEP_MS=0
+under_make 2 1 1 "ptxas's threads in a recipe that make keeps its jobserver from" PLUS= HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6"
+under_make 2 6 6 "--jobserver=off" PLUS=+ HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6 --jobserver=off"
+under_make 2 6 6 "a ptxas that somebody launches" PLUS=+ \
+    HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6 --assembler-launcher=/usr/bin/env"
+for kind in pipe fifo; do
+    tool_jobserver $kind 3 sh -c "minilink -w -arch=sm_90 $P in.ptx --chunks=4 --minimum-chunk=1 -split-compile-extended=4 \
+        -Xptxas=--split-compile=3 -o out.cubin" > messages 2>&1
+    verdict $? "$kind: tokens for threads in ptxas"
+    FAKE_END=crash tool_jobserver $kind 3 sh -c "! minilink -w -arch=sm_90 $P in.ptx --chunks=4 --minimum-chunk=1 \
+        -split-compile-extended=4 -Xptxas=--split-compile=3 --keep-going -o out.cubin" > messages 2>&1
+    verdict $? "$kind: a ptxas that is killed with the tokens of its threads"
+done
+
 # tokens KIND WHAT COMMAND...: COMMAND under a jobserver that looks whether its tokens come back.
 tokens() {
     kind=$1 what=$2
@@ -138,5 +174,4 @@ for ((i = 0; i < repeats; i++)); do
     3) interrupt pipe "$i" "--assembler=ptxas --ptxas=$work/ptxas" ;;
     esac
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

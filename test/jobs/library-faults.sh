@@ -2,18 +2,11 @@
 # library-faults.sh: whatever allocation, thread or write fails in a process that links by the library, and however little
 # address space is left, a link has the bytes of one without the fault or the result MINILINK_NO_MEMORY, and what was not
 # added for want of memory can be added again. Nothing is printed, and no block, thread or descriptor is left.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
+. "$(dirname "$0")/../prelude.sh"
 if [ -n "${SANITIZE:-}" ]; then
-    echo "library-faults.sh SKIPPED: a sanitizer and build/fault.so cannot both come first"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip_all 1 "a sanitizer and build/fault.so cannot both come first"
 fi
-passed=0 failed=0 skipped=0 checks=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+checks=0
 cd "$work" || exit 1
 # LD_PRELOAD takes no path with a space.
 cp "$BUILD/fault.so" fault.so
@@ -93,5 +86,4 @@ done
 echo "address space: enough for $with links, too little for $without"
 if [ $with = 0 ] || [ $without = 0 ]; then failed=$((failed + 1)); echo "failed: not both"; fi
 echo "$checks checks"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -4,13 +4,8 @@
 # without a descriptor of theirs. Nothing is printed, and the process stays as it was.
 #
 # LINKS (1000) is how many each thread makes, and CASES (300) how many there are to draw from.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
-passed=0 failed=0 links=${LINKS:-1000} cases=${CASES:-300} children=200
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+links=${LINKS:-1000} cases=${CASES:-300} children=200
 cd "$work" || exit 1
 # A sanitizer takes its time.
 [ -z "${SANITIZE:-}" ] || links=$((links / 5)) cases=$((cases * 2 / 3)) children=30
@@ -113,5 +108,4 @@ chmod +x ptxas
 proves "children of a program that links" tool_library_fork $children "${split[@]}" "${scale[@]}"
 proves "with a cache" tool_library_fork $children "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${scale[@]}"
 proves "with processes" tool_library_fork $((children / 4)) "${split[@]}" --assembler=ptxas --ptxas=./ptxas "${scale[@]}"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,21 +1,15 @@
 #!/bin/bash
 # lto-parts.sh: parts of LTO-IR as children. They never run on more tokens than make has, and give them back; nothing
-# is left of them after a signal; what they make depends neither on threads nor on memory; the hidden command works on files.
+# is left of them after a signal; what they make depends neither on threads nor on memory; where the link is not split it is
+# what one part makes; the hidden command works on files.
 #
 # REPEATS (8) is how many moments are tried at which a link is signalled.
 # shellcheck disable=SC2086 # a command as one word is meant to be split
-set -u
+. "$(dirname "$0")/../prelude.sh"
 # What crashes on purpose dies of the signal under a sanitizer, too.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
 export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0:handle_abort=0"
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
 repeats=${REPEATS:-8}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"
@@ -111,6 +105,34 @@ cp "$BUILD/minidump" other && mv other copy
 wait $!; verdict $? "a program that is replaced: $(cat messages)"
 cmp -s out.cubin normal; verdict $? "a program that is replaced makes the same"
 
+# In a link that is not split everything stands as one part has it, for any number of parts: kernels whose names are in no
+# order, functions and variables between and behind them.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.func late();\n.global .u32 z = 1;\n.global .u32 a = 2;\n'
+    printf '.func early()\n{\n\tret;\n}\n'
+    for i in 07 11 02 05 13 00 09 03; do
+        [ $i = 05 ] && printf '.func between()\n{\n\tret;\n}\n'
+        printf '.visible .entry kernel_%s(.param .u64 p)\n{\n\t.reg .u32 r;\n' $i
+        printf '\tld.global.u32 r, [%s];\n\tst.global.u32 [z], r;\n\tcall %s;\n\tret;\n}\n' \
+            $([ $i = 02 ] && echo z || echo a) $(case $i in 07 | 11) echo early ;; 05 | 13 | 00) echo between ;; *) echo late ;; esac)
+    done
+    printf '.func late()\n{\n\tret;\n}\n'
+} > ordered.ptx
+minifat --arch=sm_90 ordered.ptx --kind=nvvm any.ltoir -o ordered.fatbin && minifat --arch=sm_90 --kind=nvvm any.ltoir -o bare.fatbin || exit 1
+# With PTX beside the LTO-IR, and where a compilation more has to tell the kernels.
+for how in ordered:{1,2,3,5,8} bare:{2,8}; do
+    jobs=${how#*:}
+    FAKE_PTX=$work/ordered.ptx minilink -w -disable-infos -arch=sm_90 -lto --nvjitlink="$work/fake.so" --lto-jobs=$jobs --threads=2 \
+        --keep=kept ${how%:*}.fatbin -o $jobs.cubin > messages 2>&1
+    verdict $? "a link of $how parts that is not split: $(cat messages)"
+    cmp -s 1.cubin $jobs.cubin; verdict $? "$how parts make what one makes"
+    [ "$(grep -oE '^\.visible .entry kernel_..|^\.func [a-z]+|^\.global .u32 .' kept/lto.ptx)" = \
+        "$(grep -oE '^\.visible .entry kernel_..|^\.func [a-z]+|^\.global .u32 .' ordered.ptx)" ]
+    verdict $? "everything of $how parts stands as in one: $(grep -oE 'kernel_..|^\.func [a-z]+|^\.global .u32 .' kept/lto.ptx | paste -sd ' ')"
+    [ $jobs = 1 ] || [ "$(find kept -name 'lto-*.ptx' | wc -l)" = $jobs ]; verdict $? "there are $how parts"
+    rm -rf kept
+done
+
 # The hidden command on files, as another machine would be given them.
 printf 'format=1\0library=%s\0option=-lto\0option=-Xnvvm=-host-ref-ek=kernel_03\0input=ltoir 0 11\0' "$work/fake.so" > a.job
 minilink --lto-part a.job any.ltoir a.answer > messages 2>&1; verdict $? "a job in a file"
@@ -118,5 +140,4 @@ grep -qa 'entry kernel_03' a.answer && ! grep -qa kernel_04 a.answer; verdict $?
 minilink --lto-part a.job any.ltoir /dev/null > messages 2>&1; verdict $? "an answer that nobody reads"
 minilink --lto-part a.job any.ltoir /dev/full > messages 2>&1; [ $? = 1 ]; verdict $? "an answer that cannot be written"
 (FAKE_WAY=crash minilink --lto-part a.job any.ltoir a.answer; exit $?) > messages 2>&1; [ $? -gt 128 ]; verdict $? "a job that crashes"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,16 +1,9 @@
 #!/bin/bash
-# nvjitlink.sh: our libnvJitLink in place of NVIDIA's: its names; the results of right and wrong calls, which are those that
+# nvjitlink.sh: our libnvJitLink in place of NVIDIA's, of CUDA 13 and of CUDA 12: its names; the results of right and wrong calls, which are those that
 # were measured on NVIDIA's; LTO-IR that goes to another libnvJitLink, and never to itself. Where a toolkit is, a program
 # that was compiled with its header runs with both libraries, and results, cubins and PTX are compared.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_NVJITLINK MINILINK_CACHE_DIR
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
-PATH="$BUILD:$PATH"
 ours=$BUILD/nvjitlink
 ln -s "$ROOT/fixtures/fatbin" fatbin
 ln -s "$ROOT/fixtures/examples" examples
@@ -30,6 +23,7 @@ skip() { # skip COUNT WHAT
     echo "nvjitlink: $2: SKIPPED"
 }
 client() { LD_LIBRARY_PATH="$ours${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$BUILD/nvjitlink_client" "$@"; }
+old_client() { LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$BUILD/nvjitlink_client_12_$@"; }
 # says WHAT RESULTS COMMAND...: the client's lines, words joined, are these.
 says() {
     local what=$1 results=$2 got
@@ -43,11 +37,21 @@ says() {
 nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     LC_ALL=C sort > names
 check "the names it has" diff "$ROOT/test/nvjitlink/names" names
-check "its own name" grep -q 'libnvJitLink\.so\.13' <(readelf -d "$ours/libnvJitLink.so.13" | grep SONAME)
+for major in 12 13; do
+    check "the own name of $major" grep -q "\[libnvJitLink\.so\.$major\]" <(readelf -d "$ours/libnvJitLink.so.$major" | grep SONAME)
+done
+# Those of the headers 12.0 to 12.9 are the same ones, and a library has all of them.
+nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.12" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
+    LC_ALL=C sort > names
+sed 's/13$/12/' "$ROOT/test/nvjitlink/names" | while read -r name; do
+    for minor in 0 1 2 3 4 5 6 7 8 9; do echo "${name/_13_0/_12_$minor}"; done
+done | LC_ALL=C sort -u > wanted
+check "the names of CUDA 12" diff wanted names
+check "there are thirteen for each version, and fourteen without one" test "$(grep -c _12_ names) $(grep -vc _12_ names)" = "130 14"
 
 # Without CUDA: the assembler is the built-in one.
 export MINILINK_ASSEMBLER=builtin
-export -f client
+export -f client old_client
 export ours BUILD
 mapfile -t words < <(sed 's/: [A-Z_]*$//' "$ROOT/test/nvjitlink/options")
 client options "${words[@]}" > got 2>&1
@@ -81,6 +85,21 @@ printf '.version 8.0\n.target sm_75\n.address_size 64\n\nwhat is this\n' > bad.p
 says "bad PTX" "create SUCCESS, add 1 PTX_COMPILE, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 2:bad.ptx
 check "its line is told" grep -q 'bad.ptx:5' out.errors
+# PTX in a fatbin is assembled when that is added, too, alone.
+for unit in scale scaled; do minifat --arch=sm_75 examples/$unit.ptx -o $unit.fatbin; done > log 2>&1
+printf '.version 8.0\n.target sm_75\n.address_size 64\n.visible .func f()\n{\n\tsub.what r, r;\n}\n' > wrong.ptx
+minifat --arch=sm_75 wrong.ptx -o wrong.fatbin >> log 2>&1
+says "fatbins with PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
+    client link out -arch=sm_90 -- 4:scale.fatbin 4:scaled.fatbin
+cp out.cubin fatbins.cubin
+client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+check "they are linked as their PTX is" cmp out.cubin fatbins.cubin
+says "wrong PTX in a fatbin" "create SUCCESS, add 1 PTX_COMPILE, add 2 SUCCESS, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    client link out -arch=sm_90 -- 4:wrong.fatbin 4:scaled.fatbin
+says "several targets" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, ${good/infos SUCCESS, empty/infos SUCCESS}" \
+    client link out -arch=sm_80 -arch=sm_80 -arch=sm_90a -arch=sm_90 -- 4:scale.fatbin 2:examples/scaled.ptx
+check "each other one is warned of, for each input" test "$(grep -c "^warning : incompatible redefinition for option 'gpu-name'" out.infos)" = 4
+check "the last one counts" cmp out.cubin fatbins.cubin
 echo 'no device code' > text
 other=INCORRECT_INPUT_TYPE
 says "types that inputs are not" "create SUCCESS, add 1 $other, add 2 $other, add 3 $other, add 4 $other, add 5 $other, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
@@ -100,7 +119,51 @@ rm -rf cache
 MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -no-cache -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
 check "-no-cache keeps nothing" test ! -e cache
 check "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
+# Small threads: a result, or an error that says why there is none.
+stacks="64 128 1024"
+if [ -n "${SANITIZE:-}" ]; then
+    skip 10 "a sanitizer needs more stack: threads of less than 1024 KiB"
+    stacks=1024
+else
+    for kib in 16 20 24 32 40; do
+        client stack $kib -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > got 2>&1
+        check "a stack of $kib KiB is too small" grep -qx INTERNAL got
+        check "and that is said" grep -q "^fatal   : Only [0-9]* KiB are left of the calling thread's stack, and 52 are needed" got
+    done
+fi
+for kib in $stacks; do
+    says "a stack of $kib KiB" SUCCESS client stack $kib -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
+    says "PTX that is assembled at once, on $kib KiB" SUCCESS client stack $kib -arch=sm_90 -- 2:examples/scaled.ptx
+done
 check "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
+
+# Clients of each version of CUDA 12's interface, which know names with that version only, and no result behind FINALIZE.
+known() {
+    sed -E 's/(NULL_INPUT|INCOMPATIBLE_OPTIONS|INCORRECT_INPUT_TYPE|LTO_NOT_ENABLED)/INVALID_INPUT/g; s/UN[A-Z]*_ARCH/UNRECOGNIZED_OPTION/g' "$@"
+}
+abi() { od -An -tu1 -j8 -N1 "$1" | tr -d ' '; }
+for minor in 0 1 2 3 4 5 6 7 8 9; do
+    check "12.$minor: its names alone" test -z "$(nm -D "$BUILD/nvjitlink_client_12_$minor" | awk '$1 == "U" {print $2}' |
+        grep nvJitLink | grep -vE "^__nvJitLink[A-Za-z]*_12_$minor@libnvJitLink.so.12\$|^nvJitLinkVersion@libnvJitLink.so.12\$")"
+    says "12.$minor: two files of PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
+        old_client $minor link old -arch=sm_90 -- 2:examples/scale.ptx 2@examples/scaled.ptx
+    check "12.$minor: drivers of CUDA 12 load it" test "$(abi old.cubin)" = 7
+    cp old.cubin old.$minor.cubin
+    check "12.$minor: the same as from the others" cmp old.$minor.cubin old.0.cubin
+done
+client link new -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
+check "CUDA 13's interface has its form" test "$(abi new.cubin)" = 8
+minilink -arch=sm_90 --output-abi=7 -ignore-host-info fatbin/a.sass.o fatbin/b.sass.o -o expected.cubin > log 2>&1
+old_client 4 link old -arch=sm_90 -- 5:fatbin/a.sass.o 10@fatbin/b.sass.o > log 2>&1
+check "CUDA 12's is that of --output-abi=7" cmp old.cubin expected.cubin
+old_client 8 link old -arch=sm_100 -- 2:examples/scaled.ptx > log 2>&1
+check "there is none for sm_100, which has CUDA 13's" test "$(abi old.cubin)" = 8
+says "the version" "version: SUCCESS, 12.9" old_client 3 version
+says "the version of CUDA 13" "version: SUCCESS, 13.0" client version
+old_client 9 options "${words[@]}" > got 2>&1
+check "12: what options are taken" diff <(known "$ROOT/test/nvjitlink/options") got
+old_client 0 nulls > got 2>&1
+check "12: wrong calls" diff <(known "$ROOT/test/nvjitlink/wrong-calls") got
 
 # LTO-IR, by a libnvJitLink that stands in for NVIDIA's.
 printf '\355\103\116\177 LTO-IR' > any.ltoir
@@ -118,6 +181,11 @@ good=${good/infos SUCCESS, empty/infos SUCCESS}
 says "LTO-IR" "create SUCCESS, add 1 SUCCESS, $good" fake link out -arch=sm_90 -lto -- 3:any.ltoir
 minidump --symbols out.cubin > symbols 2>&1
 check "what was made of it" grep -q ' kernel: GLOBAL FUNC' symbols
+printf '\355\103\116\177\001\101\002\142\003\002\024\000\030\000\001\000\050\000\000\000\054\000\000\000\001\000\350\003\002\000' > newer.ltoir
+says "LTO-IR for sm_100" "create SUCCESS, add 1 ARCH_MISMATCH, add 2 SUCCESS, ${good/errors SUCCESS, empty/errors SUCCESS}" \
+    fake link out -arch=sm_90 -lto -- 3:newer.ltoir 3:any.ltoir
+check "its target is told" grep -q "'newer.ltoir': 100 in LTOIR arch newer than target arch" out.errors
+says "LTO-IR for sm_100, for its own target" "create SUCCESS, add 1 SUCCESS, $good" fake link out -arch=sm_100 -lto -- 3:newer.ltoir
 says "LTO-IR and PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     fake link out -arch=sm_90 -lto -- 3:any.ltoir 2:examples/scale.ptx
 says "its PTX" "create SUCCESS, add 1 SUCCESS, ${good/cubin SUCCESS, ptx INVALID_INPUT/cubin INTERNAL, ptx SUCCESS}" \
@@ -138,7 +206,7 @@ check "why is told" grep -q 'link error: clash' out.errors
 mkdir -p copy toolkit/lib64
 cp "$ours/libnvJitLink.so.13" copy/libnvJitLink.so.13
 ln -s "$ours/libnvJitLink.so.13" toolkit/lib64/libnvJitLink.so.13
-for self in "$ours/libnvJitLink.so.13" "$work/copy/libnvJitLink.so.13" "$work/none"; do
+for self in "$ours/libnvJitLink.so.13" "$ours/libnvJitLink.so.12" "$work/copy/libnvJitLink.so.13" "$work/none"; do
     says "MINILINK_NVJITLINK=${self##*/}" "create INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
         env MINILINK_NVJITLINK="$self" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
 done
@@ -159,8 +227,19 @@ says "one of the loader's folders" "create SUCCESS, add 1 SUCCESS, $good" \
     env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
 mkdir -p other/lib64
 cp "$BUILD/fake-nvjitlink.so" other/lib64/libnvJitLink.so.13
+says "12: LTO-IR is given to another one" "create SUCCESS, add 1 SUCCESS, $good" \
+    env MINILINK_NVJITLINK="$BUILD/fake-nvjitlink.so" bash -c 'old_client "$@"' - 9 link out -arch=sm_90 -lto -- 3:any.ltoir
 says "that of a toolkit" "create SUCCESS, add 1 SUCCESS, $good" \
     env CUDA_HOME="$work/other" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+# Those of ARM machines have other folders.
+for target in x86_64-linux sbsa-linux aarch64-linux; do
+    mkdir -p "$target/targets/$target/lib"
+    cp "$BUILD/fake-nvjitlink.so" "$target/targets/$target/lib/libnvJitLink.so.13"
+    cp "$BUILD/fake-nvjitlink.so" "$target/targets/$target/lib/libnvJitLink.so"
+    says "a toolkit for $target" "create SUCCESS, add 1 SUCCESS, $good" \
+        env CUDA_HOME="$work/$target" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
+    check "minilink finds that, too" minilink -arch=sm_90 -lto --cuda-path="$work/$target" any.ltoir -o out.cubin
+done
 
 # What an interpreter calls. A sanitizer must be there before its program.
 if [ -n "${SANITIZE:-}" ]; then
@@ -223,7 +302,7 @@ if [ -z "$missing" ]; then
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 234 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 259 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
 end $skipped

@@ -4,23 +4,10 @@
 # an error.
 #
 # /dev/stdout is played by a link of the same kind: a linker that fails this test as root replaces it.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 
-# check WHAT CONDITION...
-check() {
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $what"; cat messages 2> /dev/null; fi
-}
 # is STATUS PATTERN: the last command ended so and said so.
 is() { [ "$status" = "$1" ] && grep -q "$2" messages; }
 # made FILE: the last command succeeded without a word, and FILE has the whole output.
@@ -41,7 +28,7 @@ for program in minilink minifat emit-ptx modules; do
     mkdir out
     whole=$work/$program.whole
     to "$whole"
-    check "$program makes something" [ -s "$whole" ]
+    holds "$program makes something" [ -s "$whole" ]
 
     # Links of /proc say a name that is not what they lead to.
     for way in "-" "/dev/fd/1" "/proc/self/fd/1" "/proc/thread-self/fd/1" "out/linked" "out/twice"; do
@@ -49,75 +36,75 @@ for program in minilink minifat emit-ptx modules; do
         ln -sfn linked out/twice
         rm -f file
         to "$way" > file
-        check "$program -o $way > file" made file
-        check "$program -o $way leaves the link" [ -L out/linked -a -L out/twice ]
+        holds "$program -o $way > file" made file
+        holds "$program -o $way leaves the link" [ -L out/linked -a -L out/twice ]
         { echo before; to "$way"; echo after; } > file
         { echo before; cat "$whole"; echo after; } > expected
-        check "$program -o $way in a group of commands" cmp -s file expected
+        holds "$program -o $way in a group of commands" cmp -s file expected
         (to "$way"; exit "$status") | cat > file
         status=${PIPESTATUS[0]}
-        check "$program -o $way into a pipe" made file
+        holds "$program -o $way into a pipe" made file
         to "$way" > /dev/full
-        check "$program -o $way > /dev/full" is 3 "No space left"
+        holds "$program -o $way > /dev/full" is 3 "No space left"
         to "$way" >&-
-        check "$program -o $way without standard output" is 3 "Bad file descriptor\|No such file"
+        holds "$program -o $way without standard output" is 3 "Bad file descriptor\|No such file"
     done
     rm -f out/linked out/twice
     to /dev/fd/7 7> file
-    check "$program -o /dev/fd/7" made file
-    check "and no file has such a name" [ ! -e ./- ]
+    holds "$program -o /dev/fd/7" made file
+    holds "and no file has such a name" [ ! -e ./- ]
 
     mkfifo out/fifo
     timeout 60 cat out/fifo > file &
     to out/fifo
     wait $!
-    check "$program writes a pipe that has a name" made file
-    check "and the pipe stays" [ -p out/fifo ]
+    holds "$program writes a pipe that has a name" made file
+    holds "and the pipe stays" [ -p out/fifo ]
     ln -s fifo out/linked
     timeout 60 cat out/fifo > file &
     to out/linked
     wait $!
-    check "$program writes such a pipe through a link" made file
+    holds "$program writes such a pipe through a link" made file
     rm out/fifo out/linked
     to /dev/null
-    check "$program writes /dev/null, which stays" [ "$status" = 0 -a -c /dev/null ]
+    holds "$program writes /dev/null, which stays" [ "$status" = 0 -a -c /dev/null ]
     to /dev/full
-    check "$program says that /dev/full is full" is 3 "No space left"
+    holds "$program says that /dev/full is full" is 3 "No space left"
 
     # As nvlink (measured), which opens the name: the link stays, and what it leads to is new.
     echo old > out/real
     ln out/real out/other
     ln -s real out/linked
     to out/linked
-    check "$program follows a link to a file" made out/real
-    check "which is replaced" [ -L out/linked -a "$(cat out/other)" = old ]
+    holds "$program follows a link to a file" made out/real
+    holds "which is replaced" [ -L out/linked -a "$(cat out/other)" = old ]
     ln -s new out/dangling
     to out/dangling
-    check "$program follows a link to a file that is not there" made out/new
-    check "and makes it" [ -L out/dangling -a ! -L out/new ]
+    holds "$program follows a link to a file that is not there" made out/new
+    holds "and makes it" [ -L out/dangling -a ! -L out/new ]
     mkdir out/deep
     ln -s ../out/deep/new out/deeper
     to out/deeper
-    check "$program follows a link into a folder" made out/deep/new
+    holds "$program follows a link into a folder" made out/deep/new
     ln -s around out/round
     ln -s round out/around
     to out/round
-    check "$program refuses a link to itself" is 3 "Too many levels of symbolic links"
+    holds "$program refuses a link to itself" is 3 "Too many levels of symbolic links"
     ln -s . out/folder
     to out/folder
-    check "$program refuses a link to a folder" is 3 "Is a directory"
+    holds "$program refuses a link to a folder" is 3 "Is a directory"
     to out/
-    check "$program refuses a folder" is 3 "Is a directory"
+    holds "$program refuses a folder" is 3 "Is a directory"
     to ""
-    check "$program refuses an empty name" [ "$status" -gt 1 ]
+    holds "$program refuses an empty name" [ "$status" -gt 1 ]
 
     long=$(printf '%0255d' 0)
     to "out/$long"
-    check "$program writes the longest name" made "out/$long"
+    holds "$program writes the longest name" made "out/$long"
     to "out/${long}0"
-    check "$program refuses a longer one" is 3 "File name too long"
+    holds "$program refuses a longer one" is 3 "File name too long"
     rm -f "out/$long"
-    check "$program leaves no temporary" [ "$(ls -A out | tr '\n' ' ')" = "around dangling deep deeper folder linked new other real round " ]
+    holds "$program leaves no temporary" [ "$(ls -A out | tr '\n' ' ')" = "around dangling deep deeper folder linked new other real round " ]
 done
 
 # --keep and -time go through links as well, and -time writes to descriptors.
@@ -127,34 +114,34 @@ ln -s real out/linked
 ln -s elsewhere out/real/chunk-0.ptx
 minilink -w -arch=sm_90 --keep=out/linked "$F"/c.lto.o -o /dev/null 2> messages
 status=$?
-check "--keep goes through links" [ "$status" = 0 -a -s out/real/elsewhere -a -L out/real/chunk-0.ptx -a -s out/real/chunk-0.cubin ]
+holds "--keep goes through links" [ "$status" = 0 -a -s out/real/elsewhere -a -L out/real/chunk-0.ptx -a -s out/real/chunk-0.cubin ]
 for way in - /dev/fd/1; do
     { echo before; minilink -w -arch=sm_90 -time="$way" "$F"/c.lto.o -o /dev/null 2> messages; echo "status $?"; } > file
-    check "-time=$way stands between what others print" \
+    holds "-time=$way stands between what others print" \
         [ "$(sed -n '1p;$p' file | tr '\n' ' ')" = "before status 0 " -a "$(grep -c '^source file name' file)" = 1 ]
 done
 minilink -w -arch=sm_90 -time=/dev/full "$F"/c.lto.o -o out/x 2> messages
 status=$?
-check "-time=/dev/full" is 3 "No space left"
+holds "-time=/dev/full" is 3 "No space left"
 minilink -w -arch=sm_90 -time=gone/times "$F"/c.lto.o -o out/y 2> messages
 status=$?
-check "-time in a folder that is not there" is 3 "No such file"
-check "leaves no output" [ ! -e out/y ]
+holds "-time in a folder that is not there" is 3 "No such file"
+holds "leaves no output" [ ! -e out/y ]
 minilink -w -arch=sm_90 -time=/dev/full --dry-run "$F"/c.lto.o -o out/y 2> messages
 status=$?
-check "-time=/dev/full with --dry-run" is 3 "No space left"
+holds "-time=/dev/full with --dry-run" is 3 "No space left"
 
 # A folder on a full disk is played by a file name that cannot be made.
 mkdir -p out/full/chunk-0.ptx out/later/chunk-0.cubin
 for folder in full later; do
     minilink -w -arch=sm_90 --keep=out/$folder "$F"/c.lto.o -o out/y 2> messages
     status=$?
-    check "--keep=$folder, where chunk-0 cannot be written" is 3 "Could not open output file 'out/$folder/chunk-0"
+    holds "--keep=$folder, where chunk-0 cannot be written" is 3 "Could not open output file 'out/$folder/chunk-0"
 done
 minilink -w -arch=sm_90 --keep=gone/away "$F"/c.lto.o -o out/y 2> messages
 status=$?
-check "--keep in a folder that is not there" is 3 "Could not make folder"
-check "none of them leaves an output" [ ! -e out/y ]
+holds "--keep in a folder that is not there" is 3 "Could not make folder"
+holds "none of them leaves an output" [ ! -e out/y ]
 
 # Text.
 full() {
@@ -162,17 +149,17 @@ full() {
     shift
     "$@" > /dev/full 2> messages
     status=$?
-    check "$what > /dev/full" is 3 "to the standard output: No space left"
+    holds "$what > /dev/full" is 3 "to the standard output: No space left"
     "$@" >&- 2> messages
     status=$?
-    check "$what without a standard output" is 3 "to the standard output: Bad file descriptor"
+    holds "$what without a standard output" is 3 "to the standard output: Bad file descriptor"
 }
 full "minilink --explain-split" minilink -w -arch=sm_90 --explain-split "$F"/c.lto.o -o out/y
 full "minilink -dump-callgraph=dot" minilink -w -arch=sm_90 -dump-callgraph=dot "$F"/c.lto.o -o out/y
 minilink -w -arch=sm_90 -dump-callgraph "$F"/c.lto.o -o out/y 2> /dev/full
 status=$?
-check "minilink -dump-callgraph 2> /dev/full: status $status" [ "$status" = 3 ]
-check "no output where text is lost" [ ! -e out/y ]
+holds "minilink -dump-callgraph 2> /dev/full: status $status" [ "$status" = 3 ]
+holds "no output where text is lost" [ ! -e out/y ]
 full "minilink --explain-split --dry-run" minilink -w -arch=sm_90 --dry-run --explain-split "$F"/c.lto.o
 full "minilink --help" minilink --help
 full "minilink --version" minilink --version
@@ -182,5 +169,4 @@ full "minifat --version" minifat --version
 full "minidump --help" minidump --help
 full "minidump --version" minidump --version
 full "minidump" minidump "$F"/c.lto.o
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -4,14 +4,8 @@
 # not split.
 #
 # COUNT (40) is how many programs; SEED (1) is the first's. A program that fails is left in KEEP, if set.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-PATH="$BUILD:$PATH"
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0 programs=0 chunks=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
+programs=0 chunks=0
 cd "$work" || exit 1
 
 # fail WHAT: in words that say how to see it again.
@@ -69,5 +63,4 @@ for ((seed = ${SEED:-1}, last = seed + ${COUNT:-40}; seed < last; seed++)); do
 done
 echo "random-programs.sh: $programs programs; of up to 16 chunks they have $chunks"
 [ $chunks -gt $programs ] || { failed=$((failed + 1)); echo "failed: nothing is split"; }
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

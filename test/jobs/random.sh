@@ -4,22 +4,14 @@
 # its death, a signal. Each links the same bytes, or fails with a message and leaves nothing.
 #
 # PROCESSES (150) is how many; SEED (1) chooses them. stress.sh does the same within one process.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+. "$(dirname "$0")/../prelude.sh"
 if [ -n "${SANITIZE:-}" ]; then
-    echo "random.sh SKIPPED: a sanitizer and build/fault.so cannot both come first"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip_all 1 "a sanitizer and build/fault.so cannot both come first"
 fi
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-PATH="$BUILD:$PATH"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
 inputs=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
-passed=0 failed=0 linked=0
+linked=0
 RANDOM=${SEED:-1}
 mkdir out
 # LD_PRELOAD takes no path with a space.
@@ -93,5 +85,4 @@ for ((i = 0; i < ${PROCESSES:-150}; i++)); do
     fi
 done
 echo "random.sh: $linked linked, the others failed as they should"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,13 +3,7 @@
 #
 # An example is an indented line that begins with `$ ` (a backslash continues it); what is shown stands
 # under it, where `...` leaves lines out. Files go to build/, for which another folder stands in here.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 mkdir "$work/build" && ln -s "$ROOT/fixtures" "$work/fixtures" && cd "$work" || exit 1
 for program in minilink minidump minifat libminilink.so.0; do ln -s "$BUILD/$program" build/; done
 has_clang=$(command -v clang > /dev/null && clang -print-targets 2> /dev/null | grep nvptx64)
@@ -82,5 +76,4 @@ while IFS= read -r line; do
     partial=''
 done < "$ROOT/README.md"
 [ $((passed + failed)) -ge 6 ] || { echo "failed: README has fewer examples than expected" && failed=1; }
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

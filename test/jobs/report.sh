@@ -1,29 +1,11 @@
 #!/bin/bash
 # report.sh: what is written about a link holds together, changes nothing of its output, and its page works in a browser,
 # whatever names there are in it.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS
+. "$(dirname "$0")/../prelude.sh"
 export MINILINK_ASSEMBLER=builtin PYTHONDONTWRITEBYTECODE=1
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 F=$ROOT/fixtures
 
-# ok WHAT COMMAND...
-ok() {
-    local what=$1
-    shift
-    if "$@" > log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $what"
-        sed 's/^/    /' log
-    fi
-}
 observing=(--report=r.html,r.json --time-trace=trace --time-trace-granularity=0 --map=map --stats -time times)
 
 # Chunks on threads, calls through pointers, dead functions, options that differ, machine code beside PTX. A kernel and a
@@ -38,24 +20,24 @@ sed -i 's/\bk1\b/pointers/g' a*.ptx
 inputs=('a<script><img src=x onerror=harmed=1>.ptx' 'a</script><img src=x onerror=harmed=1>.ptx' a.lto.o b.lto.o c.lto.o
     20_dead-sm_90-a.o 20_dead-sm_90-b.o hostile.cubin)
 split() { "$BUILD/minilink" -arch=sm_90 -w --disable-infos -split-compile-extended=3 --minimum-chunk=1 "$@"; }
-ok "such a program links" split "${inputs[@]}" -o plain.cubin
-ok "and is told of" split "${inputs[@]}" -o seen.cubin "${observing[@]}"
-ok "the output is the same when it is" cmp plain.cubin seen.cubin
-ok "nothing but the files that were asked for is there" [ "$(ls | grep -vxE 'log|r\.html|r\.json|trace|map|times|plain\.cubin|seen\.cubin|a<|a<script>.*|.*\.o|hostile\.cubin')" = "" ]
-ok "one script ends, and no name does it" [ "$(grep -o '</script>' r.html | wc -l)" = 2 ]
-ok "no name is a tag" [ "$(grep -c '<img' r.html)" = 0 ]
+runs "such a program links" split "${inputs[@]}" -o plain.cubin
+runs "and is told of" split "${inputs[@]}" -o seen.cubin "${observing[@]}"
+runs "the output is the same when it is" cmp plain.cubin seen.cubin
+runs "nothing but the files that were asked for is there" [ "$(ls | grep -vxE 'log|r\.html|r\.json|trace|map|times|plain\.cubin|seen\.cubin|a<|a<script>.*|.*\.o|hostile\.cubin')" = "" ]
+runs "one script ends, and no name does it" [ "$(grep -o '</script>' r.html | wc -l)" = 2 ]
+runs "no name is a tag" [ "$(grep -c '<img' r.html)" = 0 ]
 
 # Under make's jobserver, without splitting, as a relocatable cubin, and where nothing is assembled.
 printf 'all:\n\t+"$(MINILINK)" -arch=sm_90 -w --disable-infos --split-compile-extended=3 --minimum-chunk=1 a.lto.o b.lto.o c.lto.o -o jobs.cubin --time-trace=jobs.trace --report=jobs.json\n' > Makefile
-ok "under a jobserver" make -s -j3 MINILINK="$BUILD/minilink"
-ok "tokens are counted there" grep -q '"name":"tokens"' jobs.trace
+runs "under a jobserver" make -s -j3 MINILINK="$BUILD/minilink"
+runs "tokens are counted there" grep -q '"name":"tokens"' jobs.trace
 one() { "$BUILD/minilink" -arch=sm_90 -w --disable-infos a.lto.o b.lto.o c.lto.o "$@"; }
-ok "in one chunk" one -o one.cubin --report=one.json --time-trace=one.trace
-ok "under -lto" one -lto -o lto.cubin --report=lto.json --time-trace=lto.trace
-ok "relocatable" one -r -o r.cubin --report=relocatable.json --time-trace=relocatable.trace
-ok "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
-ok "with PTX as output" one -emit-ptx -o out.ptx --report=ptx.json --time-trace=ptx.trace
-ok "on threads inside a chunk" one -Xptxas=-split-compile=3 -o inner.cubin --report=inner.json --time-trace=inner.trace --time-trace-granularity=0
+runs "in one chunk" one -o one.cubin --report=one.json --time-trace=one.trace
+runs "under -lto" one -lto -o lto.cubin --report=lto.json --time-trace=lto.trace
+runs "relocatable" one -r -o r.cubin --report=relocatable.json --time-trace=relocatable.trace
+runs "with --dry-run" one --dry-run --report=dry.json --time-trace=dry.trace
+runs "with PTX as output" one -emit-ptx -o out.ptx --report=ptx.json --time-trace=ptx.trace
+runs "on threads inside a chunk" one -Xptxas=-split-compile=3 -o inner.cubin --report=inner.json --time-trace=inner.trace --time-trace-granularity=0
 
 # Machine code of all kinds, for targets with Mercury too; the output's name stands in it under -g.
 mkdir many
@@ -71,28 +53,28 @@ for first in "$F"/merge/*-a.o; do
         fi
     done
 done
-ok "merges are the same when they are told of" [ ! -e many/failed ]
+runs "merges are the same when they are told of" [ ! -e many/failed ]
 
 # Chunks that other machines assemble.
-ok "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace
-ok "whose time is told" grep -q '"kind": "jobs"' far.json
+runs "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace
+runs "whose time is told" grep -q '"kind": "jobs"' far.json
 
 # Chunks that a cache has.
 mkdir kept && chmod 700 kept
-ok "with a cache" split "${inputs[@]}" --cache-dir=kept -o first.cubin --report=first.json --time-trace=first.trace
-ok "which has all the second time" split "${inputs[@]}" --cache-dir=kept -o second.cubin --report=second.json --time-trace=second.trace
-ok "the first time chunks are missed" grep -q '"state": "miss"' first.json
-ok "the second time they are found" [ "$(grep -c '"state": "hit"' second.json)" -gt 1 ]
+runs "with a cache" split "${inputs[@]}" --cache-dir=kept -o first.cubin --report=first.json --time-trace=first.trace
+runs "which has all the second time" split "${inputs[@]}" --cache-dir=kept -o second.cubin --report=second.json --time-trace=second.trace
+runs "the first time chunks are missed" grep -q '"state": "miss"' first.json
+runs "the second time they are found" [ "$(grep -c '"state": "hit"' second.json)" -gt 1 ]
 
 if ! command -v python3 > /dev/null; then
     echo "report: python3 is not there: what the files say, and the page: SKIPPED"
     skipped=$((skipped + 2))
 else
-    ok "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
-    ok "those of merges too" python3 "$ROOT/test/report.py" all many/*.json
-    ok "the page holds the data" python3 "$ROOT/test/report.py" same r.html r.json
+    runs "the data and the trace hold together" python3 "$ROOT/test/report.py" data r.json trace
+    runs "those of merges too" python3 "$ROOT/test/report.py" all many/*.json
+    runs "the page holds the data" python3 "$ROOT/test/report.py" same r.html r.json
     for name in far first second jobs one lto relocatable dry ptx inner; do
-        ok "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
+        runs "$name: they hold together" python3 "$ROOT/test/report.py" data $name.json $name.trace
     done
     if command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null; then
         python3 "$ROOT/test/report.py" page r.html > page.log 2>&1
@@ -104,5 +86,4 @@ else
         skipped=$((skipped + 1))
     fi
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

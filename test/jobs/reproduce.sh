@@ -1,20 +1,11 @@
 #!/bin/bash
 # reproduce.sh: a link that is packed into a tar and run again in another folder makes the same bytes, or fails in the
 # same way; whatever its inputs are called, and wherever they are.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-build}" && pwd)
+. "$(dirname "$0")/../prelude.sh"
 minilink=$BUILD/minilink
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-passed=0 failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" "$work/elsewhere"
 cd "$work/here" || exit 1
 
-check() {
-    if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); printf 'failed: %s: %s, not %s\n' "$1" "$2" "$3"; fi
-}
 # again WHAT OPTION...: links here with --reproduce, and elsewhere from the tar; the inputs here are gone by then.
 again() {
     what=$1
@@ -65,5 +56,4 @@ check "a full disk" "$? $(ls out.cubin 2> /dev/null) $(grep -c "^minilink fatal 
 check "an input is not replaced" "$? $(cat said)" "2 minilink fatal   : Output file 'scale.ptx' (--reproduce) is input file 'scale.ptx'"
 "$minilink" -arch=sm_90 scale.ptx missing.ptx -o out.cubin --reproduce=none.tar > said 2>&1
 check "no tar of a link without inputs" "$? $(ls none.tar 2> /dev/null)" "1 "
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -2,16 +2,10 @@
 # stress.sh: thousands of links in one process, under a jobserver, with random threads and random faults
 # of memory, threads, disk and assembler, interrupted by signals: the same bytes or a clean error each
 # time, and nothing left over. LINKS (1500) is how many.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 links=${LINKS:-1500}
 F=$ROOT/fixtures/fatbin
-passed=0 failed=0
 
 # stress WHAT SEED COMMAND...: COMMAND runs the links under it.
 stress() {
@@ -42,5 +36,4 @@ fi
 stress "no jobserver" 1 "${faults[@]}"
 stress "a pipe" 2 "$BUILD/tool_jobserver" pipe 7 "${faults[@]}"
 stress "a fifo" 3 "$BUILD/tool_jobserver" fifo 1 "${faults[@]}"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,20 +3,15 @@
 # contexts, tokens, chunks on 1, 2, 8 and 64 threads, functions of a chunk.
 #
 # With THREADS set, as in .ci/run, the slower ones too.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
+. "$(dirname "$0")/../prelude.sh"
 cd "$ROOT" || exit 1
 if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
-    echo "valgrind-units.sh: valgrind is not installed, or a sanitizer is in the programs: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip_all 1 "valgrind is not installed, or a sanitizer is in the programs"
 fi
 # What glibc does when it uses an ended thread's block for a new one, helgrind takes for a race.
 export GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.pthread.stack_cache_size=0
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
-passed=0 failed=0
 units=(check_pool check_context check_jobserver)
 [ -n "${THREADS:-}" ] && units+=(check_assemble check_builtin)
 for tool in helgrind drd; do
@@ -31,5 +26,4 @@ for tool in helgrind drd; do
         fi
     done
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

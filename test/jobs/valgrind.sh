@@ -2,23 +2,15 @@
 # valgrind.sh: helgrind and drd find no race in links on many threads, and memcheck no misuse of memory.
 #
 # THREADS ("2 8") is how many are tried; .ci/run tries 1, 2, 8 and 64.
-set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
+. "$(dirname "$0")/../prelude.sh"
 threads=${THREADS:-2 8}
 if [ -n "${SANITIZE:-}" ] || ! command -v valgrind > /dev/null; then
-    echo "valgrind.sh: valgrind is not installed, or a sanitizer is in the program: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip_all 1 "valgrind is not installed, or a sanitizer is in the program"
 fi
 # What glibc does when it uses an ended thread's block for a new one, helgrind takes for a race.
 export GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.pthread.stack_cache_size=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 F=$ROOT/fixtures/fatbin
-passed=0 failed=0
 inputs=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 link=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --minimum-chunk=1 "${inputs[@]}")
 "${link[@]}" -o normal.cubin || exit 1
@@ -53,5 +45,4 @@ MAKEFLAGS=" -j4 --jobserver-auth=fifo:$work/tokens" under "a jobserver" drd "${l
 under "threads" memcheck --leak-check=full --errors-for-leak-kinds=all "${link[@]}" -split-compile-extended=8 --chunks=16
 # Of the demangler, which is a library that is loaded, something stays.
 under "threads that tell what they do" memcheck --leak-check=full "${link[@]}" -split-compile-extended=8 --chunks=16 "${watched[@]}"
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,14 +1,19 @@
 /* client.c: a program that was written for nvJitLink. It is compiled with the header of a CUDA
- * toolkit (-DTOOLKIT_HEADER) or with ours, and runs with whichever library the loader finds.
+ * toolkit (-DTOOLKIT_HEADER) or with ours, and runs with whichever library the loader finds; or it
+ * calls the names of one version of the interface (-DINTERFACE=12_3), as that version's header has
+ * them.
  *
  *     client link OUT [OPTION]... -- [TYPE:FILE | TYPE@FILE]...
  *     client threads COUNT [OPTION]... -- [TYPE:FILE]...
+ *     client stack KIB [OPTION]... -- [TYPE:FILE | TYPE@FILE]...
  *     client nulls
+ *     client version
  *     client options [OPTION]...
  *
  * `link` adds what is in the files (`:`) or the files (`@`), completes, and prints the result of
  * each call; what was linked goes to OUT.cubin and OUT.ptx, the logs to OUT.errors and OUT.infos.
  * `threads` makes the same link in several threads at once, which must all give the same bytes.
+ * `stack` is `link` without OUT on a thread with a stack of KIB KiB.
  * `nulls` makes calls that are wrong, and prints their results; `options` creates a link with each
  * of the options beside -arch=sm_90. */
 #include <pthread.h>
@@ -20,6 +25,24 @@
 #ifdef TOOLKIT_HEADER
 #include <nvJitLink.h>
 #else
+#ifdef INTERFACE
+/* The header of version 12.3 has nvJitLinkCreate() call __nvJitLinkCreate_12_3(). */
+#define PASTE(name, version)        __##name##_##version
+#define NAME(name, version)         PASTE(name, version)
+#define nvJitLinkCreate             NAME(nvJitLinkCreate, INTERFACE)
+#define nvJitLinkDestroy            NAME(nvJitLinkDestroy, INTERFACE)
+#define nvJitLinkAddData            NAME(nvJitLinkAddData, INTERFACE)
+#define nvJitLinkAddFile            NAME(nvJitLinkAddFile, INTERFACE)
+#define nvJitLinkComplete           NAME(nvJitLinkComplete, INTERFACE)
+#define nvJitLinkGetLinkedCubinSize NAME(nvJitLinkGetLinkedCubinSize, INTERFACE)
+#define nvJitLinkGetLinkedCubin     NAME(nvJitLinkGetLinkedCubin, INTERFACE)
+#define nvJitLinkGetLinkedPtxSize   NAME(nvJitLinkGetLinkedPtxSize, INTERFACE)
+#define nvJitLinkGetLinkedPtx       NAME(nvJitLinkGetLinkedPtx, INTERFACE)
+#define nvJitLinkGetErrorLogSize    NAME(nvJitLinkGetErrorLogSize, INTERFACE)
+#define nvJitLinkGetErrorLog        NAME(nvJitLinkGetErrorLog, INTERFACE)
+#define nvJitLinkGetInfoLogSize     NAME(nvJitLinkGetInfoLogSize, INTERFACE)
+#define nvJitLinkGetInfoLog         NAME(nvJitLinkGetInfoLog, INTERFACE)
+#endif
 #include "library/nvjitlink/interface.h"
 #endif
 
@@ -220,6 +243,42 @@ static int link_in_threads(const struct task *task, int count)
     return same != count;
 }
 
+/* Prints the result of the first call that fails, or of the last, and the log of errors. */
+static void *run_small_thread(void *argument)
+{
+    struct task *task = argument;
+    nvJitLinkHandle handle = NULL;
+    nvJitLinkResult result = nvJitLinkCreate(&handle, task->option_count, task->options);
+    nvJitLinkResult read;
+    char *errors;
+    size_t size;
+
+    for (size_t i = 0; i < task->input_count && result == NVJITLINK_SUCCESS; i++)
+        result = add(handle, &task->inputs[i]);
+    if (result == NVJITLINK_SUCCESS)
+        result = nvJitLinkComplete(handle);
+    errors = take(handle, nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog, &size, &read);
+    printf("%s\n%s", name_of(result), errors && size ? errors : "");
+    free(errors);
+    nvJitLinkDestroy(&handle);
+    return NULL;
+}
+
+static int link_on_stack(struct task *task, size_t size)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, size) != 0)
+        die("stack", "no thread may have one of this size");
+    if (pthread_create(&thread, &attributes, run_small_thread, task) != 0)
+        die("stack", "no thread has one of this size");
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    return 0;
+}
+
 static void tell(const char *what, nvJitLinkResult result)
 {
     printf("%s: %s\n", what, name_of(result));
@@ -281,6 +340,15 @@ static int make_wrong_calls(void)
     return 0;
 }
 
+static int tell_version(void)
+{
+    unsigned major = 0, minor = 0;
+
+    tell("version", nvJitLinkVersion(&major, &minor));
+    printf("%u.%u\n", major, minor);
+    return 0;
+}
+
 static int try_options(char *const *words)
 {
     for (; *words; words++) {
@@ -333,13 +401,19 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IONBF, 0);
     if (strcmp(what, "nulls") == 0)
         return make_wrong_calls();
+    if (strcmp(what, "version") == 0)
+        return tell_version();
     if (strcmp(what, "options") == 0)
         return try_options(argv + 2);
-    if (argc < 3 || (strcmp(what, "link") != 0 && strcmp(what, "threads") != 0))
-        die("usage", "client link|threads|nulls|options ...");
+    if (argc < 3)
+        die("usage", "client link|threads|stack|nulls|version|options ...");
     read_words(&task, argv + 3, argc - 3);
-    status = strcmp(what, "link") == 0 ? link_and_report(&task, argv[2])
-                                       : link_in_threads(&task, atoi(argv[2]));
+    if (strcmp(what, "link") == 0)
+        status = link_and_report(&task, argv[2]);
+    else if (strcmp(what, "threads") == 0)
+        status = link_in_threads(&task, atoi(argv[2]));
+    else
+        status = link_on_stack(&task, (size_t)atoi(argv[2]) * 1024);
     free_task(&task);
     return status;
 }

@@ -38,10 +38,17 @@ for file in a b; do
         nvcc -rdc=true -arch=lto_90 -fatbin $file.cu -o $file.lto.fatbin &&
         nvcc -dlto -arch=sm_90 -ltoir -dc $file.cu -o $file.ltoir &&
         nvcc -dc -arch=sm_90 $file.cu -o $file.o &&
+        nvcc -dc -gencode arch=compute_80,code=compute_80 $file.cu -o $file.ptx.o &&
+        nvcc -dc -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=compute_90 $file.cu -o $file.two.o &&
+        nvcc -dlto -arch=sm_100 -ltoir -dc $file.cu -o $file.100.ltoir &&
         nvcc -dc -dlto -arch=sm_90 $file.cu -o $file.lto.o || fail "nvcc $file.cu"
     sed 's/^\.target sm_90/.target sm_75/' $file.ptx > $file.75.ptx
 done > log 2>&1
+nvcc -c -gencode arch=compute_80,code=compute_80 b.cu -o b.whole.o
 ar rcs lib.a a.o b.o
+ar rcs libptx.a a.ptx.o b.ptx.o
+printf '.version 8.0\n.target sm_75\n.address_size 64\n\nwhat is this\n' > wrong.ptx
+fatbinary --create=wrong.fatbin --image3=kind=ptx,sm=75,file=wrong.ptx -64
 sed 's/^\.target sm_90/.target sm_100/' a.ptx > newer.ptx
 head -c 500 a.ptx > cut.ptx
 
@@ -75,9 +82,18 @@ made "PTX for sm_75" -arch=sm_75 -- 2:a.75.ptx 2:b.75.ptx
 made "PTX, options" -arch=sm_90 -lineinfo -O0 -maxrregcount=40 -- 2:a.ptx 2:b.ptx
 made "PTX, -g" -arch=sm_90 -g -- 2:a.ptx 2:b.ptx
 made fatbins -arch=sm_90 -- 4:a.fatbin 4:b.fatbin
-# As one program, so that frames have another order.
-same "fatbins with PTX" -arch=sm_90 -- 4:a.ptx.fatbin 4:b.ptx.fatbin
+made "fatbins with PTX" -arch=sm_90 -- 4:a.ptx.fatbin 4:b.ptx.fatbin
 made "host objects" -arch=sm_90 -- 5:a.o 5@b.o
+made "host objects with PTX" -arch=sm_90 -- 5:a.ptx.o 5@b.ptx.o
+made "one with PTX, and one with PTX for two targets" -arch=sm_90 -- 5:a.ptx.o 5:b.two.o
+made "a fatbin with PTX beside what is linked already" -arch=sm_90 -- 5:b.whole.o 4:a.ptx.fatbin 2:b.ptx
+# As one program, so that frames have another order.
+same "a library with PTX" -arch=sm_90 -- 6@libptx.a
+for options in "-fast-compile" "-arch=sm_80" "-arch=sm_90a -arch=sm_90 -fast-compile"; do
+    # shellcheck disable=SC2086
+    made "PTX $options" $options -arch=sm_90 -- 2:a.ptx 4:b.ptx.fatbin
+    check "$options: both warn as often" test "$(grep -c warning ours.infos)" = "$(grep -c warning theirs.infos)"
+done
 made "a library" -arch=sm_90 -- 6@lib.a
 made "one of each" -arch=sm_90 -- 2:a.ptx 4:b.fatbin
 made "kernels that are used" -arch=sm_90 -kernels-used=k1 -- 1:a.cubin 1:b.cubin
@@ -86,7 +102,7 @@ made "variables that are used" -arch=sm_90 -variables-used=counter -- 1:a.cubin 
 same "-r" -arch=sm_90 -r -- 1:a.cubin 1:b.cubin
 for options in "" -ftz=1 "-prec-div=0 -prec-sqrt=0 -fma=0" -O0 -g -lineinfo -maxrregcount=32 -split-compile=2 -kernels-used=k1 \
     "-kernels-used=k1 -kernels-used=k2" -variables-used=counter -optimize-unused-variables \
-    "-kernels-used=k1 -optimize-unused-variables" -jump-table-density=50 -Ofc=max -Xptxas=-O1 -no-cache; do
+    "-kernels-used=k1 -optimize-unused-variables" -jump-table-density=50 -Ofc=max -fast-compile -Xptxas=-O1 -no-cache; do
     # shellcheck disable=SC2086
     made "LTO-IR $options" -arch=sm_90 -lto $options -- 3:a.ltoir 3:b.ltoir
     # shellcheck disable=SC2086
@@ -117,6 +133,10 @@ wrong "-lto without LTO-IR" -arch=sm_90 -lto -- 1:a.cubin 1:b.cubin
 wrong "-ptx with a cubin" -arch=sm_90 -lto -ptx -- 3:a.ltoir 1:b.cubin
 wrong "LTO-IR that is not whole" -arch=sm_90 -lto -- 3:a.ltoir
 wrong "LTO-IR twice" -arch=sm_90 -lto -- 3:b.ltoir 3:b.ltoir
+wrong "LTO-IR for a newer target" -arch=sm_90 -lto -- 3:a.100.ltoir 10:b.100.ltoir
+wrong "the same beside some that is none" -arch=sm_90 -lto -- 3:a.100.ltoir 3:b.ltoir
+wrong "the same, PTX" -arch=sm_90 -lto -ptx -- 3:a.100.ltoir 3:b.ltoir
+wrong "wrong PTX in a fatbin" -arch=sm_90 -- 4:wrong.fatbin 2:b.ptx
 wrong "newer PTX" -arch=sm_90 -- 2:newer.ptx
 wrong "PTX that is cut off" -arch=sm_90 -- 2:cut.ptx
 wrong "an option that ptxas does not know" -arch=sm_90 -Xptxas=--none -- 2:b.ptx

@@ -2,7 +2,8 @@
  * PTX in the file that FAKE_PTX names, behind comments that say what it was given. Of the kernels
  * there it keeps those that -host-ref-ek= or -host-ref-ik= name, where one is given; for each it
  * sleeps FAKE_SLEEP_MS milliseconds. FAKE_WAY chooses how it misbehaves, and FAKE_KERNEL in which
- * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends.
+ * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends, or
+ * each of its threads under -split-compile (client_threads.h).
  * Like the real library's, some functions have names with a version, some without. */
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -15,9 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client_threads.h"
+
 struct nvJitLink {
     char names[1 << 16]; /* of kernels, with commas between them and behind the last */
     int has_names;
+    int threads, is_client; /* -split-compile, -Xnvvm=-jobserver */
     char log[4096];
     char info[4096];
     char ptx[1 << 20];
@@ -56,29 +60,6 @@ static int is_way(const char *way)
     return wanted && strcmp(wanted, way) == 0 && (!kernel || keeps(kernel));
 }
 
-static long long now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-/* One write, as other processes write to the file as well. */
-static void note(const char *what, const char *end)
-{
-    const char *path = getenv("SAMPLE_LOG");
-    char line[64];
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-
-    if (fd < 0)
-        return;
-    snprintf(line, sizeof line, "%s lto %lld%s\n", what, now(), end);
-    if (write(fd, line, strlen(line)) < 0)
-        abort();
-    close(fd);
-}
-
 static void add(char *text, size_t size, const char *format, ...)
 {
     size_t used = strlen(text);
@@ -102,7 +83,10 @@ int __nvJitLinkCreate_12_9(struct nvJitLink **handle, uint32_t count, const char
 
     *handle = NULL;
     memset(&only, 0, sizeof only);
+    only.threads = 1;
     for (uint32_t i = 0; i < count; i++) {
+        sscanf(options[i], "-split-compile=%d", &only.threads);
+        only.is_client |= strcmp(options[i], "-Xnvvm=-jobserver") == 0;
         for (int list = 0; list < 2; list++) {
             size_t size = strlen(lists[list]);
 
@@ -198,13 +182,16 @@ static unsigned drop_kernels(char *ptx)
     return kept;
 }
 
-static void sleep_for(unsigned kernels)
+/* False: its threads cannot be counted. */
+static bool work(unsigned kernels)
 {
     const char *each = getenv("FAKE_SLEEP_MS");
-    long long milliseconds = each ? atoll(each) * kernels : 0;
-    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    long milliseconds = each ? atol(each) : 0;
 
-    nanosleep(&time, NULL);
+    if (only.threads > 1)
+        return client_threads(only.threads, only.is_client, milliseconds);
+    client_sleep(milliseconds * kernels);
+    return true;
 }
 
 int __nvJitLinkComplete_12_9(struct nvJitLink *link)
@@ -214,7 +201,8 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
     unsigned kernels;
     FILE *file;
 
-    note("start", "");
+    if (only.threads == 1)
+        client_note("start", "");
 
     misbehave();
     if (is_way("fail")) {
@@ -235,8 +223,10 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
         return 5; /* as from sm_100 on */
     if (is_way("differ"))
         add(link->ptx, sizeof link->ptx, ".visible .global .u32 odd = %u;\n", kernels);
-    sleep_for(kernels);
-    note("end", " 0");
+    if (!work(kernels))
+        return 6;
+    if (only.threads == 1)
+        client_note("end", " 0");
     return 0;
 }
 

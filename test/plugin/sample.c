@@ -14,10 +14,10 @@
  *     SAMPLE_CUBIN     with a cubin, whatever that number is
  *     SAMPLE_ABORT     a chunk whose PTX contains this text does what no plug-in may: it ends the
  *                      whole program, or its thread
- *     SAMPLE_END       how: "abort" (also when not set), "exit", "quick_exit", "pthread_exit",
- *                      "pthread_cancel", "overflow" (of the stack)
- *     SAMPLE_NOISE     written to standard error by each chunk, which no plug-in may
- *     SAMPLE_TRUNCATE  a file that the first chunk empties, as somebody else might */
+ *     SAMPLE_END       how: "abort" (also when not set), "exit", "quick_exit", "_exit",
+ * "pthread_exit", "pthread_cancel", "overflow" (of the stack) SAMPLE_NOISE     written to standard
+ * error by each chunk, which no plug-in may SAMPLE_TRUNCATE  a file that the first chunk empties,
+ * as somebody else might */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -148,6 +148,8 @@ static void end_program(void)
         exit(0);
     if (strcmp(how, "quick_exit") == 0)
         quick_exit(0);
+    if (strcmp(how, "_exit") == 0)
+        _exit(0);
     if (strcmp(how, "pthread_exit") == 0)
         pthread_exit(NULL);
     if (strcmp(how, "pthread_cancel") == 0) {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assembler/builtin/parse.h"
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "toy/parse.h"
 
 struct parsed {
     struct arena arena;

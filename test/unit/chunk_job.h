@@ -15,9 +15,7 @@ static inline struct minilink_job chunk_job(const char *ptx, const char *arch)
                                  .ptx = ptx,
                                  .ptx_size = strlen(ptx),
                                  .arch = arch,
-                                 .sm = (uint32_t)atoi(arch + 3),
-                                 .address64 = 1,
-                                 .machine64 = 1};
+                                 .sm = (uint32_t)atoi(arch + 3)};
 }
 
 #endif

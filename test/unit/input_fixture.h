@@ -9,8 +9,8 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/text.h"
+#include "diag/diag.h"
 #include "input/fatbin.h"
 
 #define FIXTURES "fixtures/fatbin/"

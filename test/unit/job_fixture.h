@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assembler/builtin/builtin.h"
 #include "base/buffer.h"
-#include "chunk_job.h"
 #include "cubin/cubin.h"
+#include "toy/builtin.h"
+#include "chunk_job.h"
 
 #define MOST_OPTIONS 8
 #define HEADER       ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -76,12 +76,12 @@ static inline void expect(const struct outcome *outcome, int code, const char *m
 }
 
 /* Options as one text, with a blank between two. */
-struct words {
+struct option_words {
     char text[256];
     const char *list[MOST_OPTIONS + 1];
 };
 
-static inline const char *const *split(struct words *words, const char *options)
+static inline const char *const *split(struct option_words *words, const char *options)
 {
     size_t count = 0;
     ck_assert_uint_lt(strlen(options), sizeof words->text);
@@ -96,7 +96,7 @@ static inline const char *const *split(struct words *words, const char *options)
 
 static inline struct outcome run(const char *ptx, const char *options)
 {
-    struct words words;
+    struct option_words words;
     return assemble_with(ptx, "sm_90", split(&words, options));
 }
 

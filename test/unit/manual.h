@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "assembler/builtin/language/opcode.h"
-#include "assembler/builtin/language/syntax.h"
 #include "base/buffer.h"
+#include "toy/language/opcode.h"
+#include "toy/language/syntax.h"
 
 /* Behind this line of man/minilink-ptx.5 stands what manual_table() makes. */
 #define MANUAL_MARK ".\\\" The rest is made by: build/tool_verdict --manual\n"

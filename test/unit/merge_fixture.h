@@ -10,9 +10,9 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 #include "merge/merge.h"
 
 #define MOST_INPUTS 4

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assembler/builtin/builtin.h"
 #include "base/arch.h"
 #include "base/buffer.h"
+#include "toy/builtin.h"
 
 /* The whole file and a NUL, freed by the caller; NULL when it cannot be read. */
 static inline char *verdict_read(const char *path)
@@ -43,9 +43,7 @@ static inline char *verdict_messages(const char *ptx, size_t size, const char *a
                                .ptx = ptx,
                                .ptx_size = size,
                                .arch = arch,
-                               .sm = target.sm,
-                               .address64 = 1,
-                               .machine64 = 1};
+                               .sm = target.sm};
     code = builtin_assembler.assemble(builtin_assembler.state, &job, &result);
     if (code == MINILINK_WARNED && result.cubin)
         code = MINILINK_OK;

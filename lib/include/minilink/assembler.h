@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define MINILINK_ASSEMBLER_ABI 1
+#define MINILINK_ASSEMBLER_ABI 2
 
 /* What is to be made of the chunk. */
 enum minilink_mode {
@@ -52,8 +52,6 @@ struct minilink_job {
     size_t ptx_size;            /* in bytes, at least 1 */
     const char *arch;           /* real architecture, e.g. "sm_90a" */
     uint32_t sm;                /* its number, 90 */
-    uint8_t address64;          /* 64-bit addressing */
-    uint8_t machine64;          /* -m64 */
     uint8_t debug;              /* -g */
     uint8_t line_info;          /* -lineinfo */
     uint32_t mode;              /* enum minilink_mode */

@@ -17,6 +17,9 @@
  * may work on different ones at the same time. One link belongs to one thread at a time, which may
  * be another one from call to call; minilink_cancel() alone may be called at any time.
  *
+ * Stack. A thread that calls needs 52 KiB of its stack left, which one of 64 KiB has; with less the
+ * result is MINILINK_ENVIRONMENT, and the link is as before, but for that of minilink_create().
+ *
  * What it leaves alone. Nothing is printed, and nothing is written but what options ask for
  * (--cache-dir, --keep, --report, ...). Signal handlers, the signal mask of the caller, the working
  * directory, the environment and the locale stay as they are, and nothing ends the process: when
@@ -67,16 +70,19 @@ struct minilink_kernel {
     uint64_t code;       /* bytes of instructions */
 };
 
-/* Begins a link. The `count` options are words of the command minilink (minilink(1)), and mean what
- * they mean there; a word that is an input or a library adds that. Not taken are those that do not
- * link or that print (--help, --version, --list-targets, --completions, -ghls, --assemble-chunk,
+/* Begins a link. The `count` options are those of the command minilink (minilink(1)), and mean what
+ * they mean there. Each is one word: "-name" or "-name=value", with one dash or two, or a letter
+ * with its value joined, "-lNAME"; a word without a dash in front adds an input. Not taken are a
+ * value that is the next word, files of options (-optf, @FILE), and those that do not link or that
+ * print (--help, --version, --list-targets, --completions, -ghls, --assemble-chunk,
  * --progress, --color), and -o: the result is in memory. The words are copied.
  *
  * On success *link is the new link and the result MINILINK_OK. MINILINK_USAGE: an option is
  * unknown, wrong or not taken; *link is a link then, too, of which minilink_error_log() says what
- * is wrong with it, which cannot be completed, and which must be destroyed. MINILINK_NO_MEMORY:
- * *link is NULL. `options` may be NULL when `count` is 0. MINILINK_USAGE, and nothing is done, when
- * `link` is NULL. */
+ * is wrong with it, which cannot be completed, and which must be destroyed. MINILINK_ENVIRONMENT:
+ * the thread's stack is too small; *link is such a link, too. MINILINK_NO_MEMORY: *link is NULL.
+ * `options` may be NULL when `count` is 0. MINILINK_USAGE, and nothing is done, when `link` is
+ * NULL. */
 int minilink_create(struct minilink **link, const char *const *options, size_t count);
 
 /* Adds an input that is in memory, behind those added before; `size` bytes at `data` are copied.

@@ -1,5 +1,5 @@
 /* assemble.c: PTX becomes machine code when it is added, as in NVIDIA's library, so that what is
- * wrong with it is told there.
+ * wrong with it is told there, and that what is in one input changes no other's code.
  *
  * A link of minilink's with -r and the one input assembles it. Its result is not what is wanted, as
  * merging may leave things out (Mercury sections, beside texture references); the assembler's own
@@ -18,25 +18,29 @@
 #define CUBIN_NAME   "chunk-0.cubin"
 #define LARGEST_FILE ((off_t)1 << 40)
 
-/* PTX that is to be assembled. */
+/* PTX that is to be assembled, or what it is in. */
 struct input {
-    const void *ptx;
+    enum minilink_input type;
+    const void *data;
     size_t size;
     const char *name;
 };
 
-static bool make_folder(struct log *errors, char path[PATH_MAX])
+/* Its path, malloc'ed, or NULL when there is none. */
+static char *make_folder(struct log *errors)
 {
     const char *parent = getenv("TMPDIR");
-    int size;
+    char *path;
 
     if (!parent || *parent != '/')
         parent = "/tmp";
-    size = snprintf(path, PATH_MAX, "%s/minilink-nvjitlink.XXXXXX", parent);
-    if (size > 0 && size < PATH_MAX && mkdtemp(path))
-        return true;
+    if (asprintf(&path, "%s/minilink-nvjitlink.XXXXXX", parent) < 0)
+        path = NULL;
+    if (path && strlen(path) < PATH_MAX && mkdtemp(path))
+        return path;
     log_printf(errors, "could not make a folder in '%s': %s\n", parent, strerror(errno));
-    return false;
+    free(path);
+    return NULL;
 }
 
 /* What --keep has put there; the names are known, so that it goes when memory has run out, too. */
@@ -105,7 +109,15 @@ static nvJitLinkResult result_of(struct nvJitLink *link, int code, const char *n
     }
 }
 
-/* Links the one input, in a folder that is there. */
+/* The real library hands each -arch on, and ptxas takes the last one. */
+static void warn_of_targets(struct nvJitLink *link, unsigned changes)
+{
+    while (changes-- > 0)
+        log_printf(&link->infos, "warning : incompatible redefinition for option 'gpu-name', the "
+                                 "last value of this option was used\n");
+}
+
+/* Links the one input, in a folder that is there. What needs no assembler is handed on as it is. */
 static nvJitLinkResult assemble_in(struct nvJitLink *link, const struct settings *settings,
                                    const char *folder, const struct input *input)
 {
@@ -119,16 +131,21 @@ static nvJitLinkResult assemble_in(struct nvJitLink *link, const struct settings
     settings_input_words(settings, link->ptxas, folder, &words);
     code = link_begin(link, &made, &words);
     if (code == MINILINK_OK)
-        code = minilink_add_data(made, MINILINK_INPUT_PTX, input->ptx, input->size, input->name);
+        code = minilink_add_data(made, input->type, input->data, input->size, input->name);
     if (code == MINILINK_OK)
         code = minilink_complete(made);
+    cubin = code == MINILINK_OK ? read_cubin(folder, &cubin_size) : NULL;
+    if (code == MINILINK_OK && !cubin && input->type != MINILINK_INPUT_PTX) {
+        minilink_destroy(&made);
+        return input_hand_on(link, input->type, input->data, input->size, input->name);
+    }
+    warn_of_targets(link, settings->target_changes);
     link_take_errors(link, made);
     take_infos(link, made);
     minilink_destroy(&made);
     result = result_of(link, code, input->name);
     if (result != NVJITLINK_SUCCESS)
         return result;
-    cubin = read_cubin(folder, &cubin_size);
     result = cubin ? input_hand_on(link, MINILINK_INPUT_CUBIN, cubin, cubin_size, input->name)
                    : NVJITLINK_ERROR_INTERNAL;
     free(cubin);
@@ -138,20 +155,21 @@ static nvJitLinkResult assemble_in(struct nvJitLink *link, const struct settings
 static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
                                 const struct input *input)
 {
-    char folder[PATH_MAX];
+    char *folder = make_folder(&link->errors);
     nvJitLinkResult result;
 
-    if (!make_folder(&link->errors, folder))
+    if (!folder)
         return NVJITLINK_ERROR_INTERNAL;
     result = assemble_in(link, settings, folder, input);
     remove_folder(folder);
+    free(folder);
     return result;
 }
 
-nvJitLinkResult input_assemble(struct nvJitLink *link, const void *ptx, size_t size,
-                               const char *name)
+nvJitLinkResult input_assemble(struct nvJitLink *link, enum minilink_input type, const void *data,
+                               size_t size, const char *name)
 {
-    return assemble(link, &link->settings, &(struct input){ptx, size, name});
+    return assemble(link, &link->settings, &(struct input){type, data, size, name});
 }
 
 /* With no option but the target: the others may be wrong, which nobody sees without an input. */
@@ -161,5 +179,6 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
     const struct settings settings = {
         .sm = link->settings.sm, .suffix = link->settings.suffix, .level = -1};
 
-    return assemble(link, &settings, &(struct input){empty, sizeof empty - 1, "empty"});
+    return assemble(link, &settings,
+                    &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
 }

@@ -3,7 +3,7 @@
  * Fatbins (measured on CUDA 13.0's): a header of 16 bytes, its magic first, version and
  * size of the header at bytes 4 and 6, the size of all that follows at 8; then entries, each with
  * its kind at byte 0, the size of its own header at 4, that of what follows at 8, and the number of
- * its target at 0x1c. */
+ * its target at 0x1c. LTO-IR has ten times the number of its target at byte 0x1a. */
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
@@ -15,6 +15,7 @@
 #define FATBIN_VERSION 1
 #define ENTRY_HEADER   64u
 #define LTOIR_MAGIC    0x7f4e43edu
+#define LTOIR_TARGET   0x1au
 #define MACHINE_CUDA   190
 
 enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LTOIR = 8 };
@@ -96,7 +97,8 @@ static void look_at_entry(struct contents *contents, const uint8_t *entry, unsig
 
     if (!is_for(kind, made, sm))
         return;
-    contents->has_code |= kind == ENTRY_PTX || kind == ENTRY_CUBIN;
+    contents->has_ptx |= kind == ENTRY_PTX;
+    contents->has_cubin |= kind == ENTRY_CUBIN;
     contents->has_ltoir |= kind == ENTRY_LTOIR;
 }
 
@@ -107,7 +109,7 @@ static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size
     uint64_t rest = u64(bytes + 8);
     const uint8_t *entry = bytes + FATBIN_HEADER;
 
-    contents->has_fatbin = true;
+    contents->fatbin_count++;
     contents->is_cut |= u16(bytes + 6) != FATBIN_HEADER;
     if (rest > size - FATBIN_HEADER) {
         contents->is_cut = true;
@@ -140,4 +142,12 @@ struct contents contents_look(const void *data, size_t size, unsigned sm)
         size -= sizeof magic;
     }
     return contents;
+}
+
+unsigned contents_ltoir_target(const void *data, size_t size)
+{
+    unsigned target =
+        size >= LTOIR_TARGET + sizeof(uint16_t) ? u16((const uint8_t *)data + LTOIR_TARGET) : 0;
+
+    return target % 10 == 0 ? target / 10 : 0;
 }

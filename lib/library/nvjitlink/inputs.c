@@ -154,26 +154,43 @@ static nvJitLinkResult add_container(struct nvJitLink *link, nvJitLinkInputType 
         [NVJITLINK_INPUT_LIBRARY] = MINILINK_INPUT_ARCHIVE,
     };
     const struct contents contents = contents_look(data, size, link->settings.sm);
-    bool has_something = contents.has_ltoir || contents.has_code;
+    bool has_code = contents.has_ptx || contents.has_cubin;
     bool is_library = type == NVJITLINK_INPUT_LIBRARY;
 
     if (type == NVJITLINK_INPUT_FATBIN && contents.is_cut) {
         log_printf(&link->errors, "'%s' is a damaged fatbin\n", name);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
-    if (contents.has_ltoir && !contents.has_code && !link->settings.is_lto)
+    if (contents.has_ltoir && !has_code && !link->settings.is_lto)
         return needs_lto(link, name);
-    if (contents.has_fatbin && !has_something && !is_library) {
+    if (contents.fatbin_count && !contents.has_ltoir && !has_code && !is_library) {
         log_printf(&link->errors, "'%s' has no code for sm_%u\n", name, link->settings.sm);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
-    if (type == NVJITLINK_INPUT_OBJECT && !contents.has_fatbin)
+    if (type == NVJITLINK_INPUT_OBJECT && !contents.fatbin_count)
         return NVJITLINK_SUCCESS;
     link->has_ltoir |= contents.has_ltoir;
     link->has_other_code |= !contents.has_ltoir;
     if (contents.has_ltoir && link->settings.is_lto)
         return let_wait(link, inputs[type], data, size, name);
+    if (contents.fatbin_count == 1 && contents.has_ptx && !contents.has_cubin && !is_library)
+        return input_assemble(link, inputs[type], data, size, name);
     return input_hand_on(link, inputs[type], data, size, name);
+}
+
+static nvJitLinkResult add_ltoir(struct nvJitLink *link, const void *data, size_t size,
+                                 const char *name)
+{
+    unsigned made = contents_ltoir_target(data, size);
+
+    if (!link->settings.is_lto)
+        return needs_lto(link, name);
+    if (made > link->settings.sm) {
+        log_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", name, made);
+        return NVJITLINK_ERROR_ARCH_MISMATCH;
+    }
+    link->has_ltoir = true;
+    return let_wait(link, MINILINK_INPUT_LTOIR, data, size, name);
 }
 
 static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
@@ -192,12 +209,9 @@ static nvJitLinkResult add(struct nvJitLink *link, nvJitLinkInputType type, cons
         return add_cubin(link, data, size, name);
     case NVJITLINK_INPUT_PTX:
         link->has_other_code = true;
-        return input_assemble(link, data, size, name);
+        return input_assemble(link, MINILINK_INPUT_PTX, data, size, name);
     case NVJITLINK_INPUT_LTOIR:
-        if (!link->settings.is_lto)
-            return needs_lto(link, name);
-        link->has_ltoir = true;
-        return let_wait(link, MINILINK_INPUT_LTOIR, data, size, name);
+        return add_ltoir(link, data, size, name);
     default:
         return add_container(link, found, data, size, name);
     }

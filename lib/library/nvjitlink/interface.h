@@ -2,8 +2,8 @@
  * and functions of nvJitLink.h 13.0, declared anew. They are nvJitLink's in name and meaning;
  * minilink-nvjitlink(7) says what is different behind them.
  *
- * Each function has two names: the plain one, and the one with the version that the toolkit's
- * header calls. nvJitLinkVersion has the plain one only. */
+ * Each function has several names: the plain one, and those with the versions that the toolkits'
+ * headers call (exports.c). nvJitLinkVersion has the plain one only. */
 #ifndef MINILINK_NVJITLINK_INTERFACE_H
 #define MINILINK_NVJITLINK_INTERFACE_H
 
@@ -83,7 +83,7 @@ nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log);
 nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size);
 nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log);
 
-/* The version of the interface: 13 and 0. */
+/* The version of the interface: 13 and 0, or 12 and 9. */
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor);
 
 #pragma GCC visibility pop

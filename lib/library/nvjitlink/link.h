@@ -18,7 +18,7 @@ struct waiting {
 
 struct nvJitLink {
     struct settings settings;
-    nvJitLinkResult created; /* what nvJitLinkCreate() has said */
+    nvJitLinkResult created; /* what link_create() has said */
     struct minilink *link;   /* NULL when that was no success */
     struct minilink *open;   /* with -ptx: another, for what is not in the inputs may be missing */
     struct minilink *result; /* the one of both that has succeeded, or NULL */
@@ -35,7 +35,23 @@ struct nvJitLink {
     struct timespec start;
 };
 
-/* Adds `size` bytes. nvJitLinkAddData() behind the checks of its arguments. */
+/* What the exported functions do. `major`: the version of the interface that the caller is linked
+ * with, 12 or 13. Results are those of 13, which exports.c turns into what 12 knows. */
+nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
+                            unsigned major);
+nvJitLinkResult link_destroy(nvJitLinkHandle *handle);
+nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
+                              size_t size, const char *name);
+nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path);
+nvJitLinkResult link_complete(nvJitLinkHandle handle);
+
+/* Size and bytes of the PTX, or of the cubin; the same of the error log, or of the info log. */
+nvJitLinkResult link_get_size(const struct nvJitLink *link, bool is_ptx, size_t *size);
+nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer);
+nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size);
+nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer);
+
+/* Adds `size` bytes. link_add_data() behind the checks of its arguments. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                           size_t size, const char *name);
 
@@ -45,9 +61,10 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
 /* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
 char *input_read(int fd, size_t size);
 
-/* Assembles PTX to a relocatable cubin, and adds that. */
-nvJitLinkResult input_assemble(struct nvJitLink *link, const void *ptx, size_t size,
-                               const char *name);
+/* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
+ * container of which no PTX takes part is added as it is. */
+nvJitLinkResult input_assemble(struct nvJitLink *link, enum minilink_input type, const void *data,
+                               size_t size, const char *name);
 
 /* Adds a cubin without any code, where there is no input. */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link);

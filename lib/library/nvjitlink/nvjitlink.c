@@ -1,4 +1,4 @@
-/* nvjitlink.c: the functions that programs call.
+/* nvjitlink.c: what the functions do that programs call (exports.c).
  *
  * The results are those of libnvJitLink 13.0 where they could be measured. Where that one crashes
  * (NULL among the options, data that is NULL, completing a link with wrong options), there is a
@@ -9,26 +9,6 @@
 
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"
-
-/* The name with the version of the interface, which the toolkit's header calls. */
-#define VERSIONED(name, parameters)                                                                \
-    nvJitLinkResult __##name##_13_0 parameters __attribute__((alias(#name), visibility("defaul"    \
-                                                                                       "t")))
-
-VERSIONED(nvJitLinkCreate, (nvJitLinkHandle *, uint32_t, const char *const *));
-VERSIONED(nvJitLinkDestroy, (nvJitLinkHandle *));
-VERSIONED(nvJitLinkAddData,
-          (nvJitLinkHandle, nvJitLinkInputType, const void *, size_t, const char *));
-VERSIONED(nvJitLinkAddFile, (nvJitLinkHandle, nvJitLinkInputType, const char *));
-VERSIONED(nvJitLinkComplete, (nvJitLinkHandle));
-VERSIONED(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetLinkedCubin, (nvJitLinkHandle, void *));
-VERSIONED(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetLinkedPtx, (nvJitLinkHandle, char *));
-VERSIONED(nvJitLinkGetErrorLogSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetErrorLog, (nvJitLinkHandle, char *));
-VERSIONED(nvJitLinkGetInfoLogSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetInfoLog, (nvJitLinkHandle, char *));
 
 void link_take_errors(struct nvJitLink *link, const struct minilink *made)
 {
@@ -83,7 +63,20 @@ static nvJitLinkResult begin(struct nvJitLink *link)
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const char *const *options)
+/* A link without options is refused where the thread's stack is too small. All else would be, too,
+ * but the search for a toolkit comes first, which has paths on the stack. */
+static nvJitLinkResult check_stack(struct nvJitLink *link)
+{
+    struct words none = {0};
+    struct minilink *made;
+    int code = link_begin(link, &made, &none);
+
+    minilink_destroy(&made);
+    return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
+}
+
+nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
+                            unsigned major)
 {
     struct nvJitLink *link;
 
@@ -94,14 +87,17 @@ nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const c
     if (!link)
         return NVJITLINK_ERROR_INTERNAL;
     clock_gettime(CLOCK_MONOTONIC, &link->start);
-    link->created = settings_read(&link->settings, options, count, &link->errors);
+    link->created = check_stack(link);
+    if (link->created == NVJITLINK_SUCCESS)
+        link->created = settings_read(&link->settings, options, count, &link->errors);
+    link->settings.major = major;
     if (link->created == NVJITLINK_SUCCESS)
         link->created = begin(link);
     *handle = link;
     return link->created;
 }
 
-nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle)
+nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
 {
     struct nvJitLink *link = handle ? *handle : NULL;
 
@@ -128,8 +124,8 @@ nvJitLinkResult link_check_open(struct nvJitLink *link)
     return NVJITLINK_ERROR_INTERNAL;
 }
 
-nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
-                                 size_t size, const char *name)
+nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
+                              size_t size, const char *name)
 {
     char number[32];
 
@@ -143,7 +139,7 @@ nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type
     return input_add(handle, type, data, size, name ? name : number);
 }
 
-nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
+nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
 {
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
@@ -222,7 +218,7 @@ static nvJitLinkResult complete(struct nvJitLink *link)
     return result_of(link, code);
 }
 
-nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle)
+nvJitLinkResult link_complete(nvJitLinkHandle handle)
 {
     nvJitLinkResult result;
 
@@ -261,7 +257,7 @@ static nvJitLinkResult find_result(const struct nvJitLink *link, bool is_ptx, co
     return *bytes ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-static nvJitLinkResult get_size(const struct nvJitLink *link, bool is_ptx, size_t *size)
+nvJitLinkResult link_get_size(const struct nvJitLink *link, bool is_ptx, size_t *size)
 {
     const void *bytes;
     nvJitLinkResult result;
@@ -275,7 +271,7 @@ static nvJitLinkResult get_size(const struct nvJitLink *link, bool is_ptx, size_
     return result;
 }
 
-static nvJitLinkResult get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer)
+nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *buffer)
 {
     const void *bytes;
     nvJitLinkResult result;
@@ -289,67 +285,29 @@ static nvJitLinkResult get_bytes(const struct nvJitLink *link, bool is_ptx, void
     return result;
 }
 
-nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t *size)
+static const struct log *find_log(const struct nvJitLink *link, bool is_errors)
 {
-    return get_size(handle, false, size);
+    if (!link)
+        return NULL;
+    return is_errors ? &link->errors : &link->infos;
 }
 
-nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin)
+nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size)
 {
-    return get_bytes(handle, false, cubin);
-}
+    const struct log *log = find_log(link, is_errors);
 
-nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t *size)
-{
-    return get_size(handle, true, size);
-}
-
-nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx)
-{
-    return get_bytes(handle, true, ptx);
-}
-
-static nvJitLinkResult get_log_size(const struct log *log, size_t *size)
-{
-    if (!size)
+    if (!log || !size)
         return NVJITLINK_ERROR_NULL_INPUT;
     *size = log->size ? log->size + 1 : 0;
     return NVJITLINK_SUCCESS;
 }
 
-static nvJitLinkResult get_log(const struct log *log, char *buffer)
+nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer)
 {
-    if (!buffer)
+    const struct log *log = find_log(link, is_errors);
+
+    if (!log || !buffer)
         return NVJITLINK_ERROR_NULL_INPUT;
     memcpy(buffer, log->size ? log->data : "", log->size + 1);
-    return NVJITLINK_SUCCESS;
-}
-
-nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t *size)
-{
-    return handle ? get_log_size(&handle->errors, size) : NVJITLINK_ERROR_NULL_INPUT;
-}
-
-nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log)
-{
-    return handle ? get_log(&handle->errors, log) : NVJITLINK_ERROR_NULL_INPUT;
-}
-
-nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size)
-{
-    return handle ? get_log_size(&handle->infos, size) : NVJITLINK_ERROR_NULL_INPUT;
-}
-
-nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log)
-{
-    return handle ? get_log(&handle->infos, log) : NVJITLINK_ERROR_NULL_INPUT;
-}
-
-nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
-{
-    if (!major || !minor)
-        return NVJITLINK_ERROR_NULL_INPUT;
-    *major = 13;
-    *minor = 0;
     return NVJITLINK_SUCCESS;
 }

@@ -26,6 +26,7 @@ enum option {
     OPTION_DROP_VARIABLES,
     OPTION_PTXAS,
     OPTION_NVVM,
+    OPTION_FAST_LEVEL,
     OPTION_FAST_COMPILE,
     OPTION_SPLIT,
     OPTION_JUMP_TABLES,
@@ -34,7 +35,6 @@ enum option {
     OPTION_NVVM_VERSION,
     OPTION_INDEX,
     OPTION_RELOCATABLE,
-    OPTION_NO_EFFECT,
 };
 
 enum form {
@@ -67,7 +67,7 @@ static const struct known {
     {"-optimize-unused-variables", FORM_PREFIX, OPTION_DROP_VARIABLES},
     {"-Xptxas=", FORM_VALUE, OPTION_PTXAS},
     {"-Xnvvm=", FORM_VALUE, OPTION_NVVM},
-    {"-Ofc=", FORM_VALUE, OPTION_FAST_COMPILE},
+    {"-Ofc=", FORM_VALUE, OPTION_FAST_LEVEL},
     {"-split-compile=", FORM_EMPTY, OPTION_SPLIT},
     {"-split-compile-extended=", FORM_EMPTY, OPTION_SPLIT},
     {"-jump-table-density=", FORM_EMPTY, OPTION_JUMP_TABLES},
@@ -77,7 +77,7 @@ static const struct known {
     {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, OPTION_STACK_PROTECTOR},
     {"-nvvm-version=", FORM_VALUE, OPTION_NVVM_VERSION},
     {"-uidx=", FORM_EMPTY, OPTION_INDEX},
-    {"-fast-compile", FORM_PREFIX, OPTION_NO_EFFECT},
+    {"-fast-compile", FORM_PREFIX, OPTION_FAST_COMPILE},
     {"-r", FORM_PREFIX, OPTION_RELOCATABLE},
 };
 
@@ -144,14 +144,18 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     const char *value = reading->value;
     nvJitLinkResult code;
     size_t kind = 0;
-    char *end;
+    unsigned sm;
+    char suffix, *end;
 
     while (kind < 3 && strncmp(value, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
     if (kind == 3 || !isdigit((unsigned char)value[strlen(kinds[kind])]))
         return wrong_value(reading, "sm_NN, or compute_NN with -ptx");
-    settings->sm = (unsigned)strtoul(value + strlen(kinds[kind]), &end, 10);
-    settings->suffix = *end == 'a' || *end == 'f' ? *end++ : '\0';
+    sm = (unsigned)strtoul(value + strlen(kinds[kind]), &end, 10);
+    suffix = *end == 'a' || *end == 'f' ? *end++ : '\0';
+    settings->target_changes += settings->sm && (sm != settings->sm || suffix != settings->suffix);
+    settings->sm = sm;
+    settings->suffix = suffix;
     settings->is_virtual = kind > 0;
     code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch(settings->sm, settings->suffix);
     if (code != NVJITLINK_SUCCESS)
@@ -184,7 +188,7 @@ static nvJitLinkResult read_split(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-static nvJitLinkResult read_fast_compile(const struct reading *reading)
+static nvJitLinkResult read_fast_level(const struct reading *reading)
 {
     static const char *const levels[] = {"0", "min", "mid", "max"};
 
@@ -252,7 +256,10 @@ static void set(const struct reading *reading)
     case OPTION_RELOCATABLE:
         settings->is_relocatable = true;
         break;
-    default: /* OPTION_NO_EFFECT */
+    case OPTION_FAST_COMPILE:
+        settings->is_fast = true;
+        break;
+    default:
         break;
     }
 }
@@ -298,8 +305,8 @@ static nvJitLinkResult read_option(const struct reading *reading)
         return read_arch(reading);
     case OPTION_SPLIT:
         return read_split(reading);
-    case OPTION_FAST_COMPILE:
-        return read_fast_compile(reading);
+    case OPTION_FAST_LEVEL:
+        return read_fast_level(reading);
     case OPTION_NVVM_VERSION:
         return read_nvvm_version(reading);
     case OPTION_INDEX:

@@ -9,9 +9,12 @@
 #include "library/nvjitlink/text.h"
 
 struct settings {
-    unsigned sm;     /* 90 of sm_90a; 0 = not set */
-    char suffix;     /* 'a', 'f' or 0 */
-    bool is_virtual; /* compute_NN or lto_NN, for PTX alone */
+    unsigned major;          /* 12: a cubin has the form that drivers of CUDA 12 know */
+    unsigned sm;             /* 90 of sm_90a; 0 = not set */
+    char suffix;             /* 'a', 'f' or 0 */
+    bool is_virtual;         /* compute_NN or lto_NN, for PTX alone */
+    unsigned target_changes; /* how often -arch was given with another target than before */
+    bool is_fast;            /* -fast-compile */
     bool is_lto;
     bool is_ptx;
     bool is_timed;

@@ -28,7 +28,8 @@ static const struct {
 } note __attribute__((used, section(".note.minilink"), aligned(4))) = {
     {sizeof NOTE_NAME, 4, NOTE_TYPE}, NOTE_NAME, 1};
 
-/* As the toolkits of CUDA 12 and 13 have them. */
+/* As the toolkits of CUDA 12 and 13 have them. ARM servers have sbsa-linux, Jetson aarch64-linux.
+ */
 static const char *const inside[] = {
     "lib64/libnvJitLink.so.13",
     "lib64/libnvJitLink.so.12",
@@ -36,6 +37,8 @@ static const char *const inside[] = {
     "targets/x86_64-linux/lib/libnvJitLink.so.12",
     "targets/sbsa-linux/lib/libnvJitLink.so.13",
     "targets/sbsa-linux/lib/libnvJitLink.so.12",
+    "targets/aarch64-linux/lib/libnvJitLink.so.13",
+    "targets/aarch64-linux/lib/libnvJitLink.so.12",
     "lib/libnvJitLink.so.13",
     "lib/libnvJitLink.so.12",
     NULL,

@@ -4,6 +4,9 @@
 
 #include "library/nvjitlink/options.h"
 
+/* minilink writes the form of CUDA 12 for targets up to this one. */
+#define NEWEST_OF_OLD_FORM 90
+
 static void add_all(struct words *words, const struct words *more)
 {
     for (size_t i = 0; i < more->count; i++)
@@ -37,6 +40,8 @@ static void add_common(struct words *words, const struct settings *settings, con
         words_add(words, "-Xptxas=-O0");
     if (settings->has_lines)
         words_add(words, "-Xptxas=-lineinfo");
+    if (settings->is_fast && (!chosen || !*chosen)) /* ptxas alone has it; -c goes before it */
+        words_add(words, "-Xptxas=--fast-compile");
     if (settings->has_no_cache)
         words_add(words, "--no-cache");
     if (settings->is_verbose)
@@ -105,6 +110,8 @@ void settings_program_words(const struct settings *settings, const char *library
         words_add(words, "-r");
     if (settings->is_verbose)
         words_add(words, "-v");
+    if (settings->major == 12 && settings->sm <= NEWEST_OF_OLD_FORM)
+        words_add(words, "--output-abi=7");
     add_used(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)
         add_word(words, settings, settings->program.list[i]);

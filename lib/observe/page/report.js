@@ -355,6 +355,8 @@
     const wanted = state.filter.toLowerCase();
     const rows = data.functions.filter((f) => (state.all || f.is_kernel) && (state.chunk === null || f.chunk === state.chunk) &&
       (!wanted || f.name.toLowerCase().includes(wanted) || label(f).toLowerCase().includes(wanted) || memberName(f.member).toLowerCase().includes(wanted)));
+    const all = data.functions.filter((f) => state.all || f.is_kernel).length;
+    $("found").textContent = rows.length < all ? plain(rows.length) + " of " + plain(all) : "";
     const hasTimes = data.functions.some((f) => f.ms !== undefined), hasChunks = data.chunks.length > 0;
     const columns = [
       { key: "name", title: "Name", value: label, class: "name long", full: (f) => f.name,

@@ -13,10 +13,13 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "assemble/replay.h"
+#include "assemble/exact_log.h"
+#include "assemble/log_replay.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
+#include "diag/diag.h"
+#include "pool/pool.h"
+#include "diag/log_line.h"
 #include "suite.h"
 
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
@@ -89,6 +92,8 @@ static int do_deed(const struct minilink_job *job, struct minilink_result *resul
     return deeds[i] == WARN ? MINILINK_WARNED : MINILINK_OK;
 }
 
+static atomic_uint told_threads; /* the last job's */
+
 static int fake_assemble(void *state, const struct minilink_job *job,
                          struct minilink_result *result)
 {
@@ -102,6 +107,9 @@ static int fake_assemble(void *state, const struct minilink_job *job,
     ck_assert_ptr_eq(state, &running);
     ck_assert_str_eq(job->arch, "sm_90a");
     ck_assert_uint_eq(job->sm, 90);
+    ck_assert(job->debug && job->line_info && job->maxrregcount == 77);
+    ck_assert_uint_eq(job->mode, MINILINK_MODE_RELOCATABLE);
+    atomic_store(&told_threads, job->threads);
     while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))
         ;
     if (pause_microseconds)
@@ -115,6 +123,11 @@ static int fake_assemble(void *state, const struct minilink_job *job,
 
 static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble,
                                                &running};
+
+/* What every request has; fake_assemble() sees that the job says so. */
+#define REQUEST                                                                                    \
+    .assembler = &fake, .arch = {90, 'a'}, .mode = ASSEMBLE_MODE_SASS, .debug = true,              \
+    .line_info = true, .maxrregcount = 77
 
 static void make_chunks(size_t count)
 {
@@ -150,13 +163,13 @@ static int run_request(struct cubins *cubins, const struct assemble_request *req
 
 static int run_with(struct cubins *cubins, uint32_t threads, char **said)
 {
-    const struct assemble_request request = {
-        .assembler = &fake, .arch = {90, 'a'}, .threads = threads, .jobserver = JOBSERVER_OFF};
+    const struct assemble_request request = {REQUEST, .threads = threads,
+                                             .jobserver = JOBSERVER_OFF};
 
     return run_request(cubins, &request, said);
 }
 
-static const uint32_t thread_counts[] = {1, 2, 8, 64};
+static const uint32_t thread_counts[] = {1, 2, 8, 64, 0};
 
 START_TEST(cubins_stand_in_chunk_order_whatever_the_number_of_threads)
 {
@@ -167,7 +180,10 @@ START_TEST(cubins_stand_in_chunk_order_whatever_the_number_of_threads)
     pause_microseconds = 200;
     ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
     ck_assert_uint_eq(cubins.count, MOST);
-    ck_assert_uint_le(cubins.threads, thread_counts[_i]);
+    if (thread_counts[_i])
+        ck_assert_uint_le(cubins.threads, thread_counts[_i]);
+    else /* as many as there are processors */
+        ck_assert_uint_eq(cubins.threads, pool_cpu_count() < MOST ? pool_cpu_count() : MOST);
     for (size_t i = 0; i < MOST; i++) {
         ck_assert_str_eq(cubins.list[i].data, texts[i]);
         ck_assert_uint_eq(cubins.list[i].size, strlen(texts[i]));
@@ -190,6 +206,30 @@ START_TEST(one_chunk_needs_no_worker)
     ck_assert_uint_eq(cubins.threads, 1);
     free(said);
     cubins_free(&cubins);
+}
+END_TEST
+
+/* Inside of a lone chunk: as many as are asked for, or processors, but no more than functions. */
+START_TEST(threads_inside_of_a_chunk_are_told)
+{
+    static const struct {
+        size_t chunks;
+        uint32_t functions, wanted, told;
+    } rows[] = {{1, 3, 8, 3}, {1, 8, 3, 3}, {1, 0, 8, 1}, {1, 1, 0, 1}, {2, 8, 3, 1}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct assemble_request request = {REQUEST, .threads = 2, .jobserver = JOBSERVER_OFF,
+                                                 .inner_threads = rows[i].wanted};
+        struct cubins cubins = {0};
+        char *said;
+
+        make_chunks(rows[i].chunks);
+        list[0].function_count = rows[i].functions;
+        ck_assert_int_eq(run_request(&cubins, &request, &said), LINK_OK);
+        ck_assert_uint_eq(told_threads, rows[i].told);
+        free(said);
+        cubins_free(&cubins);
+    }
 }
 END_TEST
 
@@ -426,8 +466,8 @@ static const struct {
 
 START_TEST(log_lines_are_understood)
 {
-    struct replay_message message;
-    bool known = replay_parse(text_of(parse_rows[_i].line), &message);
+    struct log_line message;
+    bool known = log_line_parse(text_of(parse_rows[_i].line), &message);
 
     ck_assert_int_eq(known, parse_rows[_i].known);
     if (!known)
@@ -446,12 +486,68 @@ static char *replayed(const char *log, bool failed)
 
     make_chunks(2);
     context_get()->sink = &sink;
-    replay_log(&chunks, &list[1], log, failed);
+    log_replay(&chunks, &list[1], log, failed);
     context_get()->sink = NULL;
     said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     return said;
 }
+
+/* What ptxas says of two chunks with closing kernels, by which of them. */
+static const char *const exact_logs[] = {
+    "ptxas info    : 4 bytes gmem\n"
+    "ptxas chunk, line 3; warning : of the first\n"
+    "ptxas info    : Compiling entry function 'closing_0' for 'sm_90'\n"
+    "ptxas info    : Used 1 registers\n"
+    "ptxas info    : Compiling entry function 'c' for 'sm_90'\n"
+    "    0 bytes stack frame\n"
+    "ptxas info    : Compiling entry function 'a' for 'sm_90'\n",
+    "ptxas info    : 4 bytes gmem\n"
+    "ptxas chunk, line 3; warning : of the second\n"
+    "ptxas info    : Compiling entry function 'closing_0' for 'sm_90'\n"
+    "ptxas info    : Compiling entry function 'd' for 'sm_90'\n"
+    "ptxas info    : Used 9 registers\n"
+    "ptxas info    : Compiling entry function 'b' for 'sm_90'\n",
+};
+
+/* Chunks with the kernels a to d and the closing kernel closing_0. */
+START_TEST(exact_logs_are_the_program_s)
+{
+    static struct chunk_symbol symbols[5] = {{.name = {"a", 1}},
+                                             {.name = {"b", 1}},
+                                             {.name = {"v", 1}},
+                                             {.name = {"c", 1}},
+                                             {.name = {"d", 1}}};
+    static struct chunk_source sources[5] = {
+        {.is_kernel = true}, {.is_kernel = true}, {0}, {.is_kernel = true}, {.is_kernel = true}};
+    static struct text closing[] = {{"closing_0", 9}};
+    struct diag_sink sink = {0};
+    char *said;
+
+    make_chunks(2);
+    chunks.symbols = symbols;
+    chunks.sources = sources;
+    chunks.symbol_count = 5;
+    chunks.closing = closing;
+    chunks.closing_count = 1;
+    context_get()->sink = &sink;
+    exact_log_replay(&chunks, exact_logs);
+    exact_log_replay(&chunks, (const char *const[]){NULL, ""});
+    context_get()->sink = NULL;
+    said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
+    ck_assert_str_eq(said, "minilink info    : 4 bytes gmem\n"
+                           "minilink warning : lib.a(b.o):3: of the first\n"
+                           "minilink warning : lib.a(b.o):1003: of the second\n"
+                           "minilink info    : Compiling entry function 'd' for 'sm_90'\n"
+                           "minilink info    : Used 9 registers\n"
+                           "minilink info    : Compiling entry function 'c' for 'sm_90'\n"
+                           "minilink note    : 0 bytes stack frame\n"
+                           "minilink info    : Compiling entry function 'b' for 'sm_90'\n"
+                           "minilink info    : Compiling entry function 'a' for 'sm_90'\n");
+    free(said);
+}
+END_TEST
 
 static const struct {
     const char *log;
@@ -518,7 +614,7 @@ static void expect_tokens(int fd, const char *tokens)
 
 static int run_as_client(struct cubins *cubins, char **said)
 {
-    const struct assemble_request request = {.assembler = &fake, .arch = {90, 'a'}, .threads = 16};
+    const struct assemble_request request = {REQUEST, .threads = 16};
 
     return run_request(cubins, &request, said);
 }
@@ -580,8 +676,7 @@ START_TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
     struct cubins cubins = {0};
     char *said;
 
-    const struct assemble_request request = {
-        .assembler = &fake, .arch = {90, 'a'}, .threads = 16, .jobserver = JOBSERVER_ON};
+    const struct assemble_request request = {REQUEST, .threads = 16, .jobserver = JOBSERVER_ON};
 
     setenv("MAKEFLAGS", " -j4 --jobserver-auth=fifo:/nonexistent", 1);
     make_chunks(10);
@@ -606,6 +701,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, cubins_stand_in_chunk_order_whatever_the_number_of_threads, 0,
                         counts);
     tcase_add_test(cases, one_chunk_needs_no_worker);
+    tcase_add_test(cases, threads_inside_of_a_chunk_are_told);
     tcase_add_test(cases, the_costliest_chunk_starts_first);
     tcase_add_test(cases, concurrent_api_disabled_means_one_thread);
     tcase_add_loop_test(cases, the_first_failing_chunk_fails_the_link_whatever_the_timing, 0,
@@ -618,6 +714,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, what_workers_report_is_counted_once_and_in_chunk_order, 0, counts);
     tcase_add_loop_test(cases, what_the_user_does_not_want_to_hear_workers_do_not_say, 0, counts);
     tcase_add_loop_test(cases, log_lines_are_understood, 0, COUNT(parse_rows));
+    tcase_add_test(cases, exact_logs_are_the_program_s);
     tcase_add_loop_test(cases, logs_are_replayed_at_the_users_lines, 0, COUNT(replay_rows));
     tcase_add_test(cases, with_a_jobserver_a_chunk_needs_a_token);
     tcase_add_test(cases, tokens_come_back_when_a_chunk_fails);

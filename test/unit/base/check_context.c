@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "diag/diag.h"
 #include "suite.h"
 
 /* What has been cleaned up, in order. */
@@ -90,6 +90,55 @@ START_TEST(an_inner_raise_leaves_outer_cleanups_alone)
 }
 END_TEST
 
+static enum link_code raise_behind_inner(void *argument)
+{
+    struct entry own = {argument, 'x'};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, note, &own);
+    ck_assert_int_eq(context_run(raise_behind_three, argument), LINK_NO_MEMORY);
+    context_raise(LINK_FAILED);
+}
+
+START_TEST(behind_an_inner_point_the_outer_one_is_raised_to)
+{
+    struct record record = {0};
+
+    ck_assert_int_eq(context_run(raise_behind_inner, &record), LINK_FAILED);
+    ck_assert_str_eq(record.order, "cbax");
+    ck_assert_ptr_null(context_get()->recovery);
+}
+END_TEST
+
+/* How messages look is taken over; errors are the thread's own. */
+START_TEST(what_is_inherited_has_no_errors)
+{
+    struct context from = {.has_fatal_error = true, .error_count = 3}, *own = context_get();
+    struct {
+        void *from, *own;
+        size_t size;
+    } rows[] = {
+#define ROW(field) {&from.field, &own->field, sizeof from.field}
+        ROW(suppress_infos), ROW(suppress_warnings), ROW(warnings_are_errors),
+        ROW(annotate),       ROW(verbose),           ROW(phase),
+        ROW(color),          ROW(keeps_mangled),     ROW(format),
+        ROW(program),        ROW(report_arch),       ROW(error_limit),
+        ROW(event_chunk),
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        *(char *)rows[i].from = 1;
+    own->error_count = 7;
+    own->has_warning_or_error = own->has_fatal_error = true;
+    context_inherit(&from);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        ck_assert_msg(memcmp(rows[i].own, rows[i].from, rows[i].size) == 0, "row %zu", i);
+    ck_assert(!own->has_warning_or_error && !own->has_fatal_error);
+    ck_assert_uint_eq(own->error_count, 0);
+    memset(own, 0, sizeof *own);
+}
+END_TEST
+
 /* Leaks here are found by a sanitizer or valgrind. */
 static enum link_code raise_with_containers(void *argument)
 {
@@ -129,9 +178,9 @@ static void *open_in_thread(void *argument)
     return NULL;
 }
 
-START_TEST(each_thread_opens_a_context_of_its_own)
+START_TEST(each_thread_opens_a_context_of_its_own_which_later_ones_use_again)
 {
-    struct context *own = context_open(), *other = NULL;
+    struct context *own = context_open(), *other = NULL, *later = NULL;
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &other), 0);
@@ -139,6 +188,9 @@ START_TEST(each_thread_opens_a_context_of_its_own)
     ck_assert_ptr_nonnull(other);
     ck_assert_ptr_ne(own, other);
     ck_assert_uint_eq(context_count_live(), 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &later), 0);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_eq(later, other);
 }
 END_TEST
 
@@ -236,6 +288,19 @@ START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
 }
 END_TEST
 
+START_TEST(without_a_key_there_is_no_context)
+{
+    pthread_key_t key;
+    struct context outside;
+
+    while (pthread_key_create(&key, NULL) == 0)
+        ;
+    ck_assert_ptr_null(context_open());
+    ck_assert(!context_enter(&outside));
+    context_shutdown();
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("context");
@@ -245,11 +310,14 @@ Suite *check_suite(void)
     tcase_add_test(tests, what_was_cleaned_is_not_cleaned_again);
     tcase_add_test(tests, an_inner_raise_leaves_outer_cleanups_alone);
     tcase_add_test(tests, containers_are_freed_on_the_way);
-    tcase_add_test(tests, each_thread_opens_a_context_of_its_own);
+    tcase_add_test(tests, behind_an_inner_point_the_outer_one_is_raised_to);
+    tcase_add_test(tests, what_is_inherited_has_no_errors);
+    tcase_add_test(tests, each_thread_opens_a_context_of_its_own_which_later_ones_use_again);
     tcase_add_test(tests, a_context_can_be_had_again_after_shutdown);
     tcase_add_test(tests, a_call_inside_of_another_has_a_state_of_its_own);
     tcase_add_test(tests, running_out_of_memory_is_reported_as_a_fatal_error);
     tcase_add_test(tests, werror_makes_errors_of_warnings_but_not_of_cautions);
+    tcase_add_test(tests, without_a_key_there_is_no_context);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,21 +1,25 @@
 /* Tests of the cache: keys, entries, whom it trusts, what it does with damage, and how it is kept
  * small. Each has a folder of its own. */
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "cache/cache.h"
+#include "cache/file_hash.h"
 #include "cache/folder.h"
 #include "cache/temporary.h"
+#include "diag/diag.h"
+#include "files.h"
 #include "suite.h"
 
 #define HOUR 3600
@@ -37,21 +41,13 @@ static void set_up(void)
     ck_assert_ptr_nonnull(cache);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static void tear_down(void)
 {
     cache_close(cache);
     context_get()->sink = NULL;
     diag_sink_free(&sink);
     chmod(folder, 0700);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    files_remove_folder(folder);
 }
 
 static void reopen(void)
@@ -236,7 +232,7 @@ static bool key_of_file(const char *path, struct cache_key *result)
     bool ok;
 
     key_begin(&key, "file");
-    ok = key_file(&key, path);
+    ok = file_hash_add(&key, NULL, path);
     *result = key_end(&key);
     return ok;
 }
@@ -262,6 +258,91 @@ START_TEST(a_file_is_its_contents)
     ck_assert(!key_of_file(folder, &other));
     ck_assert_int_eq(mkfifo(in_folder("fifo"), 0600), 0);
     ck_assert(!key_of_file(in_folder("fifo"), &other));
+}
+END_TEST
+
+/* Seconds that the file cache thinks have passed since the test began. */
+static int passed_seconds;
+
+/* In place of libc's, so that nobody has to wait until a file is old enough to be remembered. */
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    int code = (int)syscall(SYS_clock_gettime, id, time);
+
+    if (id == CLOCK_REALTIME)
+        time->tv_sec += passed_seconds;
+    return code;
+}
+
+#define LARGE ((off_t)17 << 20)
+
+/* Hashes the file in a process of its own, whose memory is not this one's. */
+static void hash_elsewhere(const char *path)
+{
+    struct file_hash hash;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(!file_hash(&hash, cache, path, NULL));
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static void make_large(const char *path, char byte)
+{
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    ck_assert_int_eq(ftruncate(fd, LARGE), 0);
+    ck_assert_int_eq((int)pwrite(fd, &byte, 1, LARGE - 1), 1);
+    close(fd);
+}
+
+START_TEST(a_large_file_is_read_once_while_it_stays_the_same)
+{
+    const char *path = in_folder("tool");
+    const struct timespec times[2] = {{1, 1}, {1, 1}};
+    struct file_hash one, other;
+    uint64_t written;
+
+    make_large(path, 1);
+    ck_assert(file_hash(&one, cache, path, NULL));
+    ck_assert_uint_eq(cache_statistics(cache)->written_bytes, 0); /* too young */
+    passed_seconds = 10;
+    hash_elsewhere(path);
+    ck_assert(file_hash(&other, cache, path, NULL));
+    ck_assert(same(one.contents, other.contents));
+    ck_assert_uint_eq(cache_statistics(cache)->written_bytes, 0); /* it was in the folder */
+    ck_assert_uint_gt(cache_statistics(cache)->read_bytes, 0);
+    reopen();
+    ck_assert(file_hash(&other, cache, path, NULL));
+    ck_assert(same(one.contents, other.contents));
+    ck_assert_uint_eq(cache_statistics(cache)->read_bytes, 0); /* in memory */
+    /* Another state of it, whatever its own times say. */
+    make_large(path, 2);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    ck_assert(file_hash(&one, cache, path, NULL) && !same(one.contents, other.contents));
+    written = cache_statistics(cache)->written_bytes;
+    ck_assert_uint_gt(written, 0);
+    make_large(path, 1);
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    ck_assert(file_hash(&one, cache, path, NULL) && same(one.contents, other.contents));
+    ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
+}
+END_TEST
+
+START_TEST(a_text_is_found_wherever_it_stands)
+{
+    static const size_t places[] = {0, 1000, ((size_t)1 << 18) - 3, (size_t)1 << 18, 299996};
+    static char data[300000];
+    struct file_hash hash;
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        memset(data, 'a', sizeof data);
+        memcpy(data + places[i], "text", 4);
+        write_file(in_folder("a"), data, sizeof data);
+        ck_assert(file_hash(&hash, NULL, in_folder("a"), "text") && hash.has_text);
+        ck_assert(file_hash(&hash, NULL, in_folder("a"), "test") && !hash.has_text);
+        ck_assert(file_hash(&hash, NULL, in_folder("a"), NULL) && !hash.has_text);
+    }
 }
 END_TEST
 
@@ -382,6 +463,34 @@ START_TEST(a_changed_byte_is_a_miss_and_goes_away)
         whole[i] = was;
     }
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole_size);
+}
+END_TEST
+
+/* What this process has had in memory at a time, in KiB. */
+static long peak(void)
+{
+    struct rusage usage;
+
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+START_TEST(an_entry_whose_header_is_wrong_is_not_read)
+{
+    const off_t huge = (off_t)1 << 30;
+    struct cache_value value;
+    long before = peak();
+
+    store_cubin();
+    ck_assert_int_eq(truncate(path_of(&cubin_key), huge), 0);
+    ck_assert(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
+    ck_assert(!is_there(path_of(&cubin_key)));
+    write_file(path_of(&cubin_key), "", 0);
+    chmod(path_of(&cubin_key), 0600);
+    ck_assert_int_eq(truncate(path_of(&cubin_key), huge), 0);
+    ck_assert(!cache_lookup(cache, CACHE_CHUNK, &cubin_key, &value));
+    ck_assert(!is_there(path_of(&cubin_key)));
+    ck_assert_int_lt(peak() - before, 200 << 10);
 }
 END_TEST
 
@@ -807,11 +916,14 @@ Suite *check_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, different_rows_have_different_keys);
     tcase_add_test(tests, a_file_is_its_contents);
+    tcase_add_test(tests, a_large_file_is_read_once_while_it_stays_the_same);
+    tcase_add_test(tests, a_text_is_found_wherever_it_stands);
     tcase_add_test(tests, a_variable_counts_with_its_name);
     tcase_add_test(tests, what_is_kept_is_found_by_its_key_alone);
     tcase_add_test(tests, no_cache_has_nothing_and_keeps_nothing);
     tcase_add_test(tests, an_entry_under_another_name_is_not_believed);
     tcase_add_test(tests, a_changed_byte_is_a_miss_and_goes_away);
+    tcase_add_test(tests, an_entry_whose_header_is_wrong_is_not_read);
     tcase_add_test(tests, an_entry_of_another_length_is_a_miss_and_goes_away);
     tcase_add_test(tests, what_is_damaged_is_kept_anew);
     tcase_add_test(tests, a_folder_that_others_may_write_is_not_used);

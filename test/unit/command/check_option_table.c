@@ -3,28 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_key.h"
+#include "../cmd/minilink/arguments.h"
+#include "command/apply_option.h"
 #include "command/options.h"
-#include "command/take.h"
-#include "base/context.h"
-#include "base/diag.h"
+#include "command/options_key.h"
+#include "options_fixture.h"
 #include "suite.h"
 
-static struct diag_sink sink;
-static struct options options;
-
-static void set_up(void)
+/* What a command line of these words asks for. */
+static enum options_action read_arguments(int count, char *const *words)
 {
-    memset(&sink, 0, sizeof sink);
-    memset(&options, 0, sizeof options);
-    context_get()->sink = &sink;
-}
-
-static void tear_down(void)
-{
-    context_get()->sink = NULL;
-    diag_sink_free(&sink);
-    options_free(&options);
+    options_begin(&options);
+    if (!arguments_read(&options, &(struct arguments){count, words}))
+        return OPTIONS_WRONG;
+    return options_end(&options);
 }
 
 static bool has_field(enum option_kind kind)
@@ -62,9 +54,7 @@ START_TEST(a_dash_alone_is_an_operand)
 {
     char *words[] = {(char[]){"minilink"}, strdup("-"), strdup("-o"), strdup("x"), NULL};
 
-    options.argc = 4;
-    options.argv = words;
-    ck_assert_int_eq(options_read(&options), OPTIONS_LINK);
+    ck_assert_int_eq(read_arguments(4, words), OPTIONS_LINK);
     ck_assert_uint_eq(options.link.operand_count, 1);
     ck_assert_str_eq(options.link.operands[0].name, "-");
     for (int i = 1; i < 4; i++)
@@ -95,6 +85,8 @@ static bool may_share(const struct option_row *row, const struct option_row *oth
     static const char *const pairs[][2] = {{"link-time-opt", "dlto"},
                                            {"use-host-info", "ignore-host-info"},
                                            {"verbose", "vv"},
+                                           {"warning-as-error", "fatal-warnings"},
+                                           {"color", "color-diagnostics"},
                                            {"dump-callgraph", "dump-callgraph-no-demangle"}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -167,7 +159,7 @@ static void check_rest(const struct option_row *row)
 
 static void take(const struct option_row *row, const char *value)
 {
-    ck_assert_msg(take_option(&options, row, value), "%s does not take '%s'", row->name, value);
+    ck_assert_msg(apply_option(&options, row, value), "%s does not take '%s'", row->name, value);
 }
 
 static void check_set(const struct option_row *row)
@@ -200,9 +192,9 @@ static void check_number(const struct option_row *row)
     ck_assert_uint_eq(number_in(row), (size_t)row->effect.most * row->effect.number);
     check_rest(row);
     snprintf(text, sizeof text, "%lld", (long long)row->effect.most + 1);
-    ck_assert_msg(!take_option(&options, row, text), "%s takes %s", row->name, text);
-    ck_assert(!take_option(&options, row, "-1"));
-    ck_assert(!take_option(&options, row, "1x"));
+    ck_assert_msg(!apply_option(&options, row, text), "%s takes %s", row->name, text);
+    ck_assert(!apply_option(&options, row, "-1"));
+    ck_assert(!apply_option(&options, row, "1x"));
 }
 
 static void check_choice(const struct option_row *row)
@@ -215,7 +207,7 @@ static void check_choice(const struct option_row *row)
         ck_assert_uint_eq(number_in(row), (size_t)choice->number);
         check_rest(row);
     }
-    ck_assert_msg(!take_option(&options, row, "none-of-these"), "%s takes any word", row->name);
+    ck_assert_msg(!apply_option(&options, row, "none-of-these"), "%s takes any word", row->name);
 }
 
 static void check_level(const struct option_row *row)
@@ -232,9 +224,9 @@ static void check_level(const struct option_row *row)
         take(row, NULL);
     ck_assert_uint_eq(*(uint8_t *)field_of(row), 2);
     check_rest(row);
-    ck_assert(!take_option(&options, row, "3"));
-    ck_assert(!take_option(&options, row, "-1"));
-    ck_assert(!take_option(&options, row, "10"));
+    ck_assert(!apply_option(&options, row, "3"));
+    ck_assert(!apply_option(&options, row, "-1"));
+    ck_assert(!apply_option(&options, row, "10"));
 }
 
 static void check_list(const struct option_row *row, const char *given, size_t count,
@@ -312,7 +304,7 @@ START_TEST(what_is_given_reaches_the_field_and_no_other)
         check_list(row, "any", 1, (const char *[]){row->name});
         break;
     case OPTION_SPECIAL:
-        ck_assert_msg(!take_option(&options, row, "none-of-these"), "%s takes any", row->name);
+        ck_assert_msg(!apply_option(&options, row, "none-of-these"), "%s takes any", row->name);
         break;
     case OPTION_FILES: /* its words have come instead: see below */
         break;
@@ -326,11 +318,9 @@ static void read_line(int count, char *const words[])
     static char program[] = "minilink", operand[] = "a.o", dry[] = "--dry-run";
     static char *line[32] = {program, operand, dry};
 
-    options.argc = 3;
-    options.argv = line;
     for (int i = 0; i < count; i++)
-        line[options.argc++] = words[i];
-    ck_assert(options_read(&options) == OPTIONS_LINK);
+        line[i + 3] = words[i];
+    ck_assert(read_arguments(count + 3, line) == OPTIONS_LINK);
     ck_assert_str_eq(options.link.operands[0].name, "a.o");
 }
 #define READ_LINE(...)                                                                             \
@@ -471,12 +461,12 @@ static bool has_row(const char *name)
 
 START_TEST(names_that_count_in_a_key_are_options)
 {
-    for (const char *const *name = command_key_counted; *name; name++) {
+    for (const char *const *name = options_key_counted; *name; name++) {
         ck_assert_msg(has_row(*name), "%s", *name);
-        for (const char *const *other = command_key_ignored; *other; other++)
+        for (const char *const *other = options_key_ignored; *other; other++)
             ck_assert_str_ne(*name, *other);
     }
-    for (const char *const *name = command_key_ignored; *name; name++)
+    for (const char *const *name = options_key_ignored; *name; name++)
         ck_assert_msg(has_row(*name), "%s", *name);
 }
 END_TEST
@@ -486,15 +476,14 @@ static bool key_of(const char *line, struct cache_key *key)
 {
     static char words[256];
     char *argv[16] = {(char[]){"minilink"}};
+    int count = 1;
 
     options_free(&options);
     memset(&options, 0, sizeof options);
     snprintf(words, sizeof words, "%s", line);
-    options.argc = 1;
-    options.argv = argv;
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-        argv[options.argc++] = word;
-    ck_assert(options_read(&options) == OPTIONS_LINK);
+        argv[count++] = word;
+    ck_assert(read_arguments(count, argv) == OPTIONS_LINK);
     *key = options.link.cache.command;
     return options.link.cache.has_command;
 }

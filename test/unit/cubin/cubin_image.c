@@ -4,8 +4,8 @@
 #include "unit/cubin/cubin_image.h"
 
 #include "base/context.h"
-#include "base/diag.h"
 #include "cubin/format.h"
+#include "diag/diag.h"
 
 static const void *encode_relocations(struct arena *arena, const struct cubin_section *section)
 {

@@ -1,18 +1,21 @@
 /* check_distribute.c: names of jobs' files, the job file, reports, and small files. */
 #include <check.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/diag.h"
-#include "base/folder.h"
+#include "diag/diag.h"
 #include "distribute/distribute.h"
 #include "distribute/files.h"
 #include "distribute/jobfile.h"
 #include "distribute/report.h"
+#include "distribute/result.h"
+#include "os/folder.h"
 #include "suite.h"
 
 static const char *words[] = {"tool", "-arch=sm_90", NULL};
@@ -282,6 +285,76 @@ START_TEST(a_file_with_the_same_contents_stays)
 }
 END_TEST
 
+static bool begins_with_x(struct bytes head, uint64_t size)
+{
+    return size == 100 || head.data[0] == 'x';
+}
+
+static const char *believe(void *argument, struct arena *arena, const struct distribute_job *job,
+                           struct bytes data)
+{
+    (void)argument;
+    (void)arena;
+    (void)job;
+    (void)data;
+    return NULL;
+}
+
+/* The first job's result as somebody else has made it. */
+static void take_result(const char *folder, const char *output, const char *log)
+{
+    batch.check = believe;
+    distribute_name_files(&batch, folder);
+    if (output)
+        ck_assert(files_write(jobs[0].output_path, (struct bytes){(const uint8_t *)output, 1}));
+    if (log)
+        ck_assert_int_eq(symlink(log, jobs[0].log_path), 0);
+}
+
+START_TEST(a_log_that_is_a_link_is_not_read)
+{
+    struct folder folder;
+    char secret[4096];
+
+    ck_assert(folder_make(&folder, NULL));
+    snprintf(secret, sizeof secret, "%s/secret", folder.path);
+    ck_assert(files_write(secret, (struct bytes){(const uint8_t *)"secret", 6}));
+    take_result(folder.path, NULL, secret);
+    result_take(&batch, &jobs[0]);
+    ck_assert_ptr_null(jobs[0].log);
+    ck_assert_int_eq(jobs[0].end, DISTRIBUTE_MISSING);
+    folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(a_large_result_that_begins_as_none_is_not_read)
+{
+    const struct file_demand demand = {.limit = (size_t)2 << 30, .begins = begins_with_x};
+    struct file_contents contents;
+    struct folder folder;
+    struct rusage usage;
+    long before;
+
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    before = usage.ru_maxrss;
+    ck_assert(folder_make(&folder, NULL));
+    take_result(folder.path, "y", NULL);
+    ck_assert_int_eq(truncate(jobs[0].output_path, (off_t)1 << 30), 0);
+    ck_assert(!files_read_as(&contents, jobs[0].output_path, &demand));
+    ck_assert_int_eq(errno, ENOEXEC);
+    batch.begins = begins_with_x;
+    result_take(&batch, &jobs[0]);
+    ck_assert_int_eq(jobs[0].end, DISTRIBUTE_WRONG);
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    ck_assert_int_lt(usage.ru_maxrss - before, 200 << 10);
+    ck_assert_int_eq(truncate(jobs[0].output_path, 100), 0);
+    result_take(&batch, &jobs[0]);
+    ck_assert_int_eq(jobs[0].end, DISTRIBUTE_DONE);
+    ck_assert_uint_eq(jobs[0].size, 100);
+    folder_remove(&folder);
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("distribute");
@@ -298,6 +371,8 @@ Suite *check_suite(void)
     tcase_add_test(cases, a_plan_is_that_of_its_own_jobs);
     tcase_add_test(cases, a_report_is_read_as_it_was_written);
     tcase_add_test(cases, a_file_with_the_same_contents_stays);
+    tcase_add_test(cases, a_log_that_is_a_link_is_not_read);
+    tcase_add_test(cases, a_large_result_that_begins_as_none_is_not_read);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -49,7 +49,7 @@ static const char *roles(const struct members *members)
     static char letters[64];
 
     for (size_t i = 0; i < members->count && i < 63; i++) {
-        letters[i] = ".opc"[members->list[i].role];
+        letters[i] = ".opclb"[members->list[i].role];
         letters[i + 1] = '\0';
         ck_assert_ptr_nonnull(members->list[i].reason);
     }
@@ -92,6 +92,56 @@ START_TEST(the_choice_is_nvlinks)
     ck_assert(run.ok);
     ck_assert_str_eq(roles(&run.members), choices[_i].roles);
     finish(&run, "");
+}
+END_TEST
+
+#define SEVERAL "fixtures/bitcode/several.o"
+#define SCALE   "fixtures/examples/bitcode/scale.bc"
+
+/* Each entry: images of one compilation (bitcode for sm_75, PTX and machine code for sm_90), and
+ * what is taken of them: b is bitcode. */
+static const struct {
+    const char *operands;
+    unsigned sm;
+    bool link_bitcode;
+    const char *roles;
+} image_choices[] = {
+    {SEVERAL, 90, false, "..c"},
+    {SEVERAL, 90, true, "b.."},
+    {SEVERAL, 75, false, "b.."},
+    {SEVERAL, 100, false, ".p."},
+    {SEVERAL " " SCALE, 90, false, "..cb"},
+    {SCALE, 75, true, "b"},
+    {"fixtures/bitcode/several.offload " SEVERAL, 75, true, "b..b.."},
+};
+
+START_TEST(images_are_chosen_from_like_entries)
+{
+    struct member_request request = request_for(image_choices[_i].sm, 0, false);
+    struct run run;
+    size_t bitcode = 0;
+
+    request.link_bitcode = image_choices[_i].link_bitcode;
+    start(&run, image_choices[_i].operands, request);
+    ck_assert(run.ok);
+    ck_assert_str_eq(roles(&run.members), image_choices[_i].roles);
+    for (const char *role = image_choices[_i].roles; *role; role++)
+        bitcode += *role == 'b';
+    ck_assert_uint_eq(run.members.bitcode_count, bitcode);
+    ck_assert_uint_ge(run.members.ptx_count, bitcode);
+    finish(&run, "");
+}
+END_TEST
+
+START_TEST(bitcode_for_a_newer_target_is_an_error)
+{
+    struct run run;
+
+    start(&run, "fixtures/bitcode/helper.22.bc", request_for(75, 0, false));
+    ck_assert(!run.ok);
+    finish(&run, "minilink error   : SM version specified by .target is higher than default SM "
+                 "version assumed: 'fixtures/bitcode/helper.22.bc' is for sm_90, the target is "
+                 "sm_75\n");
 }
 END_TEST
 
@@ -520,6 +570,8 @@ Suite *check_suite(void)
     tcase_add_unchecked_fixture(select, make_scratch, remove_scratch);
     tcase_add_loop_test(select, the_choice_is_nvlinks, 0, COUNT(choices));
     tcase_add_loop_test(select, the_nearest_entry_is_taken, 0, COUNT(matrix));
+    tcase_add_loop_test(select, images_are_chosen_from_like_entries, 0, COUNT(image_choices));
+    tcase_add_test(select, bitcode_for_a_newer_target_is_an_error);
     tcase_add_test(select, names_and_groups_tell_where_a_member_is_from);
     tcase_add_test(select, code_comes_inflated_and_without_padding);
     tcase_add_test(select, lto_only_is_told_from_lto_with_ptx);

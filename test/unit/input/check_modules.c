@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "input/modules.h"
-#include "input_fixture.h"
 #include "host_object.h"
+#include "input_fixture.h"
 #include "suite.h"
 
 static struct inputs inputs;

@@ -1,8 +1,8 @@
 /* check_used.c: which kernels and variables live: by the lists in host objects, by -kernels-used
  * and -variables-used, by -Xptxas -e. */
 #include "input/used.h"
-#include "input_fixture.h"
 #include "host_object.h"
+#include "input_fixture.h"
 #include "suite.h"
 
 /* Kernels that host objects list; the section of each, as strings with NULs. */

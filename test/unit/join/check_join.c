@@ -4,12 +4,12 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"
+#include "diag/diag.h"
 #include "join/join.h"
-#include "suite.h"
 #include "unit/cubin/cubin_image.h"
+#include "suite.h"
 
 #define MOST 4
 
@@ -279,6 +279,31 @@ START_TEST(references_between_chunks_are_bound)
 }
 END_TEST
 
+/* `helper` is in the other chunk: its symbol is undefined, and records say so. */
+START_TEST(what_no_chunk_defines_stays_external)
+{
+    struct joining joining;
+    size_t externs = 0;
+
+    begin(&joining);
+    add(&joining, programs[_i].chunk0);
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(symbol_of(&joining, "helper")->section, SHN_UNDEF);
+    for (size_t i = 1; i < joining.joined.section_count; i++) {
+        struct bytes rest = joining.joined.sections[i].data;
+        struct info_record record;
+
+        while (joining.joined.sections[i].type == SHT_CUDA_INFO && info_next(&rest, &record))
+            for (size_t k = 0; record.attribute == EIATTR_EXTERNS && k < record.payload.size / 4;
+                 k++, externs++)
+                ck_assert_uint_eq(joining.joined.symbols[info_word(record.payload, k)].section,
+                                  SHN_UNDEF);
+    }
+    ck_assert_uint_gt(externs, 0);
+    end(&joining);
+}
+END_TEST
+
 START_TEST(objects_stand_where_their_order_and_alignment_say)
 {
     struct joining joining;
@@ -293,16 +318,32 @@ START_TEST(objects_stand_where_their_order_and_alignment_say)
 }
 END_TEST
 
-/* Offset in the file of a section of the chunk, to change a byte of it. */
-static char *bytes_of(struct buffer *file, const char *name)
+static Elf64_Shdr *header_of(struct buffer *file, const char *name)
 {
     Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
     Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
 
     for (size_t i = 1; i < elf->e_shnum; i++)
         if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return file->data + headers[i].sh_offset;
+            return &headers[i];
     ck_abort_msg("no section %s", name);
+}
+
+/* Offset in the file of a section of the chunk, to change a byte of it. */
+static char *bytes_of(struct buffer *file, const char *name)
+{
+    return file->data + header_of(file, name)->sh_offset;
+}
+
+/* The number of a symbol of the chunk. */
+static uint32_t symbol_in(struct buffer *file, const char *name)
+{
+    const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
+
+    for (uint32_t i = 1; i < header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
+        if (strcmp(bytes_of(file, ".strtab") + symbols[i].st_name, name) == 0)
+            return i;
+    ck_abort_msg("no symbol %s", name);
 }
 
 static size_t count_symbols(const struct joining *joining, const char *name)
@@ -344,6 +385,40 @@ START_TEST(callers_of_different_copies_stay_apart)
     ck_assert_uint_eq(count_symbols(&joining, "__cuda_sm20_div_u64"), 2);
     ck_assert_uint_eq(count_symbols(&joining, "small"), 2);
     end(&joining);
+}
+END_TEST
+
+/* `small` of each chunk is made to name that chunk's own `tile`: the copies are the same as long as
+ * these objects are, and not when one has another size, kind or type. */
+START_TEST(copies_that_name_different_objects_stay_apart)
+{
+    static const Elf64_Sym changes[] = {{0}, {.st_size = 1}, {.st_other = 2}, {.st_info = 1}};
+
+    for (size_t row = 0; row < COUNT(changes); row++) {
+        struct joining joining;
+
+        begin_chunks(&joining, _i);
+        for (size_t i = 0; i < SYMBOLS; i++)
+            if (text_equal(joining.symbols[i].name, TEXT("tile")))
+                joining.symbols[i].name = TEXT("?");
+        for (size_t i = 0; i < 2; i++) {
+            uint32_t tile = symbol_in(&joining.files[i], "tile");
+            Elf64_Sym *symbol = (Elf64_Sym *)(void *)bytes_of(&joining.files[i], ".symtab") + tile;
+            Elf64_Rela *list = (Elf64_Rela *)(void *)bytes_of(
+                &joining.files[i], _i == 1 ? ".rel.text.small" : ".rela.text.small");
+
+            symbol->st_info = ELF64_ST_INFO(STB_LOCAL, ELF64_ST_TYPE(symbol->st_info));
+            list->r_info = ELF64_R_INFO((uint64_t)tile, ELF64_R_TYPE(list->r_info));
+            if (i == 1) {
+                symbol->st_size -= changes[row].st_size;
+                symbol->st_other ^= changes[row].st_other;
+                symbol->st_info ^= changes[row].st_info;
+            }
+        }
+        ck_assert(join_all(&joining));
+        ck_assert_uint_eq(count_symbols(&joining, "small"), row == 0 ? 1 : 2);
+        end(&joining);
+    }
 }
 END_TEST
 
@@ -524,17 +599,43 @@ START_TEST(copies_with_different_twins_stay_apart)
 }
 END_TEST
 
+/* A number of a section's header, or of its contents, of the second chunk. */
+static const struct {
+    const char *section;
+    bool is_content;
+    size_t at, size;
+    uint64_t value;
+    const char *why;
+} misfits[] = {
+#define CODE      ".nv.capmerc.text.small"
+#define FIELD(of) false, offsetof(Elf64_Shdr, of), sizeof((Elf64_Shdr *)NULL)->of
+    {".nv.merc.nv.info", true, 8, 4, 0x7f, "their records are not the code's"},
+    {".nv.merc.nv.info", FIELD(sh_size), 0, "their records are not the code's"},
+    {CODE, FIELD(sh_info), 0, "there is a section of no function"},
+    {CODE, FIELD(sh_info), 1, "there is a section of no function"},
+    {CODE, FIELD(sh_info), 1000, "there is a section of no function"},
+    {CODE, FIELD(sh_size), 11, "there is a section of no function"},
+    {".nv.merc.nv.info.small", FIELD(sh_info), 1, "there is a section of no function"},
+    {".nv.merc.nv.info.small", FIELD(sh_type), 0x70000099, "there is a section of unknown kind"},
+    {".nv.merc.rela.text.small", true, 12, 4, 0, "a relocation is against no symbol"},
+    {".nv.merc.rela.text.small", true, 12, 4, 1000, "a relocation is against no symbol"},
+};
+
 /* Where one chunk's twins are not understood, there are none. */
 START_TEST(twins_that_do_not_fit_are_left_out)
 {
     struct joining joining;
     struct buffer bytes;
+    char *at;
 
     begin_chunks(&joining, MERCURY);
-    bytes_of(&joining.files[1], ".nv.merc.nv.info")[8] ^= 1;
+    at = misfits[_i].is_content ? bytes_of(&joining.files[1], misfits[_i].section)
+                                : (char *)header_of(&joining.files[1], misfits[_i].section);
+    memcpy(at + misfits[_i].at, &misfits[_i].value, misfits[_i].size);
     ck_assert(join_all(&joining));
     buffer_char(&joining.sink.text, '\0');
-    ck_assert_ptr_nonnull(strstr(joining.sink.text.data, "their records are not the code's"));
+    ck_assert_msg(strstr(joining.sink.text.data, misfits[_i].why), "expected '%s' in: %s",
+                  misfits[_i].why, joining.sink.text.data);
     for (size_t i = 1; i < joining.joined.section_count; i++)
         ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
     bytes = write_joined(&joining);
@@ -568,9 +669,11 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, same_copies_are_folded, 0, PROGRAMS);
     tcase_add_loop_test(tests, functions_stand_in_program_order, 0, PROGRAMS);
     tcase_add_loop_test(tests, references_between_chunks_are_bound, 0, PROGRAMS);
+    tcase_add_loop_test(tests, what_no_chunk_defines_stays_external, 0, PROGRAMS);
     tcase_add_loop_test(tests, objects_stand_where_their_order_and_alignment_say, 0, PROGRAMS);
     tcase_add_loop_test(tests, different_copies_stay_apart, 0, PROGRAMS);
     tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, PROGRAMS);
+    tcase_add_loop_test(tests, copies_that_name_different_objects_stay_apart, 0, PROGRAMS);
     tcase_add_loop_test(tests, two_definitions_are_an_error, 0, PROGRAMS);
     tcase_add_test(tests, targets_must_agree);
     tcase_add_test(tests, executables_are_not_joined);
@@ -580,7 +683,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, twins_of_data_stand_as_the_data);
     tcase_add_test(tests, frames_of_twins_are_cut);
     tcase_add_test(tests, copies_with_different_twins_stay_apart);
-    tcase_add_test(tests, twins_that_do_not_fit_are_left_out);
+    tcase_add_loop_test(tests, twins_that_do_not_fit_are_left_out, 0, COUNT(misfits));
     tcase_add_test(tests, twins_are_left_out_where_nobody_wants_them);
     suite_add_tcase(suite, tests);
     return suite;

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/diag.h"
+#include "diag/diag.h"
+#include "lto/answer.h"
 #include "lto/job.h"
 #include "lto/part.h"
 #include "suite.h"
@@ -18,7 +19,7 @@ static const struct job_input list[] = {
     {.name = "a.o(1)", .offset = 0, .size = 5, .is_fatbin = true},
     {.name = "a name with blanks, \xff and = in it", .offset = 8, .size = 0},
 };
-static const struct job_inputs inputs = {list, 2};
+static const struct job_inputs inputs = {list, 2, false};
 static const uint8_t contents[8] = "01234567";
 
 static void set_up(void)
@@ -42,7 +43,7 @@ static void write_job(void)
     job_write(&words, "/lib/x.so", options, 3, &inputs);
 }
 
-static bool read_job(struct nvjitlink_job *job, size_t size)
+static bool read_job(struct lto_job *job, size_t size)
 {
     return job_read(job, &arena, "a.job", (struct bytes){(const uint8_t *)words.data, size},
                     (struct bytes){contents, sizeof contents});
@@ -50,11 +51,12 @@ static bool read_job(struct nvjitlink_job *job, size_t size)
 
 START_TEST(a_job_is_read_back)
 {
-    struct nvjitlink_job job;
+    struct lto_job job;
 
     write_job();
     ck_assert(read_job(&job, words.size));
     ck_assert_str_eq(job.library, "/lib/x.so");
+    ck_assert(!job.is_llvm);
     ck_assert_uint_eq(job.option_count, 3);
     ck_assert_str_eq(job.options[0], "-lto");
     ck_assert_str_eq(job.options[1], "");
@@ -68,12 +70,29 @@ START_TEST(a_job_is_read_back)
 }
 END_TEST
 
+START_TEST(a_job_for_llvm_is_read_back)
+{
+    const char *const options[] = {"arch=sm_90", "link"};
+    const struct job_inputs bitcode = {list, 1, true};
+    struct lto_job job;
+
+    job_write(&words, "/lib/libLLVM.so.19.1", options, 2, &bitcode);
+    ck_assert(read_job(&job, words.size));
+    ck_assert(job.is_llvm);
+    ck_assert_str_eq(job.library, "/lib/libLLVM.so.19.1");
+    ck_assert_uint_eq(job.option_count, 2);
+    ck_assert_uint_eq(job.input_count, 1);
+    ck_assert(!job.inputs[0].is_fatbin);
+    ck_assert_uint_eq(job.inputs[0].data.size, 5);
+}
+END_TEST
+
 /* Where a cut falls between two words, what is left is a job, too. */
 START_TEST(a_cut_job_is_refused)
 {
     write_job();
     for (size_t size = 0; size < words.size; size++) {
-        struct nvjitlink_job job;
+        struct lto_job job;
         bool is_word = size > 0 && words.data[size - 1] == '\0';
 
         if (!is_word)
@@ -101,7 +120,7 @@ START_TEST(damaged_words_are_refused)
         "input=fatbin 1 18446744073709551615",
         "input=fatbin 99999999999999999999 1",
     };
-    struct nvjitlink_job job;
+    struct lto_job job;
 
     write_job();
     buffer_append(&words, damaged[_i], strlen(damaged[_i]) + 1);
@@ -149,9 +168,9 @@ START_TEST(children_leave_answers)
     run_two(&run, parts, "");
     ck_assert_uint_eq(parts_first_failed(&run), 2);
     for (size_t i = 0; i < 2; i++) {
-        struct nvjitlink_answer answer;
+        struct lto_answer answer;
 
-        ck_assert(nvjitlink_read(parts[i].answer, &arena, &answer));
+        ck_assert(answer_read(parts[i].answer, &arena, &answer));
         ck_assert_ptr_nonnull(strstr(answer.ptx.data, "// input input-00000000: type 4, 5 bytes"));
         ck_assert_uint_gt(parts[i].result.peak, 0);
         ck_assert_uint_gt(parts[i].nanoseconds, 0);
@@ -195,6 +214,7 @@ Suite *check_suite(void)
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, a_job_is_read_back);
+    tcase_add_test(cases, a_job_for_llvm_is_read_back);
     tcase_add_test(cases, a_cut_job_is_refused);
     tcase_add_loop_test(cases, damaged_words_are_refused, 0, 12);
     tcase_add_test(cases, children_leave_answers);

@@ -6,15 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/diag.h"
-#include "base/exec.h"
+#include "diag/diag.h"
 #include "lto/lto.h"
+#include "lto/answer.h"
 #include "lto/nvjitlink.h"
+#include "os/exec.h"
 #include "suite.h"
 
 static int file;
 static struct arena arena;
-static struct nvjitlink_answer answer;
+static struct lto_answer answer;
 
 static void set_up(void)
 {
@@ -32,7 +33,7 @@ static void tear_down(void)
 /* A true answer: that a library cannot be loaded. */
 static off_t write_answer(void)
 {
-    struct nvjitlink_job job = {.library = "/none.so", .answer = file};
+    struct lto_job job = {.library = "/none.so", .answer = file};
 
     ck_assert_int_eq(nvjitlink_run(&job), 0);
     return lseek(file, 0, SEEK_END);
@@ -41,8 +42,8 @@ static off_t write_answer(void)
 START_TEST(an_answer_is_read_back)
 {
     write_answer();
-    ck_assert(nvjitlink_read(file, &arena, &answer));
-    ck_assert_int_eq(answer.step, NVJITLINK_LOAD);
+    ck_assert(answer_read(file, &arena, &answer));
+    ck_assert_int_eq(answer.step, LTO_STEP_LOAD);
     ck_assert_ptr_nonnull(strstr(answer.errors.data, "/none.so"));
     ck_assert_uint_eq(answer.infos.size, 0);
     ck_assert_uint_eq(answer.ptx.size, 0);
@@ -55,13 +56,13 @@ START_TEST(a_cut_or_extended_answer_is_none)
 
     for (off_t cut = 0; cut < size; cut++) {
         ck_assert_int_eq(ftruncate(file, cut), 0);
-        ck_assert(!nvjitlink_read(file, &arena, &answer));
+        ck_assert(!answer_read(file, &arena, &answer));
         ck_assert_int_eq(ftruncate(file, 0), 0);
         lseek(file, 0, SEEK_SET);
         ck_assert_int_eq(write_answer(), size);
     }
     ck_assert_int_eq(ftruncate(file, size + 1), 0);
-    ck_assert(!nvjitlink_read(file, &arena, &answer));
+    ck_assert(!answer_read(file, &arena, &answer));
 }
 END_TEST
 
@@ -75,12 +76,12 @@ START_TEST(a_damaged_head_is_refused_or_harmless)
 
         ck_assert_int_eq(pread(file, &old, 1, at), 1);
         ck_assert_int_eq(pwrite(file, &damaged, 1, at), 1);
-        if (nvjitlink_read(file, &arena, &answer))
+        if (answer_read(file, &arena, &answer))
             ck_assert_uint_le(answer.errors.size + answer.infos.size + answer.ptx.size,
                               (size_t)size);
         ck_assert_int_eq(pwrite(file, &old, 1, at), 1);
     }
-    ck_assert(nvjitlink_read(file, &arena, &answer));
+    ck_assert(answer_read(file, &arena, &answer));
 }
 END_TEST
 
@@ -98,28 +99,27 @@ static void run_library(const char *name, const char *way)
 {
     static const char *const options[] = {"-lto", "-ptx"};
     const uint8_t code[] = "LTO-IR";
-    const struct nvjitlink_input inputs[] = {{{code, sizeof code}, false},
-                                             {{code, sizeof code}, false}};
+    const struct lto_input inputs[] = {{{code, sizeof code}, false}, {{code, sizeof code}, false}};
     const char *build = getenv("BUILD");
     char path[4096];
-    struct nvjitlink_job job = {.library = path,
-                                .options = options,
-                                .option_count = 2,
-                                .inputs = inputs,
-                                .input_count = 2,
-                                .answer = file};
+    struct lto_job job = {.library = path,
+                          .options = options,
+                          .option_count = 2,
+                          .inputs = inputs,
+                          .input_count = 2,
+                          .answer = file};
 
     snprintf(path, sizeof path, "%s/%s", build ? build : "build", name);
     setenv("FAKE_PTX", "fixtures/fatbin/a.ptx", 1);
     setenv("FAKE_WAY", way, 1);
     ck_assert_int_eq(nvjitlink_run(&job), 0);
-    ck_assert(nvjitlink_read(file, &arena, &answer));
+    ck_assert(answer_read(file, &arena, &answer));
 }
 
 START_TEST(a_run_gives_the_librarys_ptx_and_log)
 {
     run_library("fake-nvjitlink.so", "");
-    ck_assert_int_eq(answer.step, NVJITLINK_DONE);
+    ck_assert_int_eq(answer.step, LTO_STEP_DONE);
     ck_assert_int_eq(answer.code, 0);
     ck_assert_uint_eq(answer.major, 12);
     ck_assert_uint_eq(answer.minor, 9);
@@ -135,12 +135,12 @@ START_TEST(each_step_that_fails_is_told)
 {
     static const struct {
         const char *way;
-        enum nvjitlink_step step;
+        enum lto_step step;
         int32_t code;
-    } rows[] = {{"create", NVJITLINK_CREATE, 1},
-                {"refuse", NVJITLINK_ADD, 14},
-                {"fail", NVJITLINK_COMPLETE, 5},
-                {"empty", NVJITLINK_PTX, 0}};
+    } rows[] = {{"create", LTO_STEP_CREATE, 1},
+                {"refuse", LTO_STEP_ADD, 14},
+                {"fail", LTO_STEP_COMPLETE, 5},
+                {"empty", LTO_STEP_PTX, 0}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ck_assert_int_eq(ftruncate(file, 0), 0);
@@ -149,7 +149,7 @@ START_TEST(each_step_that_fails_is_told)
         ck_assert_int_eq(answer.step, rows[i].step);
         ck_assert_int_eq(answer.code, rows[i].code);
         ck_assert_uint_eq(answer.ptx.size, 0);
-        ck_assert_uint_eq(answer.failed_input, rows[i].step >= NVJITLINK_COMPLETE);
+        ck_assert_uint_eq(answer.failed_input, rows[i].step >= LTO_STEP_COMPLETE);
     }
 }
 END_TEST
@@ -157,7 +157,7 @@ END_TEST
 START_TEST(a_library_without_the_functions_is_told)
 {
     run_library("sample-plugin.so", "");
-    ck_assert_int_eq(answer.step, NVJITLINK_LOAD);
+    ck_assert_int_eq(answer.step, LTO_STEP_LOAD);
     ck_assert_str_eq(answer.errors.data,
                      "it has neither '__nvJitLinkVersion_0_0' nor 'nvJitLinkVersion'");
 }

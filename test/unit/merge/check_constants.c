@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cubin/format.h"
-#include "input_fixture.h"
 #include "merge/merge.h"
+#include "input_fixture.h"
 #include "suite.h"
 
 #define FILES "fixtures/merge/constants-sm_80-"

@@ -461,6 +461,30 @@ START_TEST(sections_of_one_name_must_be_of_one_kind)
 }
 END_TEST
 
+/* What the driver provides has one size. */
+START_TEST(reserved_names_must_be_of_one_size)
+{
+    struct merge_request request = {.arch = {.sm = 90}, .version = "test"};
+    const struct cubin *list[2] = {&merged->inputs[0], &merged->inputs[1]};
+    struct cubin_symbol *table = NULL;
+
+    read_file("04_const-sm_90-a.o", &merged->files[0]);
+    read_file("04_const-sm_90-b.o", &merged->files[1]);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert(
+            cubin_read(&merged->inputs[i], i ? "b.o" : "a.o", buffer_bytes(&merged->files[i])));
+    for (size_t i = 1; i < merged->inputs[1].symbol_count; i++)
+        if (text_equal(merged->inputs[1].symbols[i].name, TEXT("__UFT")))
+            table = &merged->inputs[1].symbols[i];
+    ck_assert_ptr_nonnull(table);
+    table->size *= 2;
+    context_get()->sink = &merged->said;
+    ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
+    context_get()->sink = NULL;
+    expect_said("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
+}
+END_TEST
+
 /* Merges a fixture after overwriting `size` bytes at `offset` of one of its sections. */
 static void merge_damaged(const char *name, const char *section_name, size_t offset,
                           const void *bytes, size_t size)
@@ -576,6 +600,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, report_tells_what_a_kernel_needs);
     tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0, COUNT(refusals));
     tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
+    tcase_add_test(tests, reserved_names_must_be_of_one_size);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "options/consensus.h"
 #include "options/forward.h"
 #include "suite.h"

@@ -9,11 +9,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "pool/jobserver.h"
 #include "suite.h"
 
@@ -123,6 +124,26 @@ START_TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
 }
 END_TEST
 
+/* A client's own descriptors do not block, and no child has them. */
+static void expect_opened_anew(const struct jobserver_auth *auth, int count)
+{
+    bool was_open[256];
+    struct jobserver *jobserver;
+
+    for (int fd = 0; fd < 256; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+    jobserver = jobserver_open(auth);
+    for (int fd = 0; fd < 256; fd++) {
+        if (was_open[fd] || fcntl(fd, F_GETFD) < 0)
+            continue;
+        ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+        ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
+        count--;
+    }
+    ck_assert_int_eq(count, 0);
+    jobserver_close(jobserver);
+}
+
 START_TEST(the_inherited_pipe_keeps_its_flags)
 {
     struct jobserver_auth auth = make_pipe("a");
@@ -134,6 +155,7 @@ START_TEST(the_inherited_pipe_keeps_its_flags)
     jobserver_close(jobserver);
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFL), before);
     ck_assert_int_eq(fcntl(make_fds[0], F_GETFD), 0);
+    expect_opened_anew(&auth, 2);
 }
 END_TEST
 
@@ -192,6 +214,43 @@ START_TEST(a_token_that_cannot_be_written_back_is_an_error)
     ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_IO_ERROR); /* the first one sticks */
     ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_IO_ERROR);
+    close(wake);
+}
+END_TEST
+
+/* A client that reads from a pipe without writers. It keeps one itself on what it opens, so what it
+ * reads from is replaced behind its back: the lowest descriptor that was free. */
+static struct jobserver *open_ended(void)
+{
+    struct jobserver_auth auth = make_pipe("");
+    int ended[2], reader;
+    ck_assert_int_eq(pipe(ended), 0);
+    close(ended[1]);
+    reader = dup(ended[0]);
+    close(reader);
+    struct jobserver *jobserver = jobserver_open(&auth);
+    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
+    ck_assert_int_eq(fcntl(reader, F_GETFL) & O_ACCMODE, O_RDONLY);
+    ck_assert_int_eq(dup2(ended[0], reader), reader);
+    close(ended[0]);
+    return jobserver;
+}
+
+START_TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
+{
+    struct jobserver *jobserver = open_ended();
+    int wake = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    const struct itimerspec soon = {.it_value = {.tv_nsec = 10000000}};
+    ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_ACQUIRED);
+    /* Whoever is woken before the pipe was looked at tries again. */
+    while (jobserver_state(jobserver) == JOBSERVER_OK) {
+        ck_assert_int_eq(timerfd_settime(wake, 0, &soon, NULL), 0);
+        ck_assert_int_eq(jobserver_acquire(jobserver, wake), JOBSERVER_WOKEN);
+    }
+    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_SHORT_IO);
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_SHORT_IO);
+    ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_SHORT_IO); /* not BAD_RELEASE */
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_SHORT_IO);
     close(wake);
 }
 END_TEST
@@ -273,6 +332,7 @@ START_TEST(a_fifo_serves_both_ways)
     jobserver_close(jobserver);
     ck_assert_int_eq(read(fd, back, 2), 1);
     ck_assert_str_eq(back, "+");
+    expect_opened_anew(&auth, 1);
     unlink(path);
     close(fd);
     close(wake);
@@ -430,6 +490,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, only_one_client_at_a_time);
     tcase_add_test(cases, releasing_what_is_not_held_is_an_error);
     tcase_add_test(cases, a_token_that_cannot_be_written_back_is_an_error);
+    tcase_add_test(cases, the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays);
     tcase_add_test(cases, each_state_has_words_of_its_own);
     tcase_add_test(cases, waiting_ends_when_a_token_comes);
     tcase_add_test(cases, descriptors_that_make_did_not_hand_down_are_refused);

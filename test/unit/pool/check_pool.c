@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/context.h"
+#include "diag/diag.h"
+#include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "pool/pqueue.h"
 #include "suite.h"
@@ -17,6 +20,12 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument);
 int __real_pthread_cond_broadcast(pthread_cond_t *condition);
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __real_pthread_cond_signal(pthread_cond_t *condition);
+int __wrap_pthread_cond_signal(pthread_cond_t *condition);
 
 /* How many threads may still be made; negative = any number. The tests that need none to fail leave
  * it alone. */
@@ -131,25 +140,32 @@ static void append(void *argument)
     order[atomic_fetch_add(&order_count, 1)] = *(const char *)argument;
 }
 
+static bool submit(struct pool *pool, void (*run)(void *), void *argument, uint32_t priority)
+{
+    return pool_submit(pool, &(struct pool_task){run, argument, priority}, 1) == 1;
+}
+
+/* Submitted one by one while the worker is busy, or all at once to one that waits for them. */
 START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
 {
-    static const struct {
-        char letter;
-        uint32_t priority;
-    } tasks[] = {{'e', 1}, {'c', 5}, {'a', UINT32_MAX}, {'f', 1}, {'d', 5}, {'g', 0}, {'b', 9}};
+    char letters[] = "ecafdgb";
+    const struct pool_task tasks[] = {{append, &letters[0], 1},          {append, &letters[1], 5},
+                                      {append, &letters[2], UINT32_MAX}, {append, &letters[3], 1},
+                                      {append, &letters[4], 5},          {append, &letters[5], 0},
+                                      {append, &letters[6], 9}};
+    const size_t count = sizeof tasks / sizeof tasks[0];
     struct pool *pool = pool_create(1, 0);
 
     close_gate();
-    ck_assert(pool_submit(pool, wait_at_gate, NULL, UINT32_MAX));
+    ck_assert(submit(pool, wait_at_gate, NULL, UINT32_MAX));
     wait_for_inside(1);
-    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
-        char *letter = (char *)(uintptr_t)&tasks[i].letter;
-
-        ck_assert(pool_submit(pool, append, letter, tasks[i].priority));
-    }
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(pool_submit(pool, &tasks[i], 1), 1);
     open_gate();
     pool_wait(pool);
-    ck_assert_str_eq(order, "abcdefg");
+    ck_assert_uint_eq(pool_submit(pool, tasks, count), count);
+    pool_wait(pool);
+    ck_assert_str_eq(order, "abcdefgabcdefg");
     pool_destroy(pool);
 }
 END_TEST
@@ -167,7 +183,7 @@ START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
     pool_wait(pool);
     for (int round = 1; round <= 20; round++) {
         for (int i = 0; i < 50; i++)
-            ck_assert(pool_submit(pool, count_one, &done, (uint32_t)i));
+            ck_assert(submit(pool, count_one, &done, (uint32_t)i));
         pool_wait(pool);
         ck_assert_int_eq(done, round * 50);
     }
@@ -178,8 +194,24 @@ END_TEST
 /* Whether the next broadcast, by which pool_destroy tells its workers to end, opens the gate. */
 static bool broadcast_opens_gate;
 
+static atomic_int signals, broadcasts, joined;
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    atomic_fetch_add(&joined, 1);
+    return __real_pthread_join(thread, result);
+}
+
+int __wrap_pthread_cond_signal(pthread_cond_t *condition)
+{
+    atomic_fetch_add(&signals, 1);
+    return __real_pthread_cond_signal(condition);
+}
+
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
 {
+    if (condition != &gate.changed)
+        atomic_fetch_add(&broadcasts, 1);
     if (broadcast_opens_gate) {
         broadcast_opens_gate = false;
         open_gate();
@@ -187,13 +219,63 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
     return __real_pthread_cond_broadcast(condition);
 }
 
+/* Whether the owner's next wait, in pool_wait(), opens the gate. */
+static bool wait_opens_gate;
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    if (pool_worker() == 0 && wait_opens_gate) {
+        wait_opens_gate = false;
+        open_gate();
+    }
+    return __real_pthread_cond_wait(condition, mutex);
+}
+
+/* Nothing is queued any more, but something is run. */
+START_TEST(wait_waits_for_what_runs)
+{
+    struct pool *pool = pool_create(2, 0);
+
+    close_gate();
+    ck_assert(submit(pool, wait_at_gate, NULL, 0));
+    wait_for_inside(1);
+    wait_opens_gate = true;
+    pool_wait(pool);
+    ck_assert_int_eq(gate.outside, 1);
+    pool_destroy(pool);
+}
+END_TEST
+
+START_TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
+{
+    struct pool *pool = pool_create(2, 0);
+    struct pool_task tasks[] = {
+        {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}};
+
+    close_gate();
+    ck_assert_uint_eq(pool_submit(pool, tasks, 3), 3);
+    wait_for_inside(2);
+    ck_assert_int_eq(signals, 3);
+    open_gate();
+    pool_wait(pool);
+    ck_assert_int_eq(signals, 3 + 1);
+    ck_assert_int_eq(broadcasts, 0);
+    pool_destroy(pool);
+    ck_assert_int_eq(signals, 3 + 1 + 2);
+    ck_assert_int_eq(broadcasts, 1);
+    ck_assert_int_eq(joined, 2);
+}
+END_TEST
+
 START_TEST(no_function_is_no_task)
 {
     struct pool *pool = pool_create(1, 0);
     atomic_int done = 0;
 
-    ck_assert(!pool_submit(pool, NULL, &done, 1));
-    ck_assert(pool_submit(pool, count_one, &done, 1));
+    const struct pool_task tasks[] = {
+        {count_one, &done, 1}, {NULL, &done, 1}, {count_one, &done, 1}};
+
+    ck_assert_uint_eq(pool_submit(pool, tasks, 3), 1);
     pool_wait(pool);
     ck_assert_int_eq(done, 1);
     pool_destroy(pool);
@@ -206,11 +288,11 @@ START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
     atomic_int done = 0;
 
     close_gate();
-    ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
-    ck_assert(pool_submit(pool, wait_at_gate, NULL, 1));
+    ck_assert(submit(pool, wait_at_gate, NULL, 1));
+    ck_assert(submit(pool, wait_at_gate, NULL, 1));
     wait_for_inside(2);
     for (int i = 0; i < 100; i++)
-        ck_assert(pool_submit(pool, count_one, &done, 0));
+        ck_assert(submit(pool, count_one, &done, 0));
     ck_assert(!gate.is_open);
     broadcast_opens_gate = true;
     pool_destroy(pool);
@@ -239,7 +321,7 @@ START_TEST(with_fewer_threads_than_asked_it_goes_on)
     ck_assert_ptr_nonnull(pool);
     ck_assert_uint_eq(pool_thread_count(pool), 2);
     for (int i = 0; i < 100; i++)
-        ck_assert(pool_submit(pool, count_one, &done, 0));
+        ck_assert(submit(pool, count_one, &done, 0));
     pool_wait(pool);
     ck_assert_int_eq(done, 100);
     pool_destroy(pool);
@@ -251,6 +333,38 @@ START_TEST(without_any_thread_there_is_no_pool)
     threads_left = 0;
     ck_assert_ptr_null(pool_create(8, 0));
     threads_left = -1;
+}
+END_TEST
+
+/* Of three threads for three tasks, that many can be made. */
+START_TEST(threads_that_are_missing_are_warned_of_and_the_work_is_done)
+{
+    static const struct {
+        int made;
+        uint32_t used;
+        const char *said;
+    } rows[] = {{0, 1, "Unable to create thread pool: none of 3 threads could be started"},
+                {2, 2, "Only 2 of 3 threads could be started"},
+                {3, 3, NULL}};
+    atomic_int done = 0;
+    struct pool_task tasks[] = {
+        {count_one, &done, 0}, {count_one, &done, 0}, {count_one, &done, 0}};
+    const struct dispatch_request request = {
+        .tasks = tasks, .count = 3, .threads = 8, .jobserver = JOBSERVER_OFF};
+    struct diag_sink sink = {0};
+
+    context_get()->sink = &sink;
+    threads_left = rows[_i].made;
+    ck_assert_uint_eq(dispatch_run(&request), rows[_i].used);
+    threads_left = -1;
+    context_get()->sink = NULL;
+    ck_assert_int_eq(done, 3);
+    buffer_char(&sink.text, '\0');
+    if (rows[_i].said)
+        ck_assert_ptr_nonnull(strstr(sink.text.data, rows[_i].said));
+    else
+        ck_assert_str_eq(sink.text.data, "");
+    diag_sink_free(&sink);
 }
 END_TEST
 
@@ -270,7 +384,7 @@ START_TEST(workers_are_named_and_take_no_signals)
     char name[17] = "";
     sigset_t blocked;
 
-    ck_assert(pool_submit(pool, note_thread, name, 0));
+    ck_assert(submit(pool, note_thread, name, 0));
     pool_wait(pool);
     ck_assert_str_eq(name, "minilink-1");
     ck_assert_int_eq(name[16], 1);
@@ -309,7 +423,7 @@ START_TEST(workers_have_the_stack_that_is_asked_for)
     size_t size = 0;
 
     ck_assert_ptr_nonnull(pool);
-    ck_assert(pool_submit(pool, use_stack, &size, 0));
+    ck_assert(submit(pool, use_stack, &size, 0));
     pool_wait(pool);
     pool_destroy(pool);
     ck_assert_uint_ge(size, 300 * 1024); /* sanitizers add to it */
@@ -338,7 +452,7 @@ static void own_a_pool(void *argument)
     if (!pool)
         return;
     for (int i = 0; i < 20; i++)
-        pool_submit(pool, count_up, argument, 0);
+        submit(pool, count_up, argument, 0);
     pool_wait(pool);
     pool_destroy(pool);
 }
@@ -349,7 +463,7 @@ START_TEST(a_task_may_own_a_pool)
     int count = 0;
 
     for (int i = 0; i < 10; i++)
-        ck_assert(pool_submit(pool, own_a_pool, &count, 0));
+        ck_assert(submit(pool, own_a_pool, &count, 0));
     pool_wait(pool);
     pool_destroy(pool);
     ck_assert_int_eq(count, 200);
@@ -364,6 +478,8 @@ Suite *check_suite(void)
     tcase_set_timeout(cases, 600);
     tcase_add_test(cases, queue_gives_out_in_order_whatever_the_order_of_pushes);
     tcase_add_test(cases, queue_can_be_used_again_after_it_was_empty);
+    tcase_add_test(cases, wait_waits_for_what_runs);
+    tcase_add_test(cases, each_task_wakes_one_worker_and_the_last_one_wakes_the_owner);
     tcase_add_test(cases, no_function_is_no_task);
     tcase_add_test(cases, tasks_leave_by_priority_and_then_in_order_of_submission);
     tcase_add_test(cases, wait_returns_when_all_have_ended_and_may_be_repeated);
@@ -371,6 +487,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, destroy_of_an_unused_pool_and_of_none);
     tcase_add_test(cases, with_fewer_threads_than_asked_it_goes_on);
     tcase_add_test(cases, without_any_thread_there_is_no_pool);
+    tcase_add_loop_test(cases, threads_that_are_missing_are_warned_of_and_the_work_is_done, 0, 3);
     tcase_add_test(cases, workers_are_named_and_take_no_signals);
     tcase_add_test(cases, zero_threads_means_one);
     tcase_add_test(cases, workers_have_the_stack_that_is_asked_for);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "suite.h"
 
 #define ITEMS 1000u

@@ -2,11 +2,14 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
+#include "ptx/source_place.h"
 #include "ptx/types.h"
 #include "suite.h"
 
@@ -405,6 +408,34 @@ START_TEST(bad_initial_values_are_refused)
 }
 END_TEST
 
+/* The time that errors take must not grow with what stands in front of them. */
+START_TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
+{
+    static const char value[] = "\n.global .u32 a, b,\n  c = \n 1 +;";
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page + strlen(value), offset = 0;
+    char *text = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct ptx_module module;
+    struct initialiser result;
+    struct diag_place place, found;
+
+    ck_assert_ptr_ne(text, MAP_FAILED);
+    memset(text, '\n', page);
+    memcpy(text, HEADER, strlen(HEADER));
+    strcpy(text + page, value);
+    ck_assert(module_parse(&module, &arena, "a.ptx", (struct text){text, size}, &offset));
+    ck_assert_int_eq(mprotect(text, page, PROT_NONE), 0);
+    place = source_ptx_place(&module, &module.items[1], module.items[1].name.data);
+    found = diag_place_find(&place);
+    ck_assert_uint_eq(found.line, module.items[0].line);
+    ck_assert_uint_eq(found.column, strlen(".global .u32 a, b"));
+    ck_assert(!initialiser_decode(&result, &arena, &module, &module.items[2]));
+    buffer_char(&sink.text, '\0');
+    snprintf(text + page, page, "a.ptx:%u:5: ", module.items[0].line + 2);
+    ck_assert_msg(strstr(sink.text.data, text + page) != NULL, "%s", sink.text.data);
+    munmap(text, 2 * page);
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     Suite *all = suite_create("module");
@@ -423,6 +454,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, initial_values_become_bytes, 0, COUNT(value_cases));
     tcase_add_test(cases, addresses_become_references);
     tcase_add_loop_test(cases, bad_initial_values_are_refused, 0, COUNT(bad_value_cases));
+    tcase_add_test(cases, what_stands_in_front_of_an_item_is_not_read_for_its_errors);
     suite_add_tcase(all, cases);
     return all;
 }

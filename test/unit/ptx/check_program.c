@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/diag.h"
+#include "diag/diag.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 #include "ptx/types.h"

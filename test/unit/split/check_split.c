@@ -10,8 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/diag.h"
 #include "base/table.h"
+#include "diag/diag.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
@@ -589,6 +589,69 @@ START_TEST(small_programs_are_not_split_by_default)
 }
 END_TEST
 
+/* Kernels of 1 KiB each. */
+START_TEST(the_number_of_chunks_follows_from_the_size)
+{
+    static const struct {
+        unsigned kernels;
+        uint64_t minimum;
+        uint32_t wanted, chunks;
+    } rows[] = {
+        {31, 0, 128, 1},  {32, 0, 128, 2},  {63, 0, 128, 3},  {64, 0, 128, 4},
+        {399, 0, 128, 4}, {400, 0, 128, 5}, {575, 0, 128, 5}, {576, 0, 128, 6},
+        {400, 0, 3, 3},   {400, 0, 1, 1},   {31, 4096, 9, 7}, {32, 4096, 9, 8},
+        {32, 4096, 5, 5}, {7, 4096, 9, 1},  {8, 4096, 9, 2},  {3, 1, 128, 3},
+    };
+    struct program_request link = {.arch = {90, 0}};
+    struct split_request request = {
+        .wanted = rows[_i].wanted, .minimum_bytes = rows[_i].minimum, .arch = {90, 0}};
+    struct buffer text = {0};
+    struct program_source source;
+
+    buffer_string(&text, HEADER);
+    for (unsigned i = 0; i < rows[_i].kernels; i++)
+        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+    source = (struct program_source){"a", buffer_view(&text)};
+    ck_assert(program_link(&program, &source, 1, &link));
+    ck_assert(split_program(&chunks, &program, &request));
+    ck_assert_uint_eq(chunks.list[0].weight, 1024u * chunks.list[0].function_count);
+    ck_assert_uint_eq(chunks.count, rows[_i].chunks);
+    release();
+    buffer_free(&text);
+}
+END_TEST
+
+START_TEST(why_there_is_one_chunk_is_said)
+{
+    static const struct {
+        const char *text;
+        uint32_t wanted;
+        const char *reason;
+    } rows[] = {
+        {".visible .global .b32 v;", 4, "it has no function"},
+        {".visible .entry k() { ret; }", 4, "it has only one function"},
+        {".func f() { ret; }\n.visible .entry k() { call f, (); ret; }", 4,
+         "its functions belong together"},
+        {".visible .entry k() { ret; }\n.visible .entry l() { ret; }", 1,
+         "one chunk was asked for"},
+        {".visible .entry k() { ret; }\n.visible .entry l() { ret; }", 2, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+
+        snprintf(text, sizeof text, HEADER "%s", rows[i].text);
+        split_text(text, rows[i].wanted);
+        ck_assert_uint_eq(chunks.count, rows[i].reason ? 1 : 2);
+        if (rows[i].reason)
+            ck_assert_str_eq(chunks.single_reason, rows[i].reason);
+        else
+            ck_assert_ptr_null(chunks.single_reason);
+        release();
+    }
+}
+END_TEST
+
 START_TEST(loads_are_even)
 {
     char *text = replication_text(32);
@@ -728,6 +791,8 @@ Suite *check_suite(void)
     tcase_add_test(tests, symbols_carry_what_the_merger_restores);
     tcase_add_test(tests, small_internal_callees_are_replicated);
     tcase_add_test(tests, small_programs_are_not_split_by_default);
+    tcase_add_loop_test(tests, the_number_of_chunks_follows_from_the_size, 0, 16);
+    tcase_add_test(tests, why_there_is_one_chunk_is_said);
     tcase_add_test(tests, loads_are_even);
     tcase_add_test(tests, the_same_program_gives_the_same_chunks);
     tcase_add_test(tests, modules_with_debug_sections_stay_whole);

@@ -1,0 +1,140 @@
+/* dump_modules.c: who registers whose device code, as the host's linker will find it.
+ *
+ * An object with relocatable device code calls __cudaRegisterLinkedBinary<module id>; the object
+ * that nvcc makes of a device link defines that for each object that was linked (measured on nvcc
+ * 13.0). One that no device link knows leaves the symbol undefined. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "dump.h"
+#include "input/archive.h"
+#include "input/hostobj.h"
+
+#define PREFIX TEXT("__cudaRegisterLinkedBinary")
+
+struct module {
+    struct text id;
+    const char *object;
+    bool is_registered; /* here; else it is wanted */
+};
+
+struct collection {
+    struct arena arena;
+    struct module *list;
+    size_t count, capacity;
+    const char *file, *object;
+    struct bytes symbols; /* of the object at hand */
+};
+
+static bool take_symbols(void *argument, const char *section, struct bytes data)
+{
+    (void)section;
+    ((struct collection *)argument)->symbols = data;
+    return true;
+}
+
+static bool take_names(void *argument, const char *section, struct bytes names)
+{
+    struct collection *all = argument;
+    Elf64_Sym symbol;
+
+    (void)section;
+    for (size_t at = 0; all->symbols.size - at >= sizeof symbol; at += sizeof symbol) {
+        struct text name;
+
+        memcpy(&symbol, all->symbols.data + at, sizeof symbol);
+        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= names.size)
+            continue;
+        name.data = (const char *)names.data + symbol.st_name;
+        name.size = strnlen(name.data, names.size - symbol.st_name);
+        if (!text_starts(name, PREFIX) || name.size == PREFIX.size)
+            continue;
+        ARRAY_PUSH(all->list, all->count, all->capacity) =
+            (struct module){{name.data + PREFIX.size, name.size - PREFIX.size},
+                            all->object,
+                            symbol.st_shndx != SHN_UNDEF};
+    }
+    return true;
+}
+
+static bool collect_object(struct collection *all, struct bytes data)
+{
+    all->symbols = (struct bytes){0};
+    return hostobj_walk_named(all->object, data, ".symtab", take_symbols, all) &&
+           hostobj_walk_named(all->object, data, ".strtab", take_names, all);
+}
+
+static bool collect_member(void *argument, struct text name, struct bytes data)
+{
+    struct collection *all = argument;
+
+    all->object = arena_printf(&all->arena, "%s(%.*s)", all->file, TEXT_ARG(name));
+    return file_classify(data) != FILE_HOST_OBJECT || collect_object(all, data);
+}
+
+static bool collect(struct collection *all, const struct inputs *inputs)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct input_file *file = &inputs->files[i];
+
+        all->file = all->object = file->path;
+        if (file->kind == FILE_ARCHIVE)
+            ok &= archive_walk(file->path, file->data, collect_member, all);
+        else if (file->kind == FILE_HOST_OBJECT || file->kind == FILE_SHARED_OBJECT)
+            ok &= collect_object(all, file->data);
+    }
+    return ok;
+}
+
+static void free_collection(void *argument)
+{
+    struct collection *all = argument;
+
+    free(all->list);
+    arena_free(&all->arena);
+}
+
+static void print_modules(const struct dump *dump, const struct collection *all,
+                          struct table *registered)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->list[i].is_registered)
+            table_add(registered, all->list[i].id, (uint32_t)i);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct module *module = &all->list[i];
+        uint32_t by = table_find(registered, module->id);
+
+        dump_print(dump, "%s %s %.*s", module->object,
+                   module->is_registered ? "registers" : "wants", TEXT_ARG(module->id));
+        if (!module->is_registered && by == TABLE_NONE)
+            dump_print(dump, ": MISSING: none of these files registers it");
+        else if (!module->is_registered)
+            dump_print(dump, ", which %s registers", all->list[by].object);
+        else if (by != i)
+            dump_print(dump, ": TWICE: %s does so, too", all->list[by].object);
+        dump_print(dump, "\n");
+    }
+}
+
+bool dump_modules(const struct dump *dump, const struct inputs *inputs)
+{
+    struct collection all = {0};
+    struct table registered = {0};
+    struct context_cleanup cleanups[2];
+    bool ok;
+
+    context_defer(&cleanups[0], free_collection, &all);
+    context_defer(&cleanups[1], table_cleanup, &registered);
+    ok = collect(&all, inputs);
+    print_modules(dump, &all, &registered);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+    return ok;
+}

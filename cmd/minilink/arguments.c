@@ -1,0 +1,171 @@
+/* arguments.c: getopt finds options, their values and operands; the option table says which options
+ * there are.
+ *
+ * getopt is told long names only, the letters among them. Before it sees an option, its name is
+ * looked up: getopt takes what begins a single name for that name, and nvlink does not. A letter
+ * with its value joined is written apart, "-l=NAME", since "-library" would be the name of an
+ * option, and "-outer" begin one. */
+#include "arguments.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "command/apply_option.h"
+#include "command/lookup.h"
+#include "command/option_table.h"
+#include "command/reporting.h"
+#include "command/response_file.h"
+#include "diag/diag.h"
+
+/* getopt's code of an operand in its place is 1; those of rows begin here. */
+#define FIRST_ROW 256
+
+struct reader {
+    struct options *options;
+    const struct option *list; /* for getopt */
+    unsigned depth;            /* of nested files that -optf names */
+};
+
+/* Each row under its one or two names; ends with an empty one. */
+static const struct option *make_list(struct arena *arena)
+{
+    struct option *list = arena_zalloc(arena, 2 * option_table_size + 1, sizeof *list);
+    size_t count = 0;
+
+    for (size_t i = 0; i < option_table_size; i++) {
+        const struct option_row *row = &option_table[i];
+        struct option option = {.name = row->name, .val = FIRST_ROW + (int)i};
+
+        option.has_arg = option_takes_argument(row) ? required_argument
+                         : row->argument            ? optional_argument
+                                                    : no_argument;
+        list[count++] = option;
+        option.name = row->short_name;
+        if (option.name)
+            list[count++] = option;
+    }
+    return list;
+}
+
+/* Looks at the word that getopt comes to next: "--", an operand, or an option that the table has.
+ */
+static bool prepare(struct reader *reader, char **word)
+{
+    const struct option_row *row;
+    const char *value;
+
+    if ((*word)[0] != '-' || (*word)[1] == '\0' || strcmp(*word, "--") == 0)
+        return true;
+    row = option_table_find(*word, &value);
+    if (!row)
+        return lookup_unknown(*word);
+    if (value == *word + 2)
+        *word = arena_printf(&reader->options->arena, "-%c=%s", (*word)[1], value);
+    return true;
+}
+
+static bool read_words(struct reader *reader, const struct response_file *words);
+
+/* getopt begins at the second word. */
+static void begin_words(struct response_file *words)
+{
+    static char program[] = "minilink";
+
+    ARRAY_PUSH(words->list, words->count, words->capacity) = program;
+}
+
+/* -optf FILE,...: its words take the option's place. */
+static bool read_files(struct reader *reader, const char *list)
+{
+    struct options *options = reader->options;
+
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        const char *path = arena_string(&options->arena, (struct text){list, length});
+        struct response_file words = {.depth = reader->depth, .total = &options->response};
+        struct context_cleanup cleanup;
+        bool ok;
+
+        context_defer(&cleanup, response_file_cleanup, &words);
+        begin_words(&words);
+        ok = response_file_add_file(&words, &options->arena, path);
+        reader->depth++;
+        ok = ok && read_words(reader, &words);
+        reader->depth--;
+        context_clean(&cleanup);
+        if (!ok)
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+/* What getopt has made of `word`, unless it is -optf. */
+static bool take_code(struct reader *reader, int code, const char *word)
+{
+    if (code == '?') /* the name is known: there is a value, and it takes none */
+        return lookup_unwanted(word);
+    if (code == ':')
+        return lookup_missing(word, &option_table[optopt - FIRST_ROW]);
+    if (code == 1) {
+        apply_option_operand(reader->options, optarg, false);
+        return true;
+    }
+    return options_add(reader->options, &option_table[code - FIRST_ROW], optarg);
+}
+
+static bool is_of_files(int code)
+{
+    return code >= FIRST_ROW && option_table[code - FIRST_ROW].effect.kind == OPTION_FILES;
+}
+
+/* "-" in front: operands come in their place; ":": getopt prints nothing. It keeps one place only,
+ * so that it is begun anew for the words of a file, and then for what stands behind the option. */
+static bool read_words(struct reader *reader, const struct response_file *words)
+{
+    char **list = words->list;
+    int count = (int)words->count, code;
+
+    for (optind = 0;;) {
+        char **word = &list[optind ? optind : 1];
+
+        if (word < list + count && !prepare(reader, word))
+            return false;
+        code = getopt_long_only(count, list, "-:", reader->list, NULL);
+        if (code == -1)
+            break;
+        if (is_of_files(code)) {
+            list += optind - 1;
+            count -= optind - 1;
+            if (!read_files(reader, optarg))
+                return false;
+            optind = 0;
+        } else if (!take_code(reader, code, *word)) {
+            return false;
+        }
+    }
+    while (optind < count)
+        apply_option_operand(reader->options, list[optind++], false);
+    return true;
+}
+
+bool arguments_read(struct options *options, const void *argument)
+{
+    const struct arguments *arguments = argument;
+    size_t count = arguments->argc > 1 ? (size_t)arguments->argc - 1 : 0;
+    struct reader reader = {options, make_list(&options->arena), 0};
+    struct response_file words = {.total = &options->response};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, response_file_cleanup, &words);
+    reporting_begin((const char *const *)arguments->argv + 1, count, options->color);
+    opterr = 0;
+    begin_words(&words);
+    ok = response_file_add(&words, &options->arena, arguments->argv + 1, count) &&
+         read_words(&reader, &words);
+    context_clean(&cleanup);
+    return ok;
+}

@@ -1,0 +1,21 @@
+/* arguments.h: the words of the command line, by getopt_long_only. */
+#ifndef MINILINK_ARGUMENTS_H
+#define MINILINK_ARGUMENTS_H
+
+#include <stdbool.h>
+
+#include "command/options.h"
+
+/* As main() has them. */
+struct arguments {
+    int argc;
+    char *const *argv;
+};
+
+/* Adds the words of `arguments`, a struct arguments, to `options`, in their order: options as the
+ * option table has them, operands, and the words of response files (@FILE, -optf FILE) in their
+ * place. Operands are all words behind one that is "--". False when one is wrong, which has been
+ * reported in nvlink's words. A handle_reader; not for several threads, as getopt is none. */
+bool arguments_read(struct options *options, const void *arguments);
+
+#endif

@@ -1,0 +1,127 @@
+/* chunk_cache.c: a chunk's key, and its cubin and log as the parts of an entry. */
+#include "assemble/chunk_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble/remote_command.h"
+#include "base/clock.h"
+#include "base/context.h"
+
+enum { PART_CUBIN, PART_LOG };
+
+struct cache_key chunk_cache_request(const struct assemble_request *request)
+{
+    char arch[ARCH_NAME_SIZE];
+    struct key key;
+
+    key_begin(&key, "assembling");
+    key_key(&key, &request->identity);
+    key_string(&key, arch_name(request->arch, arch));
+    key_number(&key, assemble_told_mode(request->mode));
+    key_number(&key, request->debug);
+    key_number(&key, request->line_info);
+    key_number(&key, request->maxrregcount);
+    key_strings(&key, request->options);
+    if (request->distribution &&
+        !remote_command_reports(request->distribution, request->opened->ptxas.path != NULL))
+        distribute_add_to_key(&key, request->distribution);
+    return key_end(&key);
+}
+
+static void *copy_part(struct bytes part)
+{
+    char *copy = malloc(part.size + 1);
+
+    if (!copy)
+        return NULL;
+    if (part.size)
+        memcpy(copy, part.data, part.size);
+    copy[part.size] = '\0';
+    return copy;
+}
+
+/* Each buffer is freed alone, by whoever has the output. */
+static bool take(struct chunk_output *output, const struct cache_value *value)
+{
+    const struct bytes *log = &value->parts[PART_LOG];
+
+    output->cubin_size = value->parts[PART_CUBIN].size;
+    output->cubin = copy_part(value->parts[PART_CUBIN]);
+    output->log = log->size ? copy_part(*log) : NULL;
+    output->is_found = output->cubin && output->cubin_size && (output->log || !log->size);
+    if (output->is_found)
+        return true;
+    free(output->cubin);
+    free(output->log);
+    output->cubin = output->log = NULL;
+    return false;
+}
+
+bool chunk_cache_find(struct cache *cache, const struct cache_key *request, const char *ptx,
+                      struct chunk_output *output)
+{
+    uint64_t start = clock_now();
+    struct cache_value value;
+    struct key key;
+
+    if (!cache)
+        return false;
+    key_begin(&key, "chunk");
+    key_key(&key, request);
+    key_text(&key, (struct text){ptx, output->ptx_size});
+    output->key = key_end(&key);
+    if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
+        return false;
+    take(output, &value);
+    cache_value_free(&value);
+    output->nanoseconds = clock_now() - start;
+    return output->is_found;
+}
+
+/* A log without the chunk's name in front of its lines, which is another in another link;
+ * malloc'ed. NULL when that cannot be, or when the name stands elsewhere too. */
+static char *make_neutral(const char *log, const char *name)
+{
+    size_t name_size = strlen(name);
+    char *copy = malloc(strlen(log) + 1), *to = copy;
+
+    if (!copy)
+        return NULL;
+    while (*log) {
+        size_t size = strcspn(log, "\n");
+
+        size += log[size] == '\n';
+        if (size > name_size && memcmp(log, name, name_size) == 0 && log[name_size] == ':') {
+            log += name_size + 1;
+            size -= name_size + 1;
+        }
+        memcpy(to, log, size);
+        to += size;
+        log += size;
+    }
+    *to = '\0';
+    if (!strstr(copy, name))
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
+{
+    struct cache_value value = {.parts[PART_CUBIN] = {output->cubin, output->cubin_size},
+                                .nanoseconds = output->nanoseconds};
+    char name[WORKITEM_NAME_SIZE], *log = NULL;
+
+    /* What the thread itself has reported is in the form that this link wants. */
+    if (!cache || !output->cubin || output->sink.text.size)
+        return;
+    if (output->log) {
+        log = make_neutral(output->log, workitem_name(output->index, name));
+        if (!log)
+            return;
+        value.parts[PART_LOG] = (struct bytes){(const uint8_t *)log, strlen(log)};
+    }
+    cache_store(cache, CACHE_CHUNK, &output->key, &value);
+    free(log);
+}

@@ -1,0 +1,189 @@
+/* log_replay.c: log lines to messages, with lines of the chunk mapped back by chunk_origin(), and
+ * names that only chunks have by chunk_own_name(). */
+#include "assemble/log_replay.h"
+
+#include <string.h>
+
+#include "assemble/workitem.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/context.h"
+#include "diag/log_line.h"
+#include "ptx/lexer.h"
+
+/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. A log that was
+ * written elsewhere knows nothing of the chunk's number ("chunk:12:5: error: text"). */
+static struct text drop_name(struct text line, const char *chunk)
+{
+    struct text rest = line;
+    struct log_line message;
+    const char *colon;
+
+    if (text_skip(&rest, text_of(chunk)) && text_skip(&rest, TEXT(":")))
+        return rest;
+    rest = line;
+    if (text_skip(&rest, TEXT("chunk:")))
+        return rest;
+    colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
+    if (!colon || (line.data[0] >= '0' && line.data[0] <= '9') ||
+        memchr(line.data, ' ', (size_t)(colon - line.data)))
+        return line;
+    rest = text_drop(line, (size_t)(colon - line.data) + 2);
+    return log_line_parse_severity(line, &message) || !log_line_parse_severity(rest, &message)
+               ? line
+               : rest;
+}
+
+static bool next_line(const char **log, struct text *line)
+{
+    size_t size = strcspn(*log, "\n");
+
+    if (**log == '\0')
+        return false;
+    *line = (struct text){*log, size};
+    *log += size + ((*log)[size] == '\n');
+    if (line->size > 0 && line->data[line->size - 1] == '\r')
+        line->size--;
+    return true;
+}
+
+static bool is_blank(struct text line)
+{
+    return text_drop_blanks(line).size == 0;
+}
+
+/* The lines with four blanks that follow a message of the built-in assembler: the first is the
+ * source line; the caret is drawn anew, since the place in front of it changes. */
+static struct text take_source_line(const char **log)
+{
+    struct text source = {0}, line;
+    const char *cursor = *log;
+
+    while (next_line(&cursor, &line) && text_starts(line, TEXT("    "))) {
+        if (!source.data)
+            source = text_drop(line, 4);
+        *log = cursor;
+    }
+    return source;
+}
+
+/* Reports a text with the names that symbols have of their own. */
+static void report_at(enum diag_severity severity, const struct diag_place *place,
+                      const struct chunks *chunks, struct text text)
+{
+    struct buffer own = {0};
+    struct context_cleanup cleanup;
+
+    if (chunks->changed.count == 0) {
+        diag_at(severity, place, "%.*s", TEXT_ARG(text));
+        return;
+    }
+    context_defer(&cleanup, buffer_cleanup, &own);
+    for (size_t at = 0; at < text.size;) {
+        size_t end = at;
+
+        while (end < text.size && lexer_continues[(unsigned char)text.data[end]])
+            end++;
+        if (end == at)
+            buffer_char(&own, text.data[end++]);
+        else
+            buffer_text(&own, chunk_own_name(chunks, (struct text){text.data + at, end - at}));
+        at = end;
+    }
+    diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
+    context_clean(&cleanup);
+}
+
+static void report(const struct chunks *chunks, enum diag_severity severity, struct text text)
+{
+    const struct diag_place nowhere = {0};
+
+    report_at(severity, &nowhere, chunks, text);
+}
+
+/* With the members that it has functions of. */
+static const char *name_of(const struct chunks *chunks, const struct chunk *chunk,
+                           struct arena *arena)
+{
+    return chunk_names(chunks, arena)[chunk->index];
+}
+
+static void report_at_line(const struct chunks *chunks, const struct chunk *chunk,
+                           const struct log_line *message, struct text source_line)
+{
+    struct diag_place place = {
+        .line = message->line, .column = message->column, .source_line = source_line};
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    const char *member;
+    uint32_t member_line;
+
+    if (chunk_origin(chunks, chunk, message->line, &member, &member_line)) {
+        place.file = member;
+        place.line = member_line;
+    }
+    context_defer(&cleanup, arena_cleanup, &arena);
+    if (!place.file)
+        place.file = name_of(chunks, chunk, &arena);
+    report_at(message->severity, &place, chunks, message->text);
+    context_clean(&cleanup);
+}
+
+/* A line in no known form is about the chunk. */
+static void report_line(const struct chunks *chunks, const struct chunk *chunk,
+                        enum diag_severity severity, struct text line)
+{
+    struct diag_place place = {0};
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    place.file = name_of(chunks, chunk, &arena);
+    report_at(severity, &place, chunks, line);
+    context_clean(&cleanup);
+}
+
+/* What ptxas says at the end of all errors. */
+static bool is_echo(struct text text)
+{
+    return !context_get()->verbose && text_equal(text, TEXT("Ptx assembly aborted due to errors"));
+}
+
+void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
+                bool failed)
+{
+    char name[WORKITEM_NAME_SIZE];
+    const char *own = workitem_name(chunk->index, name);
+    const uint64_t errors = diag_error_count();
+    bool has_message = false; /* an indented line may follow */
+    bool was_known = false;
+    struct log_line message;
+    struct text line;
+
+    while (log && next_line(&log, &line)) {
+        if (is_blank(line))
+            continue;
+        if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
+            report(chunks, DIAG_NOTE, text_drop_blanks(line));
+            continue;
+        }
+        if (!log_line_parse(drop_name(line, own), &message)) {
+            /* Lines in no known form that follow each other are one message. */
+            if (has_message && !was_known)
+                report(chunks, DIAG_NOTE, line);
+            else
+                report_line(chunks, chunk, failed ? DIAG_ERROR : DIAG_INFO, line);
+            was_known = false;
+        } else if (is_echo(message.text) && diag_error_count() > errors) {
+            continue;
+        } else {
+            was_known = true;
+            if (message.line > 0)
+                report_at_line(chunks, chunk, &message,
+                               message.column > 0 ? take_source_line(&log) : (struct text){0});
+            else
+                report(chunks, message.severity, message.text);
+        }
+        has_message = true;
+    }
+}

@@ -1,0 +1,394 @@
+/* ptxas_run.c: one run of ptxas, with `-c` but for whole programs, its input and its output in
+ * memory.
+ *
+ * Measured on ptxas 13.0: it opens its input three times and reads it from the start each time, and
+ * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no file
+ * beside it; so /dev/fd/N of a memfd serves for both, the bytes are those of a file, and the name
+ * shows only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any
+ * error.
+ *
+ * With a launcher both are files. Those that keep what was made before, as sccache does, hash the
+ * contents of the input and all words but its name and what stands behind -o; it must be the third
+ * word from the end (sccache 0.8 to 0.10, by their source). */
+#include "assemble/ptxas.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assemble/ptxas_ahead.h"
+#include "base/context.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+#include "pool/child_tokens.h"
+
+/* Most bytes of messages that are kept of one chunk. */
+#define LOG_LIMIT (1u << 20)
+
+/* Largest cubin that is taken over; a real one is a few MiB. */
+#define CUBIN_LIMIT ((off_t)2 << 30)
+
+/* One run, and what must be let go of behind it. */
+struct run {
+    struct ptxas *ptxas;
+    const struct minilink_job *job;
+    struct minilink_result *result;
+    struct arena arena;
+    const struct child_tokens *tokens;    /* for its threads; NULL = they are not counted */
+    int input, output;                    /* in memory; -1 = none */
+    const char *input_path, *output_path; /* what ptxas is told */
+    const char *input_file, *output_file; /* real files, to be removed; NULL = none */
+};
+
+static size_t count_words(const char *const *words)
+{
+    size_t count = 0;
+
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
+{
+    size_t given = count_words(job->options), n = 0;
+    const char **words = arena_alloc(arena, given + 7, sizeof *words);
+
+    if (job->mode != MINILINK_MODE_WHOLE)
+        words[n++] = "-c";
+    words[n++] = arena_printf(arena, "-arch=%s", job->arch);
+    words[n++] = "-m64";
+    if (job->debug)
+        words[n++] = "-g";
+    if (job->line_info)
+        words[n++] = "-lineinfo";
+    if (job->maxrregcount)
+        words[n++] = arena_printf(arena, "-maxrregcount=%u", job->maxrregcount);
+    for (size_t i = 0; i < given; i++)
+        words[n++] = job->options[i];
+    words[n] = NULL;
+    return words;
+}
+
+const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
+                           const struct minilink_job *job, size_t *count)
+{
+    const char **options = ptxas_options(arena, job);
+    size_t launcher = count_words((const char *const *)ptxas->launcher), n = 0;
+    const char **argv = arena_alloc(arena, launcher + count_words(options) + 6, sizeof *argv);
+
+    for (size_t i = 0; i < launcher; i++)
+        argv[n++] = ptxas->launcher[i];
+    argv[n++] = ptxas->path;
+    for (size_t i = 0; options[i]; i++)
+        argv[n++] = options[i];
+    argv[n] = NULL;
+    *count = n;
+    return argv;
+}
+
+static const char *const *make_command(struct run *run)
+{
+    size_t n;
+    const char **argv = ptxas_command(&run->arena, run->ptxas, run->job, &n);
+
+    if (run->tokens)
+        argv[n++] = "--jobserver";
+    argv[n++] = run->input_path;
+    argv[n++] = "-o";
+    argv[n++] = run->output_path;
+    argv[n] = NULL;
+    return argv;
+}
+
+/* Appends a line in ptxas's own form to the log. Without memory for it the log stays as it is. */
+static void append_log(char **log, const char *severity, const char *text)
+{
+    size_t size = *log ? strlen(*log) : 0;
+    bool needs_newline = size > 0 && (*log)[size - 1] != '\n';
+    char *grown = realloc(*log, size + strlen(severity) + strlen(text) + 16);
+
+    if (!grown)
+        return;
+    sprintf(grown + size, "%sptxas %s: %s\n", needs_newline ? "\n" : "", severity, text);
+    *log = grown;
+}
+
+static int fail(const struct run *run, const char *what)
+{
+    char text[256];
+
+    if (errno == ENOMEM || (errno == ENOSPC && !run->output_file)) /* of a memory file */
+        return MINILINK_NO_MEMORY;
+    snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
+    append_log(&run->result->log, "fatal   ", text);
+    return MINILINK_ENVIRONMENT;
+}
+
+/* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
+static int take_cubin(const struct run *run)
+{
+    struct minilink_result *result = run->result;
+    struct stat status;
+    Elf64_Ehdr header;
+
+    if (fstat(run->output, &status))
+        return fail(run, "Could not read the output of ptxas");
+    if (status.st_size < (off_t)sizeof header || status.st_size > CUBIN_LIMIT) {
+        append_log(&result->log, "fatal   ", "no cubin was written");
+        return MINILINK_FAILED;
+    }
+    result->cubin = malloc((size_t)status.st_size);
+    if (!result->cubin)
+        return MINILINK_NO_MEMORY;
+    result->cubin_size = (size_t)status.st_size;
+    if (!descriptor_read(run->output, result->cubin, result->cubin_size, 0))
+        return fail(run, "Could not read the output of ptxas");
+    memcpy(&header, result->cubin, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+        (header.e_type == ET_REL ||
+         (run->job->mode == MINILINK_MODE_WHOLE && header.e_type == ET_EXEC)))
+        return MINILINK_OK;
+    return MINILINK_NOT_RELOCATABLE;
+}
+
+/* Who it was: a launcher hides what becomes of ptxas. */
+static void log_end(struct run *run, const char *end)
+{
+    const struct ptxas *ptxas = run->ptxas;
+    const char *text =
+        ptxas->launcher
+            ? arena_printf(&run->arena, "'%s' (--assembler-launcher), which is to run '%s', %s",
+                           ptxas->launcher[0], ptxas->path, end)
+            : arena_printf(&run->arena, "'%s' %s", ptxas->path, end);
+
+    append_log(&run->result->log, "fatal   ", text);
+}
+
+/* True when it could not start, or may not write as much as it has to. */
+static bool is_environment(const struct exec_result *ended)
+{
+    return ended->end == EXEC_NOT_STARTED ||
+           (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
+}
+
+/* Whether it is ptxas that failed: it says what is wrong in its own form, or tells its version. The
+ * reason why it does not takes the place of what was printed. */
+static bool is_ptxas(struct run *run, const struct exec_result *ended)
+{
+    struct minilink_result *result = run->result;
+    char why[PATH_MAX + 256], *version;
+
+    if (run->ptxas->version || ended->end == EXEC_TIMED_OUT) /* nor would it answer */
+        return true;
+    if (ended->output &&
+        (strncmp(ended->output, "ptxas ", 6) == 0 || strstr(ended->output, "\nptxas ")))
+        return true;
+    version = ptxas_ask_version(run->ptxas, why, sizeof why);
+    if (version) {
+        free(version);
+        return true;
+    }
+    free(result->log);
+    result->log = NULL;
+    append_log(&result->log, "fatal   ", why);
+    return false;
+}
+
+static int call(struct run *run)
+{
+    const struct child_tokens *tokens = run->tokens;
+    const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
+                        tokens ? tokens->fds[1] : -1};
+    const char *const *argv = make_command(run);
+    const struct exec_request request = {.argv = argv,
+                                         .pass = pass,
+                                         .pass_count = run->input_file ? 0
+                                                       : tokens        ? 4
+                                                                       : 2,
+                                         .variable = tokens ? tokens->flags : NULL,
+                                         .output_limit = LOG_LIMIT,
+                                         .timeout = run->ptxas->timeout,
+                                         .cancelled = run->job->cancelled};
+    struct minilink_result *result = run->result;
+    struct exec_result ended;
+    char end[128];
+
+    if (run->input_file || tokens ||
+        !ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, &request, &ended))
+        exec_run(&request, &ended);
+    result->log = ended.output;
+    if (ended.output_cut)
+        append_log(&result->log, "warning ", "there were more messages than are shown");
+    if (ended.end == EXEC_CANCELLED)
+        return MINILINK_CANCELLED;
+    if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
+        return MINILINK_NO_MEMORY;
+    if (ptxas_describe_end(&ended, end, sizeof end)) {
+        if (!is_ptxas(run, &ended))
+            return MINILINK_ENVIRONMENT;
+        /* With its usual status it has said itself what is wrong. */
+        if (ended.end != EXEC_EXITED || ended.output_size == 0)
+            log_end(run, end);
+        return is_environment(&ended)     ? MINILINK_ENVIRONMENT
+               : ended.end == EXEC_EXITED ? MINILINK_FAILED
+                                          : MINILINK_INTERNAL;
+    }
+    if (run->output_file)
+        run->output = open(run->output_file, O_RDONLY | O_CLOEXEC);
+    if (run->output < 0) {
+        append_log(&result->log, "fatal   ", "no cubin was written");
+        return MINILINK_FAILED;
+    }
+    return take_cubin(run);
+}
+
+/* Files that are in memory only. False with errno when they cannot be made. */
+static bool make_memory(struct run *run)
+{
+    run->input = exec_memory_file("minilink-ptx");
+    run->output = exec_memory_file("minilink-cubin");
+    if (run->input < 0 || run->output < 0)
+        return false;
+    run->input_path = arena_printf(&run->arena, "/dev/fd/%d", run->input);
+    run->output_path = arena_printf(&run->arena, "/dev/fd/%d", run->output);
+    return true;
+}
+
+/* Files in the private folder, called as the chunk is. False with errno when they cannot be made.
+ */
+static bool make_files(struct run *run)
+{
+    char *name = arena_string(&run->arena, text_of(run->job->name));
+    const char *folder = run->ptxas->folder.path;
+
+    for (char *c = name; *c; c++)
+        if (*c == ' ' || *c == '/')
+            *c = '-';
+    run->input_path = arena_printf(&run->arena, "%s/%s.ptx", folder, name);
+    run->output_path = arena_printf(&run->arena, "%s/%s.cubin", folder, name);
+    run->input = open(run->input_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (run->input < 0)
+        return false;
+    run->input_file = run->input_path;
+    run->output_file = run->output_path;
+    return true;
+}
+
+/* A file that others read is closed before they do: of one that is open for writing nobody can say
+ * that it is whole. */
+static bool close_input(struct run *run)
+{
+    int input = run->input;
+
+    if (!run->input_file)
+        return true;
+    run->input = -1;
+    return close(input) == 0;
+}
+
+static void let_go(void *argument)
+{
+    struct run *run = argument;
+
+    if (run->input >= 0)
+        close(run->input);
+    if (run->output >= 0)
+        close(run->output);
+    if (run->input_file)
+        unlink(run->input_file);
+    if (run->output_file)
+        unlink(run->output_file);
+    arena_free(&run->arena);
+}
+
+/* Who is launched may run ptxas elsewhere, or take its words for a key: it is handed no descriptor,
+ * and its threads are not counted. */
+static bool has_tokens(struct run *run)
+{
+    if (run->ptxas->launcher || child_tokens_threads(run->job->options) == 1)
+        return true;
+    run->tokens = child_tokens_get();
+    errno = run->tokens ? run->tokens->error : 0;
+    return errno == 0;
+}
+
+static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
+                    struct minilink_result *result)
+{
+    struct run run = {.ptxas = ptxas, .job = job, .result = result, .input = -1, .output = -1};
+    struct context_cleanup cleanup;
+    int code;
+
+    context_defer(&cleanup, let_go, &run);
+    if (!has_tokens(&run))
+        code = fail(&run, "Could not hand tokens of the jobserver to ptxas");
+    else if (!(run.ptxas->folder.path ? make_files(&run) : make_memory(&run)) ||
+             !descriptor_write(run.input, job->ptx, job->ptx_size) || !close_input(&run))
+        code = fail(&run, "Could not hand the chunk to ptxas");
+    else
+        code = call(&run);
+    context_clean(&cleanup);
+    return code;
+}
+
+/* Options of the user's, none of which names something in the PTX. */
+static bool has_general_options(const struct minilink_job *job)
+{
+    for (size_t i = 0; job->options && job->options[i]; i++) {
+        const char *option = job->options[i];
+
+        if (strncmp(option, "-e", 2) == 0 || strncmp(option, "--entry", 7) == 0)
+            return false;
+    }
+    return job->options && job->options[0];
+}
+
+/* Assembles a module that holds nothing. */
+static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
+                       const char *const *options)
+{
+    struct minilink_job trial = *job;
+    struct minilink_result result = {.size = sizeof result};
+    char head[256];
+    size_t lines = 0, size = 0;
+    int code;
+
+    /* .version, .target, .address_size */
+    for (; size < job->ptx_size && size < sizeof head - 1 && lines < 3; size++)
+        lines += job->ptx[size] == '\n';
+    memcpy(head, job->ptx, size);
+    head[size] = '\0';
+    trial.ptx = head;
+    trial.ptx_size = size;
+    trial.options = options;
+    code = assemble(ptxas, &trial, &result);
+    free(result.cubin);
+    free(result.log);
+    return code;
+}
+
+/* Whether ptxas does not take the options: with them it cannot even assemble nothing. */
+static bool are_options_wrong(struct ptxas *ptxas, const struct minilink_job *job,
+                              const struct minilink_result *failed)
+{
+    static const char *const none[] = {NULL};
+
+    return has_general_options(job) && !(failed->log && strstr(failed->log, ", line ")) &&
+           try_options(ptxas, job, job->options) == MINILINK_FAILED &&
+           try_options(ptxas, job, none) == MINILINK_OK;
+}
+
+int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
+{
+    int code = assemble(state, job, result);
+
+    return code == MINILINK_FAILED && are_options_wrong(state, job, result) ? MINILINK_USAGE : code;
+}

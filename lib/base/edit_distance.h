@@ -1,0 +1,16 @@
+/* edit_distance.h: how far a misspelt word is from a known one, for "did you mean". */
+#ifndef MINILINK_BASE_EDIT_DISTANCE_H
+#define MINILINK_BASE_EDIT_DISTANCE_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Longer words are not compared: no option or word of a language has as many bytes. */
+#define EDIT_DISTANCE_LONGEST 48u
+
+/* How many bytes must be put in, left out, changed, or swapped with the next one, to make `to` of
+ * `from`. SIZE_MAX when either has more than EDIT_DISTANCE_LONGEST. */
+size_t edit_distance(struct text from, struct text to);
+
+#endif

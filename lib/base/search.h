@@ -1,0 +1,26 @@
+/* search.h: binary search in sorted arrays. */
+#ifndef MINILINK_BASE_SEARCH_H
+#define MINILINK_BASE_SEARCH_H
+
+#include <stddef.h>
+
+/* The partition point of 0 .. `count`: the first index for which the expression `is_before`, which
+ * names it `index`, is false; `count` when it is true for all. The indexes for which it is true
+ * come first: the array is sorted. An expression of GNU C, so that the comparison is inlined where
+ * arrays of millions are searched. */
+#define SEARCH_FIRST_NOT(count, index, is_before)                                                  \
+    ({                                                                                             \
+        size_t search_low_ = 0, search_high_ = (count);                                            \
+                                                                                                   \
+        while (search_low_ < search_high_) {                                                       \
+            size_t index = search_low_ + (search_high_ - search_low_) / 2;                         \
+                                                                                                   \
+            if (is_before)                                                                         \
+                search_low_ = index + 1;                                                           \
+            else                                                                                   \
+                search_high_ = index;                                                              \
+        }                                                                                          \
+        search_low_;                                                                               \
+    })
+
+#endif

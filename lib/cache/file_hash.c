@@ -1,0 +1,295 @@
+/* file_hash.c: two memories in front of a file that is read: the process's and the folder's.
+ *
+ * In the folder all hashes are one entry, under a key of its own: a list of records of which the
+ * last is the youngest. Whoever adds one writes the list anew; of two that do so at the same time
+ * one loses its record, and reads the file again the next time. */
+#include "cache/file_hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+#include "os/file_version.h"
+
+/* Smaller files are read as fast as the folder's list, or nearly. */
+#define SMALLEST_KEPT ((uint64_t)16 << 20)
+
+/* More tools than one user has. The oldest goes first. */
+#define MOST_RECORDS 32u
+
+#define PIECE     ((size_t)1 << 18)
+#define MOST_TEXT 64u
+
+/* One version of one file, and what was looked for in it. */
+struct identity {
+    struct file_version version;
+    char text[MOST_TEXT]; /* the rest is zero */
+};
+
+/* The folder has these as they are: it is of one kind of machine, or its hash differs. */
+struct record {
+    struct identity identity;
+    struct cache_key contents;
+    uint64_t has_text;
+};
+
+_Static_assert(sizeof(struct record) ==
+                   7 * sizeof(uint64_t) + MOST_TEXT + sizeof(struct cache_key) + sizeof(uint64_t),
+               "records are compared and written byte by byte: no padding");
+
+static struct memory {
+    atomic_flag is_taken; /* only tried: in a process that forked it may be taken for ever */
+    struct record records[MOST_RECORDS];
+    size_t count;
+} memory = {.is_taken = ATOMIC_FLAG_INIT};
+
+static void identify(struct identity *identity, const struct stat *status, const char *text)
+{
+    *identity = (struct identity){.version = file_version_of(status)};
+    if (text)
+        strncpy(identity->text, text, MOST_TEXT - 1);
+}
+
+/* Whether a change from now on would show in the times. One without nanoseconds may be of a file
+ * system that keeps whole seconds. */
+static bool is_settled(const struct identity *identity)
+{
+    return identity->version.changed.tv_nsec != 0 && file_version_is_settled(&identity->version);
+}
+
+static const struct record *find(const struct record *records, size_t count,
+                                 const struct identity *identity)
+{
+    for (size_t i = count; i-- > 0;)
+        if (memcmp(&records[i].identity, identity, sizeof *identity) == 0)
+            return &records[i];
+    return NULL;
+}
+
+/* Appends a record; the oldest makes room. Returns how many there are. */
+static size_t append(struct record *records, size_t count, const struct record *record)
+{
+    if (count == MOST_RECORDS)
+        memmove(records, records + 1, --count * sizeof *records);
+    records[count] = *record;
+    return count + 1;
+}
+
+static bool find_in_memory(struct record *record)
+{
+    const struct record *found;
+
+    if (atomic_flag_test_and_set(&memory.is_taken))
+        return false;
+    found = find(memory.records, memory.count, &record->identity);
+    if (found)
+        *record = *found;
+    atomic_flag_clear(&memory.is_taken);
+    return found != NULL;
+}
+
+static void keep_in_memory(const struct record *record)
+{
+    if (atomic_flag_test_and_set(&memory.is_taken))
+        return;
+    if (!find(memory.records, memory.count, &record->identity))
+        memory.count = append(memory.records, memory.count, record);
+    atomic_flag_clear(&memory.is_taken);
+}
+
+static struct cache_key list_key(void)
+{
+    struct key key;
+
+    key_begin(&key, "hashes of file versions");
+    key_number(&key, sizeof(struct record));
+    return key_end(&key);
+}
+
+/* The folder's list. Returns the number of its records, of which there are at most MOST_RECORDS. */
+static size_t read_list(struct cache *cache, struct record *records)
+{
+    const struct cache_key key = list_key();
+    struct cache_value value;
+    size_t count = 0;
+
+    if (!cache_lookup(cache, CACHE_FILES, &key, &value))
+        return 0;
+    if (value.parts[0].size <= MOST_RECORDS * sizeof *records &&
+        value.parts[0].size % sizeof *records == 0) {
+        count = value.parts[0].size / sizeof *records;
+        memcpy(records, value.parts[0].data, value.parts[0].size);
+    }
+    cache_value_free(&value);
+    return count;
+}
+
+static bool find_in_folder(struct cache *cache, struct record *record)
+{
+    struct record records[MOST_RECORDS] = {0};
+    const struct record *found = find(records, read_list(cache, records), &record->identity);
+
+    if (found)
+        *record = *found;
+    return found != NULL;
+}
+
+static void keep_in_folder(struct cache *cache, const struct record *record)
+{
+    const struct cache_key key = list_key();
+    struct record records[MOST_RECORDS] = {0};
+    size_t count = append(records, read_list(cache, records), record);
+    struct cache_value value = {.parts[0] = {(const uint8_t *)records, count * sizeof *records}};
+
+    cache_store(cache, CACHE_FILES, &key, &value);
+}
+
+/* Whether the text stands in what was read: the piece, and the end of the one before it, which is
+ * kept in front. */
+static bool has_text(const uint8_t *piece, size_t size, const char *text)
+{
+    return text && memmem(piece, size, text, strlen(text));
+}
+
+/* A file that is being hashed, and what must be let go of behind it. */
+struct reading {
+    int fd;
+    const char *text;
+    uint8_t *room; /* for the end of the last piece, and a piece */
+    struct key key;
+    struct record record;
+};
+
+static void let_go(void *argument)
+{
+    struct reading *reading = argument;
+    int error = errno;
+
+    key_free(&reading->key);
+    free(reading->room);
+    close(reading->fd);
+    errno = error;
+}
+
+/* The file is read in pieces that stay in the processor's cache. Measured: ptxas 13.0, 38 MB, in 8
+ * to 9 ms, as fast as when it is mapped. */
+static bool read_contents(struct reading *reading)
+{
+    struct record *record = &reading->record;
+    uint8_t *piece = reading->room + MOST_TEXT;
+    uint64_t end = record->identity.version.size;
+    size_t before = 0, size;
+
+    key_begin(&reading->key, "file");
+    key_number(&reading->key, end);
+    for (uint64_t at = 0; at < end; at += size) {
+        size = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        if (!descriptor_read(reading->fd, piece, size, at)) {
+            errno = errno ? errno : ESTALE; /* it became shorter */
+            return false;
+        }
+        key_bytes(&reading->key, (struct bytes){piece, size});
+        if (!record->has_text)
+            record->has_text = has_text(piece - before, before + size, reading->text);
+        before = size < MOST_TEXT ? size : MOST_TEXT;
+        memmove(piece - before, piece + size - before, before);
+    }
+    record->contents = key_end(&reading->key);
+    return true;
+}
+
+/* False, with errno set, also when the file was written to meanwhile. */
+static bool read_file(struct reading *reading)
+{
+    struct identity after;
+    struct stat status;
+
+    reading->room = malloc(MOST_TEXT + PIECE);
+    if (!reading->room || !read_contents(reading) || fstat(reading->fd, &status))
+        return false;
+    identify(&after, &status, reading->text);
+    errno = ESTALE;
+    return memcmp(&after, &reading->record.identity, sizeof after) == 0;
+}
+
+/* The file is a regular one. */
+static bool hash_open(struct reading *reading, struct cache *cache)
+{
+    struct record *record = &reading->record;
+    bool is_kept = is_settled(&record->identity);
+    bool is_large = record->identity.version.size >= SMALLEST_KEPT;
+
+    if (is_kept && find_in_memory(record))
+        return true;
+    if (is_kept && is_large && find_in_folder(cache, record)) {
+        keep_in_memory(record);
+        return true;
+    }
+    if (!read_file(reading))
+        return false;
+    if (is_kept)
+        keep_in_memory(record);
+    if (is_kept && is_large)
+        keep_in_folder(cache, record);
+    return true;
+}
+
+static bool hash(struct reading *reading, struct cache *cache)
+{
+    struct stat status;
+
+    if (fstat(reading->fd, &status))
+        return false;
+    identify(&reading->record.identity, &status, reading->text);
+    if (S_ISREG(status.st_mode))
+        return hash_open(reading, cache);
+    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    return false;
+}
+
+bool file_hash(struct file_hash *result, struct cache *cache, const char *path, const char *text)
+{
+    struct reading reading = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+                              .text = text};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (reading.fd < 0)
+        return false;
+    context_defer(&cleanup, let_go, &reading);
+    ok = hash(&reading, cache);
+    *result = (struct file_hash){reading.record.contents, reading.record.has_text != 0};
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool file_hash_add(struct key *key, struct cache *cache, const char *path)
+{
+    struct file_hash hash;
+
+    if (!file_hash(&hash, cache, path, NULL))
+        return false;
+    key_key(key, &hash.contents);
+    return true;
+}
+
+bool file_hash_add_program(struct key *key, struct cache *cache)
+{
+    const char *link = exec_own_code();
+    struct stat running, named;
+    char path[PATH_MAX];
+
+    if (!file_hash_add(key, cache, link))
+        return false;
+    if (stat(link, &running) || stat(exec_own_program(path), &named))
+        return true;
+    return running.st_ino == named.st_ino || file_hash_add(key, cache, path);
+}

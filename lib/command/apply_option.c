@@ -1,0 +1,184 @@
+/* apply_option.c: a value to the field that its row names, in the way of the row's kind. */
+#include "command/apply_option.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "command/option_handlers.h"
+#include "command/suggestions.h"
+#include "diag/diag.h"
+
+/* The bytes of `options` from `offset` on. */
+static void *field_at(struct options *options, size_t offset)
+{
+    return (char *)options + offset;
+}
+
+/* The sizes are those of bool, of an enum or int32_t, and of size_t; the option table has no
+ * others. */
+static void store(struct options *options, const struct option_effect *effect, size_t number)
+{
+    void *field = field_at(options, effect->field);
+
+    if (effect->size == sizeof(bool))
+        *(bool *)field = number != 0;
+    else if (effect->size == sizeof(uint32_t))
+        memcpy(field, &(uint32_t){(uint32_t)number}, sizeof(uint32_t));
+    else if (effect->size == sizeof(size_t))
+        memcpy(field, &number, sizeof number);
+}
+
+/* nvlink reads decimal, octal and hexadecimal numbers, and nothing as 0. */
+static bool read_number(const char *text, int32_t *number)
+{
+    char *end;
+    intmax_t value;
+
+    errno = 0;
+    value = strtoimax(text, &end, 0);
+    if (*end)
+        return USAGE("'%s': expected a number", text);
+    if (errno || value > INT32_MAX || value < INT32_MIN)
+        return USAGE("32-bit integer value (%s) out of range", text);
+    *number = (int32_t)value;
+    return true;
+}
+
+static bool take_number(struct options *options, const struct option_row *row, const char *value)
+{
+    int32_t number;
+
+    if (!read_number(value, &number))
+        return false;
+    if (number < 0 || number > row->effect.most)
+        return USAGE("Invalid argument for option '%s%s'", option_dashes(row->group), row->name);
+    store(options, &row->effect, (size_t)number * row->effect.number);
+    return true;
+}
+
+static bool take_choice(struct options *options, const struct option_row *row, const char *value)
+{
+    const struct option_choice *choice = row->effect.choices;
+
+    while (choice->word && strcmp(choice->word, value) != 0)
+        choice++;
+    if (!choice->word)
+        return option_handlers_undefined(row, value);
+    store(options, &row->effect, (size_t)choice->number);
+    return true;
+}
+
+void apply_option_operand(struct options *options, const char *name, bool is_library)
+{
+    ARRAY_PUSH(options->operands, options->operand_count, options->operand_capacity) =
+        (struct input_operand){.name = name, .is_library = is_library};
+}
+
+void apply_option_word(struct word_list *list, const char *word)
+{
+    ARRAY_PUSH(list->list, list->count, list->capacity) = word;
+}
+
+/* The pieces of a comma list, the empty ones among them: words of `list`, or libraries. */
+static bool take_pieces(struct options *options, struct word_list *list, const char *value)
+{
+    for (;;) {
+        size_t length = strcspn(value, ",");
+        const char *word = arena_string(&options->arena, (struct text){value, length});
+
+        if (list)
+            apply_option_word(list, word);
+        else
+            apply_option_operand(options, word, true);
+        if (!value[length])
+            return true;
+        value += length + 1;
+    }
+}
+
+/* Options for another program: nvcc joins all that it was given with blanks, and a blank behind. */
+static bool take_words(struct options *options, struct word_list *list, const char *value)
+{
+    static const char separators[] = ", \t";
+
+    for (value += strspn(value, separators); *value; value += strspn(value, separators)) {
+        size_t length = strcspn(value, separators);
+
+        apply_option_word(list, arena_string(&options->arena, (struct text){value, length}));
+        value += length;
+    }
+    return true;
+}
+
+static bool take_joined(struct buffer *list, const char *value)
+{
+    buffer_string(list, value);
+    buffer_char(list, ',');
+    return true;
+}
+
+/* What asks for little takes nothing from what asks for more. */
+static bool take_level(uint8_t *field, const struct option_row *row, const char *value)
+{
+    size_t level = row->effect.number;
+
+    if (value && (value[0] < '0' || value[0] > '0' + row->effect.most || value[1] != '\0'))
+        return option_handlers_undefined(row, value);
+    if (value)
+        level = (size_t)(value[0] - '0');
+    if (level > *field)
+        *field = (uint8_t)level;
+    return true;
+}
+
+static bool take(struct options *options, const struct option_row *row, const char *value)
+{
+    const struct option_effect *effect = &row->effect;
+    void *field = field_at(options, effect->field);
+
+    if (effect->given)
+        *(bool *)field_at(options, effect->given) = true;
+    switch (effect->kind) {
+    case OPTION_SETS:
+        store(options, effect, effect->number);
+        return true;
+    case OPTION_STRING:
+        *(const char **)field = value;
+        return true;
+    case OPTION_NUMBER:
+        return take_number(options, row, value);
+    case OPTION_LEVEL:
+        return take_level(field, row, value);
+    case OPTION_CHOICE:
+        return take_choice(options, row, value);
+    case OPTION_LIST:
+        return take_pieces(options, field, value);
+    case OPTION_WORDS:
+        return take_words(options, field, value);
+    case OPTION_WORD:
+        apply_option_word(field, value);
+        return true;
+    case OPTION_JOINED:
+        return take_joined(field, value);
+    case OPTION_LIBRARIES:
+        return take_pieces(options, NULL, value);
+    case OPTION_IGNORED:
+        apply_option_word(field, row->name);
+        return true;
+    case OPTION_FILES:
+        return true;
+    case OPTION_SPECIAL:
+        return effect->take(options, row, value);
+    }
+    return false;
+}
+
+bool apply_option(struct options *options, const struct option_row *row, const char *value)
+{
+    if (take(options, row, value))
+        return true;
+    suggestions_value(row);
+    return false;
+}

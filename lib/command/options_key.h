@@ -1,0 +1,18 @@
+/* options_key.h: the options of a link as a key, so that its result may be kept in the cache. */
+#ifndef MINILINK_COMMAND_OPTIONS_KEY_H
+#define MINILINK_COMMAND_OPTIONS_KEY_H
+
+#include <stdbool.h>
+
+#include "cache/key.h"
+#include "command/options.h"
+
+/* Makes the key of `count` options: of all that count, in their order; operands and libraries count
+ * by what is in them. False when one of the options is not known to count or not to: then the
+ * result of the link is not to be kept. */
+bool options_key(struct cache_key *key, const struct given_option *given, size_t count);
+
+/* The names of the options that are known; each list ends with NULL. For tests. */
+extern const char *const options_key_counted[], *const options_key_ignored[];
+
+#endif

@@ -1,0 +1,208 @@
+/* response_file.c: response files: words between blanks, with quotes and backslashes, and files
+ * that name files. */
+#include "command/response_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+
+/* A file that names itself must end somewhere; and files that name each other, each twice and
+ * more, do not end for long. */
+#define DEEPEST   16u
+#define MOST_READ 65536u
+/* No sane command line is longer; guards against reading a device. */
+#define LONGEST_MIB 64u
+#define LONGEST     ((size_t)LONGEST_MIB << 20)
+
+static void close_file(void *file)
+{
+    fclose(file);
+}
+
+/* Notes the version of a file that has been read; of a pipe there is none. */
+static void note_version(struct watch *watch, const char *path, const struct stat *status,
+                         const struct buffer *text)
+{
+    struct file_version version = file_version_of(status);
+    struct bytes contents = buffer_bytes(text);
+
+    if (S_ISREG(status->st_mode))
+        watch_add(watch, WATCH_INPUT, path, &version,
+                  file_version_is_settled(&version) ? NULL : &contents);
+}
+
+/* Appends the file to the empty `text`, up to one byte more than `most`. */
+static bool read_file(const char *path, struct buffer *text, size_t most, struct watch *watch)
+{
+    FILE *file = fopen(path, "re");
+    struct context_cleanup cleanup;
+    struct stat status;
+    char block[4096];
+    size_t got = 0;
+
+    if (!file && errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    if (!file)
+        return false;
+    context_defer(&cleanup, close_file, file);
+    if (fstat(fileno(file), &status) != 0)
+        status = (struct stat){0};
+    while (text->size <= most && (got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(text, block, got);
+    got = (size_t)ferror(file);
+    context_clean(&cleanup);
+    if (got == 0)
+        note_version(watch, path, &status, text);
+    return got == 0;
+}
+
+/* Reads a file within what all files of a command line may have together. */
+static bool read_within_limits(struct response_file_total *total, const char *path,
+                               struct buffer *text)
+{
+    if (total->file_count == MOST_READ)
+        diag_fatal("More than %u response files are read, the last one '%s': do they name each "
+                   "other?",
+                   MOST_READ, path);
+    else if (!read_file(path, text, LONGEST - total->bytes, &total->watch))
+        diag_fatal("Could not open options file '%s': %s", path, strerror(errno));
+    else if (text->size > LONGEST - total->bytes)
+        diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);
+    else {
+        total->bytes += text->size;
+        ARRAY_PUSH(total->files, total->file_count, total->file_capacity) = path;
+        return true;
+    }
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Where words are taken from. */
+struct word_source {
+    struct text text;
+    size_t at;
+    size_t started; /* where the word at hand begins */
+    char stray;     /* a quote that is not closed, or a backslash with nothing behind it */
+};
+
+/* Takes the next word off the text; false at the end. */
+static bool next_word(struct word_source *source, struct buffer *word)
+{
+    struct text text = source->text;
+    size_t at = source->at;
+    char quote = 0;
+
+    word->size = 0;
+    while (at < text.size && is_blank(text.data[at]))
+        at++;
+    source->started = at;
+    if (at == text.size)
+        return false;
+    for (; at < text.size && (quote || !is_blank(text.data[at])); at++) {
+        char c = text.data[at];
+
+        if (c == '\\' && quote != '\'' && at + 1 < text.size)
+            buffer_char(word, text.data[++at]);
+        else if (c == '\\' && quote != '\'')
+            source->stray = c;
+        else if (quote && c == quote)
+            quote = 0;
+        else if (!quote && (c == '"' || c == '\''))
+            quote = c;
+        else
+            buffer_char(word, c);
+    }
+    source->stray = quote ? quote : source->stray;
+    source->at = at;
+    return true;
+}
+
+/* The word would hold all that follows it. nvlink's words. */
+static bool report_stray(const struct word_source *source, const char *path)
+{
+    const struct diag_place at = diag_place_of(path, source->text, source->started);
+    const struct diag_place place = diag_place_find(&at);
+
+    diag_fatal("Stray '%c' character in options file '%s': %s, in the word that begins in line %u",
+               source->stray, path,
+               source->stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
+               place.line);
+    return false;
+}
+
+static bool add_word(struct response_file *words, struct arena *arena, char *word)
+{
+    struct stat status;
+
+    if (word[0] == '@' && word[1] && stat(word + 1, &status) == 0)
+        return response_file_add_file(words, arena, word + 1);
+    ARRAY_PUSH(words->list, words->count, words->capacity) = word;
+    return true;
+}
+
+bool response_file_add(struct response_file *words, struct arena *arena, char *const *list,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!add_word(words, arena, list[i]))
+            return false;
+    return true;
+}
+
+static bool add_words(struct response_file *words, struct arena *arena, struct word_source *source,
+                      const char *path)
+{
+    struct buffer word = {0};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    context_defer(&cleanup, buffer_cleanup, &word);
+    while (ok && next_word(source, &word))
+        ok = source->stray ? report_stray(source, path)
+                           : add_word(words, arena, arena_string(arena, buffer_view(&word)));
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path)
+{
+    struct word_source source = {0};
+    struct buffer text = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (words->depth == DEEPEST) {
+        diag_fatal("Response files are nested deeper than %u at '%s'", DEEPEST, path);
+        return false;
+    }
+    context_defer(&cleanup, buffer_cleanup, &text);
+    ok = read_within_limits(words->total, path, &text);
+    source.text = buffer_view(&text);
+    words->depth++;
+    ok = ok && add_words(words, arena, &source, path);
+    words->depth--;
+    context_clean(&cleanup);
+    return ok;
+}
+
+void response_file_free(struct response_file *words)
+{
+    free(words->list);
+    *words = (struct response_file){0};
+}
+
+void response_file_cleanup(void *words)
+{
+    response_file_free(words);
+}

@@ -1,0 +1,47 @@
+/* response_file.h: the command line as a list of words, with response files put in their place.
+ *
+ * @file follows GNU's convention (white space separates, quotes and backslash protect, files may
+ * name files); a word @name stays as it is when there is no such file. A quote that is not closed
+ * is an error, as in nvlink's -optf. */
+#ifndef MINILINK_COMMAND_RESPONSE_FILE_H
+#define MINILINK_COMMAND_RESPONSE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "input/watch.h"
+
+/* What the response files of one command line have in all. Start with {0}; the caller frees
+ * `files` and `watch`. */
+struct response_file_total {
+    const char **files; /* their paths, each as often as it was read; malloc'ed */
+    size_t file_count, file_capacity;
+    size_t bytes;
+    struct watch watch; /* which versions of them were read */
+};
+
+/* Start with {.total = ...}. `list` is malloc'ed and freed by response_file_free; the words live in
+ * the arena. */
+struct response_file {
+    char **list;
+    size_t count;
+    size_t capacity;
+    unsigned depth; /* of nested response files */
+    struct response_file_total *total;
+};
+
+/* Appends the words of a command line (argv[1] on), expanding @file. False when reported. */
+bool response_file_add(struct response_file *words, struct arena *arena, char *const *list,
+                       size_t count);
+
+/* Appends the words of the file `path`. False when reported: no such file, nested too deep,
+ * too much in all, a quote that is not closed. */
+bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path);
+
+void response_file_free(struct response_file *words);
+
+/* response_file_free for context_defer. */
+void response_file_cleanup(void *words);
+
+#endif

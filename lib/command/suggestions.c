@@ -1,0 +1,136 @@
+/* suggestions.c: what is near to what was typed, by the number of letters that differ. */
+#include "command/suggestions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/edit_distance.h"
+
+/* Names that are as near as each other and are told. */
+#define MOST_HINTS 3u
+
+static void put_alternatives(struct buffer *out, const char *words)
+{
+    words += *words == '[';
+    for (; *words && *words != ']'; words++) {
+        if (*words != '|')
+            buffer_char(out, *words);
+        else
+            buffer_string(out, strchr(words + 1, '|') ? ", " : " or ");
+    }
+}
+
+static void put_value(struct buffer *out, const struct option_row *row)
+{
+    if (row->effect.kind == OPTION_NUMBER)
+        buffer_printf(out, "a number from 0 to %d", row->effect.most);
+    else if (strcmp(row->name, "arch") == 0)
+        buffer_string(out, "a target such as sm_90; --list-targets prints all");
+    else
+        put_alternatives(out, row->argument);
+}
+
+void suggestions_value(const struct option_row *row)
+{
+    struct buffer value = {0};
+    struct context_cleanup cleanup;
+
+    /* What else a value may be, its own message says. */
+    if (!row->argument || (row->effect.kind == OPTION_SPECIAL && !strchr(row->argument, '|') &&
+                           strcmp(row->name, "arch") != 0))
+        return;
+    context_defer(&cleanup, buffer_cleanup, &value);
+    put_value(&value, row);
+    diag_note("%s%s takes %.*s", option_dashes(row->group), row->name,
+              TEXT_ARG(buffer_view(&value)));
+    context_clean(&cleanup);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* 0 for a name that goes on where the word ends; SIZE_MAX for one that is too far away. */
+static size_t farness(const char *word, const char *name)
+{
+    size_t size = strlen(word), far;
+
+    if (size >= 3 && strncmp(word, name, size) == 0)
+        return 0;
+    far = edit_distance(text_of(word), text_of(name));
+    return far <= (size + 1) / 3 ? far : SIZE_MAX;
+}
+
+static size_t farness_of_row(const char *word, const struct option_row *row)
+{
+    size_t far = farness(word, row->name);
+
+    return row->short_name ? least(far, farness(word, row->short_name)) : far;
+}
+
+/* Of linkers for host code; why device code has no use for them, or what it has instead. */
+static const struct {
+    const char *names; /* between blanks */
+    const char *why;
+} foreign[] = {
+    {" strip-all s strip-debug S ",
+     "the driver finds kernels and variables by the symbols; what debuggers read is there only "
+     "where -G or -lineinfo was given to the compiler"},
+    {" unresolved-symbols ignore-unresolved-symbol z ",
+     "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
+    {" undefined u ",
+     "device code has no libraries to search for a symbol: all members are linked; "
+     "-ignore-host-info keeps kernels that no host code names"},
+    {" defsym wrap ", "a device function has code, frames and a prototype that callers must agree "
+                      "with: rename it where it is compiled, by -D"},
+    {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},
+    {" icf print-icf-sections ", "functions are not folded: profilers and debuggers know them by "
+                                 "their names; weak copies are one already"},
+    {" no-gc-sections ", "what no kernel reaches stays with -r or -preserve-relocs only"},
+    {" dynamic-linker rpath soname pie no-pie static Bstatic Bdynamic export-dynamic ",
+     "device code is neither a program of its own nor a shared library"},
+};
+
+/* True, with a note, when `word` is one of them. */
+static bool explain_foreign(const char *word)
+{
+    char wanted[64];
+
+    snprintf(wanted, sizeof wanted, " %s ", word);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strstr(foreign[i].names, wanted)) {
+            diag_note("a device linker has no such option: %s", foreign[i].why);
+            return true;
+        }
+    return false;
+}
+
+void suggestions_name(const char *name)
+{
+    const char *word = name + (*name == '-');
+    struct buffer names = {0};
+    struct context_cleanup cleanup;
+    size_t nearest = SIZE_MAX, count = 0;
+
+    if (explain_foreign(word))
+        return;
+    for (size_t i = 0; i < option_table_size; i++)
+        if (option_table[i].help)
+            nearest = least(nearest, farness_of_row(word, &option_table[i]));
+    if (nearest == SIZE_MAX)
+        return;
+    context_defer(&cleanup, buffer_cleanup, &names);
+    for (size_t i = 0; i < option_table_size && count < MOST_HINTS; i++) {
+        const struct option_row *row = &option_table[i];
+
+        if (!row->help || farness_of_row(word, row) != nearest)
+            continue;
+        buffer_printf(&names, "%s%s%s", count++ ? ", " : "", option_dashes(row->group), row->name);
+    }
+    diag_note("did you mean %.*s?", TEXT_ARG(buffer_view(&names)));
+    context_clean(&cleanup);
+}

@@ -1,0 +1,232 @@
+/* demangle.c: the demangler of the C++ runtime (Itanium C++ ABI, __cxa_demangle), which any system
+ * with a C++ program has, and which is only loaded when a name is asked for.
+ *
+ * A name of a few hundred bytes can stand for gigabytes, since each part may repeat all before it,
+ * and the demangler knows no bounds: it works in a child with little memory and time. Where that
+ * ends on a name, the name is left alone and another child goes on behind it. */
+#include "diag/demangle.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+
+#define LONGEST       65536u /* bytes of a name, before and after */
+#define MOST_OUTPUT   (64u << 20)
+#define MOST_MEMORY   (UINT64_C(256) << 20) /* that the child may take beside what it has */
+#define MOST_CHILDREN 4u
+#define MICROSECONDS  300000 /* a name of 64 KiB takes one thousandth of that */
+#define WALL_SECONDS  60u
+
+typedef char *demangler(const char *name, char *buffer, size_t *size, int *status);
+
+/* One child's work: names of the list from `next` on. */
+struct work {
+    demangler *function;
+    const struct text *names;
+    size_t count;
+    size_t next;
+};
+
+static demangler *find(void)
+{
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    demangler *function = NULL;
+
+    if (library)
+        *(void **)&function = dlsym(library, "__cxa_demangle");
+    return function;
+}
+
+/* EDG's spacing: "int *", "char **". */
+static void put_spaced(const char *text, struct buffer *out)
+{
+    for (size_t i = 0; text[i]; i++) {
+        bool is_mark = text[i] == '*' || text[i] == '&';
+
+        if (is_mark && i && text[i - 1] != '*' && text[i - 1] != '&' && text[i - 1] != ' ' &&
+            text[i - 1] != '(')
+            buffer_char(out, ' ');
+        buffer_char(out, text[i]);
+    }
+}
+
+/* A destructor that frees the object too has the name of the one that does not, but for the "0" of
+ * its encoding: D0Ev at the end, as destructors have no parameters (a virtual base's VTT apart). */
+static bool is_deleting(struct text mangled)
+{
+    return mangled.size > 4 && memcmp(mangled.data + mangled.size - 4, "D0Ev", 4) == 0;
+}
+
+/* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name
+ * behind the underline that follows it, in which other mangled names may stand. */
+struct text demangle_part(struct text name)
+{
+    static const char prefix[] = "__nv_static_";
+    size_t at = sizeof prefix - 1, size = 0;
+    const char *part;
+
+    if (!text_starts(name, TEXT(prefix)))
+        return name;
+    for (; at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && size < name.size; at++)
+        size = size * 10 + (size_t)(name.data[at] - '0');
+    at += 1 + size + 1;
+    if (at < name.size && name.data[at - 1] == '_')
+        return (struct text){name.data + at, name.size - at};
+    part = memmem(name.data, name.size, "__Z", 3); /* a name that was shortened */
+    return part ? (struct text){part + 1, name.size - (size_t)(part + 1 - name.data)} : name;
+}
+
+static bool is_mangled(struct text name)
+{
+    struct text part = demangle_part(name);
+
+    return text_starts(part, TEXT("_Z")) && part.size < LONGEST;
+}
+
+/* What is printed of a name; nothing for one that is left alone. */
+static void demangle(const struct work *work, struct text name, struct buffer *out)
+{
+    struct text part = demangle_part(name);
+    struct buffer plain = {0};
+    char *result;
+    int status = -1;
+
+    buffer_text(&plain, part);
+    buffer_char(&plain, '\0');
+    result = work->function(plain.data, NULL, NULL, &status);
+    buffer_free(&plain);
+    if (result && strlen(result) < LONGEST) {
+        put_spaced(result, out);
+        if (is_deleting(part))
+            buffer_string(out, " [deleting]");
+    }
+    free(result);
+}
+
+/* Bytes of the address space in use, or 0 where the system does not tell. */
+static rlim_t address_space(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%llu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit_memory(void)
+{
+    const struct rlimit no_core = {0};
+    rlim_t used = address_space();
+    struct rlimit limit;
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (used && getrlimit(RLIMIT_AS, &limit) == 0 && used + MOST_MEMORY < limit.rlim_cur) {
+        limit.rlim_cur = used + MOST_MEMORY;
+        setrlimit(RLIMIT_AS, &limit);
+    }
+}
+
+/* A name has so much of the processor's time from now on; behind it SIGPROF ends the child. */
+static void limit_time(void)
+{
+    const struct itimerval limit = {.it_value = {.tv_usec = MICROSECONDS}};
+
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
+/* The child: for each name the size of what is printed of it, and that. */
+static enum link_code answer(void *argument)
+{
+    const struct work *work = argument;
+    struct buffer out = {0};
+
+    for (size_t i = work->next; i < work->count; i++) {
+        uint32_t size;
+
+        limit_time();
+        out.size = 0;
+        if (is_mangled(work->names[i]))
+            demangle(work, work->names[i], &out);
+        size = (uint32_t)out.size;
+        if (!descriptor_write(STDOUT_FILENO, &size, sizeof size) ||
+            !descriptor_write(STDOUT_FILENO, out.data, size))
+            break;
+    }
+    buffer_free(&out);
+    return LINK_OK;
+}
+
+/* The loader ends the process where it has no memory: the child's, not ours. */
+static int run_child(void *argument)
+{
+    struct work *work = argument;
+
+    work->function = find();
+    limit_memory();
+    return work->function ? (int)context_run(answer, work) : LINK_OK;
+}
+
+/* Takes over what the child has said. */
+static void take_answers(struct work *work, struct text *names, struct bytes answers,
+                         struct arena *arena)
+{
+    struct bytes part;
+    uint64_t at = 0;
+    uint32_t size;
+
+    while (work->next < work->count && bytes_slice(answers, at, sizeof size, &part)) {
+        memcpy(&size, part.data, sizeof size);
+        if (!bytes_slice(answers, at + sizeof size, size, &part))
+            break;
+        if (size > 0)
+            names[work->next] =
+                arena_text(arena, (struct text){(const char *)part.data, part.size});
+        work->next++;
+        at += sizeof size + size;
+    }
+}
+
+static bool has_mangled(const struct text *names, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && !is_mangled(names[i]))
+        i++;
+    return i < count;
+}
+
+void demangle_all(struct text *names, size_t count, struct arena *arena)
+{
+    struct work work = {.names = names, .count = count};
+    bool is_wanted = has_mangled(names, count);
+
+    for (unsigned i = 0; i < MOST_CHILDREN && is_wanted && work.next < count; i++) {
+        const struct exec_request request = {.call = run_child,
+                                             .argument = &work,
+                                             .output_limit = MOST_OUTPUT,
+                                             .timeout = WALL_SECONDS};
+        struct exec_result result = {0};
+        struct context_cleanup cleanup;
+
+        exec_run(&request, &result);
+        context_defer(&cleanup, memory_cleanup, &result.output);
+        take_answers(&work, names,
+                     (struct bytes){(const uint8_t *)result.output, result.output_size}, arena);
+        context_clean(&cleanup);
+        work.next++; /* behind the name on which it ended */
+    }
+}

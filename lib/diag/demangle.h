@@ -1,0 +1,18 @@
+/* demangle.h: names of the C++ ABI as a programmer writes them. */
+#ifndef MINILINK_DIAG_DEMANGLE_H
+#define MINILINK_DIAG_DEMANGLE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+
+/* Replaces each of `names` that is mangled by what it stands for: "_Z6kernelPfi" becomes
+ * "kernel(float *, int)", with nvlink's spacing, in `arena`. Names of static symbols in whole
+ * programs, __nv_static_..._<mangled>, become their last part. What is no such name, is longer than
+ * 64 KiB, mangled or not, or takes more than 0.3 seconds is left alone, as is everything where the
+ * system has no demangler. Starts a child; see exec.h for who may. */
+void demangle_all(struct text *names, size_t count, struct arena *arena);
+
+/* The last part of __nv_static_..._<mangled>; other names as they are. */
+struct text demangle_part(struct text name);
+
+#endif

@@ -1,0 +1,187 @@
+/* diag_form.c: one message in the form that was asked for. */
+#include "diag/diag_form.h"
+
+#include <string.h>
+
+#include "diag/escape.h"
+#include "diag/json_tree.h"
+
+/* Most bytes of a source line that are shown. */
+#define SHOWN_COLUMNS 200u
+
+static const char *const severity_names[] = {
+    [DIAG_NOTE] = "note    ",  [DIAG_INFO] = "info    ",  [DIAG_WARNING] = "warning ",
+    [DIAG_ERROR] = "error   ", [DIAG_FATAL] = "fatal   ",
+};
+static const char *const gnu_names[] = {
+    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",         [DIAG_WARNING] = "warning",
+    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal error",
+};
+static const char *const json_names[] = {
+    [DIAG_NOTE] = "note",   [DIAG_INFO] = "info",   [DIAG_WARNING] = "warning",
+    [DIAG_ERROR] = "error", [DIAG_FATAL] = "fatal",
+};
+/* Marks for programs that read messages, as ptxas's. */
+static const char *const annotations[] = {
+    [DIAG_NOTE] = "@O@",  [DIAG_INFO] = "@I@",  [DIAG_WARNING] = "@W@",
+    [DIAG_ERROR] = "@E@", [DIAG_FATAL] = "@E@",
+};
+
+/* gcc's and clang's colours. */
+static const char *const colours[] = {
+    [DIAG_NOTE] = "\033[1;36m",  [DIAG_INFO] = "\033[1;36m",  [DIAG_WARNING] = "\033[1;35m",
+    [DIAG_ERROR] = "\033[1;31m", [DIAG_FATAL] = "\033[1;31m",
+};
+#define PLACE_COLOUR "\033[1m"
+#define CARET_COLOUR "\033[1;32m"
+#define NO_COLOUR    "\033[m"
+
+const char *diag_form_annotation(enum diag_severity severity)
+{
+    return annotations[severity];
+}
+
+const char *diag_form_severity(enum diag_severity severity)
+{
+    return severity_names[severity];
+}
+
+static void put_coloured(struct buffer *line, const struct context *context, const char *colour,
+                         const char *text)
+{
+    if (context->color)
+        buffer_string(line, colour);
+    buffer_string(line, text);
+    if (context->color)
+        buffer_string(line, NO_COLOUR);
+}
+
+/* A file's name may hold anything. */
+static void put_place(struct buffer *line, const struct context *context,
+                      const struct diag_place *place)
+{
+    if (context->color)
+        buffer_string(line, PLACE_COLOUR);
+    escape_text(text_of(place->file), line);
+    if (place->line)
+        buffer_printf(line, ":%u", place->line);
+    if (place->line && place->column)
+        buffer_printf(line, ":%u", place->column);
+    buffer_string(line, ":");
+    if (context->color)
+        buffer_string(line, NO_COLOUR);
+    buffer_char(line, ' ');
+}
+
+static struct text shown_part(struct text source)
+{
+    return (struct text){source.data, source.size > SHOWN_COLUMNS ? SHOWN_COLUMNS : source.size};
+}
+
+/* The source line, cut to what a terminal shows, and a caret; tabs stay tabs and other characters
+ * one column wide, so that it stands under the right one. */
+static void put_caret(struct buffer *line, const struct context *context,
+                      const struct diag_place *place)
+{
+    struct text source = shown_part(place->source_line);
+    size_t size;
+
+    if (source.size == 0 || place->column == 0 || place->column > source.size + 1)
+        return;
+    buffer_string(line, "    ");
+    for (size_t at = 0; at < source.size; at += size ? size : 1) {
+        size = escape_character((struct text){source.data + at, source.size - at});
+        buffer_append(line, size ? source.data + at : "?", size ? size : 1);
+    }
+    buffer_string(line, "\n    ");
+    for (size_t at = 0; at + 1 < place->column && at < source.size; at += size ? size : 1) {
+        size = escape_character((struct text){source.data + at, source.size - at});
+        buffer_char(line, source.data[at] == '\t' ? '\t' : ' ');
+    }
+    put_coloured(line, context, CARET_COLOUR, "^");
+    buffer_char(line, '\n');
+}
+
+static void put_text(struct buffer *line, const struct context *context,
+                     enum diag_severity severity, const struct diag_place *place, struct text body)
+{
+    const char *program = context->program ? context->program : "minilink";
+    const char *name =
+        context->format == DIAG_FORM_GNU ? gnu_names[severity] : severity_names[severity];
+
+    if (context->annotate)
+        buffer_string(line, annotations[severity]);
+    if (context->format == DIAG_FORM_GNU && place)
+        put_place(line, context, place);
+    else
+        buffer_printf(line, context->format == DIAG_FORM_GNU ? "%s: " : "%s ", program);
+    put_coloured(line, context, colours[severity], name);
+    buffer_string(line, ": ");
+    if (context->format == DIAG_FORM_NVLINK && place)
+        put_place(line, context, place);
+    buffer_text(line, body);
+    if (context->report_arch && severity != DIAG_NOTE)
+        buffer_printf(line, " (target: %s)", context->report_arch);
+    buffer_char(line, '\n');
+    if (place)
+        put_caret(line, context, place);
+}
+
+static void set_place(struct json_t *object, const struct diag_place *place)
+{
+    struct text source = shown_part(place->source_line);
+
+    json_tree_set_string(object, "file", place->file);
+    if (place->line)
+        json_tree_set_number(object, "line", place->line);
+    if (place->line && place->column)
+        json_tree_set_number(object, "column", place->column);
+    if (source.size > 0)
+        json_tree_set_text(object, "source", source);
+}
+
+static void put_json(struct buffer *line, const struct context *context,
+                     enum diag_severity severity, const struct diag_place *place, struct text body)
+{
+    struct context_cleanup cleanup;
+    struct json_t *object = json_tree_begin(&cleanup);
+
+    json_tree_set_string(object, "program", context->program ? context->program : "minilink");
+    json_tree_set_string(object, "severity", json_names[severity]);
+    json_tree_set_exact(object, "text", body);
+    if (place)
+        set_place(object, place);
+    if (severity != DIAG_NOTE)
+        json_tree_set_string(object, "target", context->report_arch);
+    json_tree_print(object, JSON_TREE_MESSAGE, line);
+    context_clean(&cleanup);
+}
+
+void diag_form_message(struct buffer *line, const struct context *context,
+                       enum diag_severity severity, const struct diag_place *place,
+                       struct text body)
+{
+    if (place && !place->file)
+        place = NULL;
+    if (context->format == DIAG_FORM_JSON)
+        put_json(line, context, severity, place, body);
+    else
+        put_text(line, context, severity, place, body);
+}
+
+void diag_form_text(struct buffer *line, struct text text)
+{
+    while (text.size > 0) {
+        const char *end = memchr(text.data, '\n', text.size);
+        size_t size = end ? (size_t)(end - text.data) : text.size;
+        struct context_cleanup cleanup;
+        struct json_t *object = json_tree_begin(&cleanup);
+
+        json_tree_set_string(object, "severity", "text");
+        json_tree_set_text(object, "text", (struct text){text.data, size});
+        json_tree_print(object, JSON_TREE_MESSAGE, line);
+        context_clean(&cleanup);
+        size += end ? 1 : 0;
+        text = (struct text){text.data + size, text.size - size};
+    }
+}

@@ -1,0 +1,24 @@
+/* diag_form.h: the forms that a message has for those who read it: nvlink's, gcc's, an object of
+ * JSON; and their colours on a terminal. */
+#ifndef MINILINK_DIAG_DIAG_FORM_H
+#define MINILINK_DIAG_DIAG_FORM_H
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "diag/diag.h"
+
+/* The marks and the name that a message begins with in nvlink's form, without the colon:
+ * "@E@", "error   ". */
+const char *diag_form_annotation(enum diag_severity severity);
+const char *diag_form_severity(enum diag_severity severity);
+
+/* Appends a message, with its newlines. `body` is what it says, escaped (escape.h); `place` may be
+ * NULL. */
+void diag_form_message(struct buffer *line, const struct context *context,
+                       enum diag_severity severity, const struct diag_place *place,
+                       struct text body);
+
+/* Appends an object {"severity": "text", "text": LINE} for each line of `text`. */
+void diag_form_text(struct buffer *line, struct text text);
+
+#endif

@@ -1,0 +1,104 @@
+/* diag_record.c: for each message its severity, then line and column, then what it says and the
+ * place's two texts, each with its length in front; numbers are little-endian. */
+#include "diag/diag_record.h"
+
+#include <string.h>
+
+#include "base/context.h"
+
+#define NO_PLACE UINT32_MAX
+
+void diag_record_begin(struct diag_record *record)
+{
+    context_get()->record = record;
+}
+
+void diag_record_end(void)
+{
+    context_get()->record = NULL;
+}
+
+static void put(struct buffer *bytes, struct text text)
+{
+    buffer_u64(bytes, text.size);
+    buffer_text(bytes, text);
+}
+
+void diag_record_add(struct diag_record *record, enum diag_severity severity,
+                     const struct diag_place *place, struct text body)
+{
+    struct buffer *bytes = &record->bytes;
+
+    buffer_u32(bytes, (uint32_t)severity);
+    buffer_u32(bytes, place ? place->line : NO_PLACE);
+    buffer_u32(bytes, place ? place->column : 0);
+    put(bytes, body);
+    put(bytes, place ? text_of(place->file) : (struct text){0});
+    put(bytes, place ? place->source_line : (struct text){0});
+}
+
+static bool take(struct bytes *rest, void *to, size_t size)
+{
+    if (rest->size < size)
+        return false;
+    memcpy(to, rest->data, size);
+    rest->data += size;
+    rest->size -= size;
+    return true;
+}
+
+static bool take_text(struct bytes *rest, struct text *text)
+{
+    uint64_t size;
+
+    if (!take(rest, &size, sizeof size) || size > rest->size)
+        return false;
+    *text = (struct text){(const char *)rest->data, (size_t)size};
+    rest->data += size;
+    rest->size -= (size_t)size;
+    return true;
+}
+
+struct message {
+    uint32_t severity, line, column;
+    struct text body, file, source_line;
+};
+
+static bool take_message(struct bytes *rest, struct message *message)
+{
+    return take(rest, &message->severity, 4) && take(rest, &message->line, 4) &&
+           take(rest, &message->column, 4) && take_text(rest, &message->body) &&
+           take_text(rest, &message->file) && take_text(rest, &message->source_line) &&
+           message->severity >= DIAG_NOTE && message->severity <= DIAG_WARNING;
+}
+
+static void say(const struct message *message)
+{
+    struct buffer file = {0};
+    struct context_cleanup cleanup;
+    struct diag_place place = {
+        .line = message->line, .column = message->column, .source_line = message->source_line};
+
+    context_defer(&cleanup, buffer_cleanup, &file);
+    buffer_text(&file, message->file);
+    buffer_char(&file, '\0');
+    place.file = message->file.size ? file.data : NULL;
+    diag_again((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
+               message->body);
+    context_clean(&cleanup);
+}
+
+bool diag_record_play(struct bytes bytes)
+{
+    struct bytes rest = bytes;
+    struct message message;
+
+    while (rest.size)
+        if (!take_message(&rest, &message))
+            return false;
+    for (rest = bytes; rest.size;) {
+        if (take_message(&rest, &message))
+            say(&message);
+    }
+    return true;
+}

@@ -1,0 +1,31 @@
+/* diag_record.h: what was said, kept as bytes, to be said again by another link.
+ *
+ * A record has the messages that were shown, each with its severity, its place and its words, not
+ * the lines that were printed: another link says them in the form that it was asked for. */
+#ifndef MINILINK_DIAG_DIAG_RECORD_H
+#define MINILINK_DIAG_DIAG_RECORD_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "diag/diag.h"
+
+/* Start with {0}; free the buffer. */
+struct diag_record {
+    struct buffer bytes;
+    bool is_incomplete; /* something was printed that is no such message */
+};
+
+/* From here on what the calling thread prints is recorded, until diag_record_end(). */
+void diag_record_begin(struct diag_record *record);
+void diag_record_end(void);
+
+/* Adds a message; for diag.c. */
+void diag_record_add(struct diag_record *record, enum diag_severity severity,
+                     const struct diag_place *place, struct text body);
+
+/* Says all of a record again, through diag_again(). False, with nothing said, when the bytes are no
+ * record. */
+bool diag_record_play(struct bytes bytes);
+
+#endif

@@ -1,0 +1,135 @@
+/* diag_tally.c: the counts, and what is said of them at the end. */
+#include "diag/diag_tally.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+
+/* Errors that get notes for which much must be looked up. */
+#define MOST_EXPLAINED 100u
+
+struct diag_family {
+    uint64_t key;
+    uint64_t count; /* shown ones among them */
+    char *text;     /* the first that was not shown; NULL while there is none */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Appends the text without what stands between quotes, and with 0 for every number. */
+static void put_frame(struct buffer *frame, struct text body)
+{
+    for (size_t i = 0; i < body.size; i++) {
+        char c = body.data[i];
+
+        buffer_char(frame, is_digit(c) ? '0' : c);
+        while (is_digit(c) && i + 1 < body.size && is_digit(body.data[i + 1]))
+            i++;
+        if (c == '\'') {
+            const char *end = memchr(body.data + i + 1, '\'', body.size - i - 1);
+
+            i = end ? (size_t)(end - body.data) : i;
+        }
+    }
+}
+
+uint64_t diag_tally_family(const struct context *context, enum diag_severity severity,
+                           struct text body)
+{
+    struct buffer frame = {0};
+    struct context_cleanup cleanup;
+    uint64_t key;
+
+    if (severity != DIAG_WARNING || !context->tally || !context->tally->folds)
+        return 0;
+    context_defer(&cleanup, buffer_cleanup, &frame);
+    put_frame(&frame, body);
+    key = XXH3_64bits(frame.data, frame.size);
+    context_clean(&cleanup);
+    return key ? key : 1;
+}
+
+static struct diag_family *find_family(struct diag_tally *tally, uint64_t key)
+{
+    for (size_t i = 0; i < tally->family_count; i++)
+        if (tally->families[i].key == key)
+            return &tally->families[i];
+    ARRAY_PUSH(tally->families, tally->family_count, tally->family_capacity) =
+        (struct diag_family){.key = key};
+    return &tally->families[tally->family_count - 1];
+}
+
+static bool admit_warning(struct diag_tally *tally, uint64_t key, struct text body)
+{
+    struct diag_family *family = find_family(tally, key);
+
+    if (++family->count <= DIAG_UNFOLDED)
+        return true;
+    if (!family->text)
+        family->text = memory_copy_string(body.data, body.size);
+    return false;
+}
+
+bool diag_tally_admit(struct context *context, enum diag_severity severity, uint64_t family,
+                      struct text body)
+{
+    struct diag_tally *tally = context->tally;
+    bool is_shown = true;
+
+    if (!tally || severity == DIAG_NOTE)
+        return true;
+    if (severity == DIAG_ERROR)
+        is_shown = tally->errors++ < tally->error_limit || tally->error_limit == 0;
+    else if (family)
+        is_shown = admit_warning(tally, family, body);
+    context->continuation = !is_shown;
+    return is_shown;
+}
+
+size_t diag_room(void)
+{
+    const struct context *context = context_get();
+    const struct diag_tally *tally = context->tally;
+    uint64_t limit = tally && tally->error_limit && tally->error_limit < MOST_EXPLAINED
+                         ? tally->error_limit
+                         : MOST_EXPLAINED;
+    uint64_t errors = tally ? tally->errors : context->error_count;
+
+    return errors < limit ? (size_t)(limit - errors) : 0;
+}
+
+bool diag_folds(void)
+{
+    const struct diag_tally *tally = context_get()->tally;
+
+    return tally && tally->folds;
+}
+
+void diag_tally_end(struct diag_tally *tally)
+{
+    context_get()->continuation = false;
+    for (size_t i = 0; i < tally->family_count; i++) {
+        const struct diag_family *family = &tally->families[i];
+
+        if (family->text)
+            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
+                      family->count - DIAG_UNFOLDED, family->text);
+    }
+    if (tally->error_limit && tally->errors > tally->error_limit)
+        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
+                  tally->errors - tally->error_limit);
+}
+
+void diag_tally_free(struct diag_tally *tally)
+{
+    for (size_t i = 0; i < tally->family_count; i++)
+        free(tally->families[i].text);
+    free(tally->families);
+    *tally = (struct diag_tally){0};
+}

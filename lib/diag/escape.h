@@ -1,0 +1,33 @@
+/* escape.h: text from inputs as it may be shown on a terminal.
+ *
+ * Names come from foreign files and may hold anything: escape sequences that recolour or rewrite
+ * what a terminal shows, line ends that forge messages. Shown are printable ASCII, tabs, and UTF-8
+ * but for its control characters (U+0080 to U+009F) and those that break or reorder lines (U+2028
+ * to U+202E, U+2066 to U+2069); a newline becomes `\n`, a carriage return `\r`, and every other
+ * byte `\x1b` and the like. */
+#ifndef MINILINK_DIAG_ESCAPE_H
+#define MINILINK_DIAG_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+/* The bytes of the character that `text`, which is not empty, begins with; 0 when it is not shown
+ * as it is. */
+size_t escape_character(struct text text);
+
+/* True when all of `text` is shown as it is. */
+bool escape_is_plain(struct text text);
+
+/* True when all of `text` is UTF-8, shown or not. */
+bool escape_is_utf8(struct text text);
+
+/* Appends what is shown of `text`, in one allocation at most. */
+void escape_text(struct text text, struct buffer *out);
+
+/* The same for a text of many lines, whose ends stay as they are. */
+void escape_lines(struct text text, struct buffer *out);
+
+#endif

@@ -1,0 +1,376 @@
+/* events.c: lists of events by thread, and how they become rows.
+ *
+ * Events lie one behind the other in blocks of the thread's own. Threads of one pool after another
+ * have the same numbers, and become one row; what happened apart from threads is laid out so that
+ * no two that overlap share a row, as readers of traces want it. */
+#include "diag/events.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+
+#define BLOCK_BYTES (64u * 1024u)
+
+struct node {
+    struct node *next;
+    struct event event; /* its name lies behind the node */
+};
+
+struct block {
+    struct block *next;
+    size_t used;
+    char bytes[]; /* as many as were asked for */
+};
+
+/* Of one thread, which alone writes to it. */
+struct event_thread {
+    struct event_thread *next;
+    struct block *blocks; /* newest first */
+    size_t room;          /* in the newest */
+    struct node *first, *last;
+    unsigned worker; /* its number in its pool; 0 = it is none */
+    size_t lost;
+};
+
+struct event_log {
+    _Atomic(struct event_thread *) threads; /* newest first */
+    _Atomic size_t lost;                    /* of threads that could have no list */
+    uint64_t start;
+};
+
+struct event_log *events_open(void)
+{
+    struct context *context = context_get();
+    struct event_log *log = calloc(1, sizeof *log);
+
+    if (!log)
+        return NULL;
+    log->start = clock_now();
+    context->events = log;
+    context->event_thread = NULL;
+    context->event_chunk = 0;
+    return log;
+}
+
+void events_close(struct event_log *log)
+{
+    struct context *context = context_get();
+    struct event_thread *thread, *next_thread;
+
+    if (!log)
+        return;
+    if (context->events == log) {
+        context->events = NULL;
+        context->event_thread = NULL;
+    }
+    for (thread = atomic_load(&log->threads); thread; thread = next_thread) {
+        next_thread = thread->next;
+        while (thread->blocks) {
+            struct block *next = thread->blocks->next;
+
+            free(thread->blocks);
+            thread->blocks = next;
+        }
+        free(thread);
+    }
+    free(log);
+}
+
+static struct event_log *log_of(const struct context *context)
+{
+    return context ? context->events : NULL;
+}
+
+bool events_are_on(void)
+{
+    return log_of(context_open()) != NULL;
+}
+
+uint64_t events_clock(void)
+{
+    return events_are_on() ? clock_now() : 0;
+}
+
+/* Workers of a pool are named by their numbers (pool.c). */
+static unsigned own_number(void)
+{
+    char name[17] = "";
+    unsigned number;
+
+    prctl(PR_GET_NAME, name);
+    return sscanf(name, "minilink-%u", &number) == 1 ? number : 0;
+}
+
+static struct event_thread *own_thread(struct context *context)
+{
+    struct event_log *log = context->events;
+    struct event_thread *thread = context->event_thread;
+
+    if (thread)
+        return thread;
+    thread = calloc(1, sizeof *thread);
+    if (!thread) {
+        atomic_fetch_add(&log->lost, 1);
+        return NULL;
+    }
+    thread->worker = own_number();
+    thread->next = atomic_load(&log->threads);
+    while (!atomic_compare_exchange_weak(&log->threads, &thread->next, thread))
+        ;
+    context->event_thread = thread;
+    return thread;
+}
+
+static struct node *new_node(struct event_thread *thread, struct text name)
+{
+    size_t size = (sizeof(struct node) + name.size + 15) & ~(size_t)15;
+    struct node *node;
+
+    if (size > thread->room) {
+        size_t bytes = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        struct block *block = malloc(sizeof *block + bytes);
+
+        if (!block)
+            return NULL;
+        *block = (struct block){.next = thread->blocks};
+        thread->blocks = block;
+        thread->room = bytes;
+    }
+    node = (struct node *)(void *)(thread->blocks->bytes + thread->blocks->used);
+    thread->blocks->used += size;
+    thread->room -= size;
+    return node;
+}
+
+void events_record(const struct event *event)
+{
+    struct context *context = context_open();
+    struct event_thread *thread = log_of(context) ? own_thread(context) : NULL;
+    struct node *node = thread ? new_node(thread, event->name) : NULL;
+
+    if (!node) {
+        if (thread)
+            thread->lost++;
+        return;
+    }
+    *node = (struct node){.event = *event};
+    if (event->name.size)
+        memcpy(node + 1, event->name.data, event->name.size);
+    node->event.name.data = (const char *)(node + 1);
+    node->event.phase = context->phase;
+    if (node->event.end == 0)
+        node->event.end = clock_now();
+    if (node->event.chunk == 0)
+        node->event.chunk = context->event_chunk;
+    if (thread->last)
+        thread->last->next = node;
+    else
+        thread->first = node;
+    thread->last = node;
+}
+
+void events_count(const char *name, uint64_t value)
+{
+    uint64_t now = events_clock();
+
+    if (now)
+        events_record(&(struct event){.kind = EVENT_COUNTER,
+                                      .name = text_of(name),
+                                      .start = now,
+                                      .end = now,
+                                      .bytes = value});
+}
+
+void events_count_memory(void)
+{
+    char text[128];
+    unsigned long pages;
+    ssize_t size;
+    int fd;
+
+    if (!events_are_on())
+        return;
+    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    size = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    if (sscanf(text, "%*u %lu", &pages) == 1)
+        events_count("memory", (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+void events_chunk(uint32_t index)
+{
+    struct context *context = context_open();
+
+    if (log_of(context))
+        context->event_chunk = index + 1; /* 0 for EVENTS_NO_CHUNK */
+}
+
+/* A row while it is filled. */
+struct row {
+    const char *kind; /* of what happened apart; NULL = of threads */
+    unsigned number;  /* the worker's; of others which of its kind */
+    unsigned copy;    /* of workers with one number at the same time */
+    uint64_t end;     /* of what is in it */
+    uint32_t place;   /* among all rows, sorted */
+};
+
+struct reading {
+    struct arena *arena;
+    struct events *events;
+    struct row *rows;
+    size_t row_capacity;
+};
+
+static uint32_t add_row(struct reading *reading, struct row row)
+{
+    struct events *events = reading->events;
+
+    if (events->row_count == reading->row_capacity)
+        reading->rows = arena_grow(reading->arena, reading->rows, events->row_count,
+                                   &reading->row_capacity, sizeof *reading->rows);
+    reading->rows[events->row_count] = row;
+    return (uint32_t)events->row_count++;
+}
+
+/* The first row of that kind and number that is free at `start`; it is taken until `end`. For what
+ * is apart, number 0 asks for any. */
+static uint32_t take_row(struct reading *reading, const char *kind, unsigned number, uint64_t start,
+                         uint64_t end)
+{
+    unsigned same = 0;
+
+    for (uint32_t i = 0; i < reading->events->row_count; i++) {
+        struct row *row = &reading->rows[i];
+
+        if (row->kind != kind && !(row->kind && kind && strcmp(row->kind, kind) == 0))
+            continue;
+        if (!kind && row->number != number)
+            continue;
+        same++;
+        if (row->end > start)
+            continue;
+        row->end = end;
+        return i;
+    }
+    return add_row(
+        reading,
+        (struct row){.kind = kind, .number = kind ? same + 1 : number, .copy = same, .end = end});
+}
+
+static void read_thread(struct reading *reading, const struct event_thread *thread)
+{
+    struct events *events = reading->events;
+    uint64_t first = UINT64_MAX, last = 0;
+    uint32_t row;
+
+    for (const struct node *node = thread->first; node; node = node->next) {
+        if (node->event.is_apart)
+            continue;
+        first = node->event.start < first ? node->event.start : first;
+        last = node->event.end > last ? node->event.end : last;
+    }
+    row = take_row(reading, NULL, thread->worker, first, last);
+    for (const struct node *node = thread->first; node; node = node->next) {
+        struct logged_event *to = &events->list[events->count++];
+
+        *to = (struct logged_event){node->event, row};
+        to->event.name = arena_text(reading->arena, node->event.name);
+    }
+    events->lost += thread->lost;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct logged_event *a = left, *b = right;
+
+    if (a->event.start != b->event.start)
+        return a->event.start < b->event.start ? -1 : 1;
+    if (a->event.end != b->event.end)
+        return a->event.end > b->event.end ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static void place_apart(struct reading *reading)
+{
+    for (size_t i = 0; i < reading->events->count; i++) {
+        struct logged_event *logged = &reading->events->list[i];
+        const struct event *event = &logged->event;
+
+        if (event->is_apart)
+            logged->row = take_row(reading, event->kind, 0, event->start, event->end);
+    }
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct row *a = *(struct row *const *)left, *b = *(struct row *const *)right;
+    int kinds = a->kind && b->kind ? strcmp(a->kind, b->kind) : !!a->kind - !!b->kind;
+
+    if (kinds)
+        return kinds;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->copy > b->copy) - (a->copy < b->copy);
+}
+
+static const char *row_name(struct arena *arena, const struct row *row)
+{
+    if (row->kind)
+        return arena_printf(arena, "%s %u", row->kind, row->number);
+    if (row->number == 0)
+        return row->copy ? arena_printf(arena, "thread %u", row->copy) : "link";
+    return row->copy ? arena_printf(arena, "worker %u (%u)", row->number, row->copy + 1)
+                     : arena_printf(arena, "worker %u", row->number);
+}
+
+static void sort_rows(struct reading *reading)
+{
+    struct events *events = reading->events;
+    struct row **order = arena_alloc(reading->arena, events->row_count, sizeof *order);
+
+    for (size_t i = 0; i < events->row_count; i++)
+        order[i] = &reading->rows[i];
+    if (events->row_count)
+        qsort(order, events->row_count, sizeof *order, by_place);
+    events->rows = arena_zalloc(reading->arena, events->row_count, sizeof *events->rows);
+    for (size_t i = 0; i < events->row_count; i++) {
+        events->rows[i].name = row_name(reading->arena, order[i]);
+        events->rows[i].is_worker = !order[i]->kind && order[i]->number > 0;
+        order[i]->place = (uint32_t)i;
+    }
+    for (size_t i = 0; i < events->count; i++)
+        events->list[i].row = reading->rows[events->list[i].row].place;
+}
+
+void events_read(const struct event_log *log, struct arena *arena, struct events *events)
+{
+    struct reading reading = {.arena = arena, .events = events};
+    size_t count = 0, threads = 0, at = 0;
+    const struct event_thread **order;
+
+    *events = (struct events){.start = log->start, .lost = atomic_load(&log->lost)};
+    for (const struct event_thread *t = atomic_load(&log->threads); t; t = t->next, threads++)
+        for (const struct node *node = t->first; node; node = node->next)
+            count++;
+    events->list = arena_alloc(arena, count, sizeof *events->list);
+    order = arena_alloc(arena, threads, sizeof(const struct event_thread *));
+    /* The oldest first: those of one pool after the other. */
+    for (const struct event_thread *t = atomic_load(&log->threads); t; t = t->next)
+        order[threads - ++at] = t;
+    for (size_t i = 0; i < threads; i++)
+        read_thread(&reading, order[i]);
+    if (count)
+        qsort(events->list, count, sizeof *events->list, by_start);
+    place_apart(&reading);
+    sort_rows(&reading);
+}

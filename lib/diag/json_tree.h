@@ -1,0 +1,60 @@
+/* json_tree.h: JSON that is written, by jansson: values are put together as a tree.
+ *
+ * Every function here raises LINK_NO_MEMORY instead of giving NULL. A tree belongs to its root: who
+ * makes a root defers its release (json_tree_begin), and each value is handed over as soon as it is
+ * made. */
+#ifndef MINILINK_DIAG_JSON_TREE_H
+#define MINILINK_DIAG_JSON_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/text.h"
+
+struct json_t; /* jansson's */
+
+/* A new root, an object; context_clean(cleanup) lets go of it. */
+struct json_t *json_tree_begin(struct context_cleanup *cleanup);
+
+/* A new object, or array, as the member `key` of an object, or as the last element of an array. */
+struct json_t *json_tree_add_object(struct json_t *object, const char *key);
+struct json_t *json_tree_add_array(struct json_t *object, const char *key);
+struct json_t *json_tree_push_object(struct json_t *array);
+struct json_t *json_tree_push_array(struct json_t *array);
+
+/* Members of an object. Texts come from inputs: what is no printable UTF-8 in them is spelled out
+ * (escape.h). Numbers above INT64_MAX become that. */
+void json_tree_set_text(struct json_t *object, const char *key, struct text text);
+void json_tree_set_string(struct json_t *object, const char *key, const char *string); /* NULL: no
+                                                                                         member */
+void json_tree_set_number(struct json_t *object, const char *key, uint64_t number);
+void json_tree_set_signed(struct json_t *object, const char *key, int64_t number);
+void json_tree_set_bool(struct json_t *object, const char *key, bool value);
+void json_tree_set_null(struct json_t *object, const char *key);
+
+/* Nanoseconds as milliseconds, or as the microseconds that traces have, with their fraction. */
+void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds);
+void json_tree_set_microseconds(struct json_t *object, const char *key, uint64_t nanoseconds);
+
+/* A text with every byte of it, control characters, too; it must be UTF-8 (escape_is_utf8). */
+void json_tree_set_exact(struct json_t *object, const char *key, struct text text);
+
+/* Elements of an array. */
+void json_tree_push_text(struct json_t *array, struct text text);
+void json_tree_push_exact(struct json_t *array, struct text text);
+void json_tree_push_number(struct json_t *array, uint64_t number);
+
+enum json_tree_form {
+    JSON_TREE_LINES,   /* a member or element a line, for people; ASCII */
+    JSON_TREE_COMPACT, /* in one line; ASCII */
+    JSON_TREE_IN_PAGE, /* the same without "<", so that it can stand in an HTML page's script */
+    JSON_TREE_FILE,    /* a member or element a line, in UTF-8, for programs */
+    JSON_TREE_MESSAGE, /* in one line, in UTF-8 */
+};
+
+/* Appends the tree as text; with a line feed behind LINES and MESSAGE. */
+void json_tree_print(const struct json_t *root, enum json_tree_form form, struct buffer *out);
+
+#endif

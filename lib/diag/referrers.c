@@ -1,0 +1,51 @@
+/* referrers.c: a sorted list. */
+#include "diag/referrers.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/search.h"
+
+static int compare(const void *left, const void *right)
+{
+    const struct referrer *a = left, *b = right;
+
+    if (a->symbol != b->symbol)
+        return a->symbol < b->symbol ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->by < b->by ? -1 : a->by > b->by;
+}
+
+void referrers_add(struct referrers *referrers, const struct referrer *referrer)
+{
+    /* What refers to a symbol often does so in one go. */
+    if (referrers->count > 0 && compare(&referrers->list[referrers->count - 1], referrer) == 0)
+        return;
+    ARRAY_PUSH(referrers->list, referrers->count, referrers->capacity) = *referrer;
+}
+
+void referrers_sort(struct referrers *referrers)
+{
+    struct referrer *list = referrers->list;
+    size_t kept = 0;
+
+    if (referrers->count > 0)
+        qsort(list, referrers->count, sizeof *list, compare);
+    for (size_t i = 0; i < referrers->count; i++)
+        if (kept == 0 || compare(&list[kept - 1], &list[i]) != 0)
+            list[kept++] = list[i];
+    referrers->count = kept;
+}
+
+size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint32_t file)
+{
+    const struct referrer key = {.symbol = symbol, .file = file};
+
+    return SEARCH_FIRST_NOT(referrers->count, at, compare(&referrers->list[at], &key) < 0);
+}
+
+void referrers_free(struct referrers *referrers)
+{
+    free(referrers->list);
+}

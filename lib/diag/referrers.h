@@ -1,0 +1,32 @@
+/* referrers.h: who refers to symbols that are missing. */
+#ifndef MINILINK_DIAG_REFERRERS_H
+#define MINILINK_DIAG_REFERRERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All three are numbers of the caller's. */
+struct referrer {
+    uint32_t symbol; /* the missing one */
+    uint32_t file;
+    uint32_t by; /* a symbol of the file */
+};
+
+/* Start with {0}. */
+struct referrers {
+    struct referrer *list;
+    size_t count, capacity;
+};
+
+void referrers_add(struct referrers *referrers, const struct referrer *referrer);
+
+/* Sorts them by symbol, file and referring symbol, each once. */
+void referrers_sort(struct referrers *referrers);
+
+/* The first that refers to `symbol` in `file` or one behind it, or where it would stand in the
+ * sorted list. */
+size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint32_t file);
+
+void referrers_free(struct referrers *referrers);
+
+#endif

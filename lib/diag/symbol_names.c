@@ -1,0 +1,93 @@
+/* symbol_names.c: names that the C++ ABI has mangled, as far as two of them are to be compared. */
+#include "diag/symbol_names.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "diag/demangle.h"
+
+const char **symbol_names_shown(const struct text *names, size_t count, struct arena *arena)
+{
+    const char **shown = arena_alloc(arena, count, sizeof *shown);
+    struct text *plain = arena_alloc(arena, count, sizeof *plain);
+
+    for (size_t i = 0; i < count; i++)
+        plain[i] = names[i];
+    if (!context_get()->keeps_mangled)
+        demangle_all(plain, count, arena);
+    for (size_t i = 0; i < count; i++)
+        shown[i] = text_equal(plain[i], names[i])
+                       ? arena_printf(arena, "'%.*s'", TEXT_ARG(names[i]))
+                       : arena_string(arena, plain[i]);
+    return shown;
+}
+
+const char *symbol_names_quoted(struct text name, struct arena *arena)
+{
+    const char *shown = symbol_names_shown(&name, 1, arena)[0];
+
+    return *shown == '\'' ? shown : arena_printf(arena, "'%s'", shown);
+}
+
+/* Takes "6helper" off the front of the rest of a mangled name, or "L6helper", of something static.
+ */
+static bool take_component(struct text *rest, struct text *component)
+{
+    size_t at = rest->size > 0 && rest->data[0] == 'L', size = 0;
+
+    for (; at < rest->size && rest->data[at] >= '0' && rest->data[at] <= '9' && size < rest->size;
+         at++)
+        size = size * 10 + (size_t)(rest->data[at] - '0');
+    if (size == 0 || size > rest->size - at)
+        return false;
+    *component = (struct text){rest->data + at, size};
+    *rest = (struct text){rest->data + at + size, rest->size - at - size};
+    return true;
+}
+
+/* The components up to the E; false when there is something else among them. */
+static bool take_nested(struct text rest, struct buffer *base)
+{
+    struct text component;
+
+    while (rest.size > 0 && strchr("rVK", rest.data[0]))
+        rest = (struct text){rest.data + 1, rest.size - 1};
+    while (take_component(&rest, &component)) {
+        if (base->size > 0)
+            buffer_string(base, "::");
+        buffer_text(base, component);
+    }
+    return base->size > 0 && rest.size > 0 && rest.data[0] == 'E';
+}
+
+static bool take_plain(struct text rest, struct buffer *base)
+{
+    struct text component;
+
+    if (!take_component(&rest, &component) || (rest.size > 0 && rest.data[0] == 'I'))
+        return false;
+    buffer_text(base, component);
+    return true;
+}
+
+struct text symbol_names_base(struct text name, struct arena *arena)
+{
+    struct text part = demangle_part(name), result = {0}, rest;
+    struct buffer base = {0};
+    struct context_cleanup cleanup;
+    bool is_known;
+
+    if (!text_starts(part, TEXT("_Z")))
+        return name;
+    rest = (struct text){part.data + 2, part.size - 2};
+    context_defer(&cleanup, buffer_cleanup, &base);
+    if (rest.size > 0 && rest.data[0] == 'N')
+        is_known = take_nested((struct text){rest.data + 1, rest.size - 1}, &base);
+    else
+        is_known = take_plain(rest, &base);
+    if (is_known)
+        result = arena_text(arena, buffer_view(&base));
+    context_clean(&cleanup);
+    return result;
+}

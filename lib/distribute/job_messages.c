@@ -1,0 +1,151 @@
+/* job_messages.c: a job's input has a name that nothing else has, so that a line with it is about
+ * that job.
+ */
+#include "distribute/job_messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/table.h"
+#include "diag/diag.h"
+#include "diag/log_line.h"
+
+/* Lines that explain the failure of a distributor: the last ones. */
+#define MOST_NOTES 20
+
+/* While the lines are looked at. */
+struct sorting {
+    struct distribute_batch *batch;
+    struct table jobs;   /* by the last parts of their inputs' names */
+    size_t name_size;    /* of each of these */
+    struct buffer *logs; /* one per job, in the batch's arena */
+};
+
+static const char *last_part(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+static void free_sorting(void *argument)
+{
+    struct sorting *sorting = argument;
+
+    for (size_t i = 0; i < sorting->batch->count; i++)
+        buffer_free(&sorting->logs[i]);
+    table_free(&sorting->jobs);
+}
+
+static bool take_line(struct text *rest, struct text *line)
+{
+    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
+
+    if (!rest->size)
+        return false;
+    *line = (struct text){rest->data, end ? (size_t)(end - rest->data) : rest->size};
+    *rest = (struct text){rest->data + line->size + (end != NULL),
+                          rest->size - line->size - (end != NULL)};
+    return true;
+}
+
+/* The job whose input the line names, or TABLE_NONE. A name stands behind a slash. */
+static uint32_t find_job(const struct sorting *sorting, struct text line)
+{
+    const char *slash = line.data, *end = line.data + line.size;
+    uint32_t found = TABLE_NONE;
+
+    while (found == TABLE_NONE && (slash = memchr(slash, '/', (size_t)(end - slash))) != NULL) {
+        slash++;
+        if ((size_t)(end - slash) < sorting->name_size)
+            break;
+        found = table_find(&sorting->jobs, (struct text){slash, sorting->name_size});
+    }
+    return found;
+}
+
+static bool is_error(struct text line)
+{
+    struct log_line message;
+
+    return log_line_parse(line, &message) && message.severity >= DIAG_ERROR;
+}
+
+static void sort_lines(struct sorting *sorting, struct buffer *loose)
+{
+    struct text rest = text_of(sorting->batch->said), line;
+
+    while (take_line(&rest, &line)) {
+        uint32_t found = find_job(sorting, line);
+        struct buffer *to = found == TABLE_NONE ? loose : &sorting->logs[found];
+        struct distribute_job *job = found == TABLE_NONE ? NULL : &sorting->batch->jobs[found];
+
+        buffer_text(to, line);
+        buffer_char(to, '\n');
+        if (job && job->end == DISTRIBUTE_MISSING && is_error(line)) {
+            job->end = DISTRIBUTE_FAILED;
+            job->code = LINK_FAILED;
+        }
+    }
+}
+
+/* A log is all that was said of the job only when nobody knows of whom else the rest is. */
+static void hand_over(struct sorting *sorting, const struct buffer *loose)
+{
+    for (size_t i = 0; i < sorting->batch->count; i++) {
+        struct distribute_job *job = &sorting->batch->jobs[i];
+
+        if (job->is_log_known)
+            continue;
+        if (sorting->logs[i].size)
+            job->log = buffer_take(&sorting->logs[i], NULL);
+        job->is_log_known = loose->size == 0;
+    }
+}
+
+void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose)
+{
+    struct sorting sorting = {.batch = batch};
+    struct context_cleanup cleanup;
+
+    sorting.logs = arena_zalloc(&batch->arena, batch->count, sizeof *sorting.logs);
+    context_defer(&cleanup, free_sorting, &sorting);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct text name = text_of(last_part(batch->jobs[i].input_path));
+
+        sorting.name_size = name.size;
+        if (!batch->jobs[i].is_log_known)
+            table_add(&sorting.jobs, name, (uint32_t)i);
+    }
+    sort_lines(&sorting, loose);
+    hand_over(&sorting, loose);
+    context_clean(&cleanup);
+}
+
+/* What is behind the last of the lines that are not shown. */
+static struct text last_lines(struct text text, size_t most)
+{
+    size_t at = text.size;
+
+    while (at > 0)
+        if (text.data[--at] == '\n' && at + 1 < text.size && --most == 0)
+            return (struct text){text.data + at + 1, text.size - at - 1};
+    return text;
+}
+
+void job_messages_report(const struct buffer *loose, const char *program, bool has_failed)
+{
+    struct text rest = buffer_view(loose), line;
+    const struct diag_place nowhere = {0};
+    struct log_line message;
+
+    if (has_failed)
+        rest = last_lines(rest, MOST_NOTES);
+    while (take_line(&rest, &line)) {
+        if (has_failed)
+            diag_note("%s: %.*s", program, TEXT_ARG(line));
+        else if (log_line_parse(line, &message))
+            diag_at(message.severity, &nowhere, "%.*s", TEXT_ARG(message.text));
+        else
+            diag_verbose("%s: %.*s", program, TEXT_ARG(line));
+    }
+}

@@ -1,0 +1,139 @@
+/* verify_cubin.c: a cubin that a machine has written which may have died meanwhile. cubin_read
+ * looks at all of it, as the merge will. */
+#include "distribute/verify_cubin.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/table.h"
+#include "cubin/cubin.h"
+#include "diag/diag.h"
+#include "input/rawcode.h"
+#include "minilink/assembler.h"
+
+/* What cubin_read is told that the cubin is called. */
+#define NAME "result"
+
+/* A cubin that cubin_read takes has all its parts inside the file. */
+struct reading {
+    struct cubin cubin;
+    struct bytes data;
+    bool ok;
+};
+
+static enum link_code read_cubin(void *argument)
+{
+    struct reading *reading = argument;
+
+    reading->ok = cubin_read(&reading->cubin, NAME, reading->data);
+    return LINK_OK;
+}
+
+/* What an error of cubin_read said, without what stands in front of the message. */
+static const char *message_of(struct arena *arena, const struct diag_sink *sink)
+{
+    struct text text = buffer_view(&sink->text);
+    const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
+    const char *start = end ? memmem(text.data, (size_t)(end - text.data), ": ", 2) : NULL;
+    const struct text name = TEXT("'" NAME "'");
+    struct text said;
+
+    if (!start)
+        return "it is no cubin";
+    said = (struct text){start + 2, (size_t)(end - start - 2)};
+    if (!text_starts(said, name))
+        return arena_string(arena, said);
+    return arena_printf(arena, "it%.*s", (int)(said.size - name.size), said.data + name.size);
+}
+
+static void free_sink(void *sink)
+{
+    diag_sink_free(sink);
+}
+
+static const char *find_damage(struct arena *arena, struct reading *reading)
+{
+    struct diag_sink sink = {0};
+    struct context_cleanup cleanup;
+    const char *why = NULL;
+    enum link_code code;
+
+    context_defer(&cleanup, free_sink, &sink);
+    code = diag_collect(read_cubin, reading, context_get(), &sink);
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    if (!reading->ok)
+        why = message_of(arena, &sink);
+    context_clean(&cleanup);
+    return why;
+}
+
+/* The first kernel that the cubin does not define, or NULL. */
+static const char *find_lost(struct arena *arena, const struct cubin *cubin,
+                             const struct distribute_job *job)
+{
+    struct table names = {0};
+    struct context_cleanup cleanup;
+    const char *lost = NULL;
+
+    context_defer(&cleanup, table_cleanup, &names);
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        if (cubin->symbols[i].type == STT_FUNC && cubin->symbols[i].section != SHN_UNDEF)
+            table_add(&names, cubin->symbols[i].name, 1);
+    for (size_t i = 0; i < job->kernel_count && !lost; i++)
+        if (table_find(&names, job->kernels[i]) == TABLE_NONE)
+            lost = arena_printf(arena, "it lacks kernel '%.*s'", TEXT_ARG(job->kernels[i]));
+    context_clean(&cleanup);
+    return lost;
+}
+
+static void free_reading(void *reading)
+{
+    cubin_free(&((struct reading *)reading)->cubin);
+}
+
+/* What is smaller may as well be read. */
+#define SMALL (UINT64_C(1) << 20)
+
+bool verify_cubin_begins(struct bytes head, uint64_t size)
+{
+    Elf64_Ehdr header;
+    uint64_t table;
+
+    if (size <= SMALL)
+        return true;
+    if (head.size < sizeof header)
+        return false;
+    memcpy(&header, head.data, sizeof header);
+    table = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+           header.e_machine == EM_CUDA && header.e_shoff <= size && table <= size - header.e_shoff;
+}
+
+const char *verify_cubin(void *argument, struct arena *arena, const struct distribute_job *job,
+                         struct bytes data)
+{
+    const struct verify_cubin_expectation *expected = argument;
+    struct reading reading = {.data = data};
+    struct context_cleanup cleanup;
+    char wanted[ARCH_NAME_SIZE], found[ARCH_NAME_SIZE];
+    struct arch arch;
+    const char *why;
+
+    if (data.size < sizeof(Elf64_Ehdr) || memcmp(data.data, ELFMAG, SELFMAG) != 0)
+        return arena_printf(arena, "its %zu bytes are no ELF file", data.size);
+    context_defer(&cleanup, free_reading, &reading);
+    why = find_damage(arena, &reading);
+    if (!why && reading.cubin.type == ET_EXEC && expected->mode != MINILINK_MODE_WHOLE)
+        why = "it is an executable, where a relocatable cubin was asked for";
+    if (!why && (!rawcode_cubin_arch(data, &arch) || arch.sm != expected->arch.sm ||
+                 (arch.suffix == 'a') != (expected->arch.suffix == 'a')))
+        why = arena_printf(arena, "it is for %s, where code for %s was asked for",
+                           arch_name(arch, found), arch_name(expected->arch, wanted));
+    if (!why && !expected->is_vouched_for)
+        why = find_lost(arena, &reading.cubin, job);
+    context_clean(&cleanup);
+    return why;
+}

@@ -1,0 +1,33 @@
+/* bitcode.h: what LLVM bitcode says about itself: who wrote it, and for which target.
+ *
+ * Only as much of the bitstream is read as that takes (LLVM Bitcode File Format, of LLVM's manual;
+ * numbers of blocks and records as in LLVMBitCodes.h). The rest is for libLLVM. */
+#ifndef MINILINK_INPUT_BITCODE_H
+#define MINILINK_INPUT_BITCODE_H
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+#include "base/text.h"
+
+/* Longest text that is kept, with its NUL. */
+#define BITCODE_TEXT_SIZE 96
+
+struct bitcode {
+    struct bytes code;                /* the bitstream, without the wrapper that may be around it */
+    char producer[BITCODE_TEXT_SIZE]; /* "LLVM19.1.7"; empty = does not say */
+    char triple[BITCODE_TEXT_SIZE];   /* "nvptx64-nvidia-cuda"; empty = does not say */
+    struct arch arch; /* the newest that a function was compiled for; sm = 0: none says */
+};
+
+/* True when `data` begins as bitcode does, with or without a wrapper. */
+bool bitcode_is(struct bytes data);
+
+/* Reads what the file says. False, and an error that names `name` and the offset, when it is
+ * damaged or cut off. */
+bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data);
+
+/* True for code for NVIDIA's GPUs, and where the module names no target. */
+bool bitcode_is_device(const struct bitcode *bitcode);
+
+#endif

@@ -1,0 +1,65 @@
+/* bitstream.h: LLVM's container of bits: blocks in blocks, and records in them.
+ *
+ * Numbers have any width and lie across bytes, least significant bit first. How a record's numbers
+ * are stored is said by an abbreviation, which the block defines in front of it (LLVM Bitcode File
+ * Format, of LLVM's manual). Abbreviations that one block defines for others (BLOCKINFO) are not
+ * followed: the blocks that are read here do not use them. */
+#ifndef MINILINK_INPUT_BITSTREAM_H
+#define MINILINK_INPUT_BITSTREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* How many numbers of a record are kept; those behind them are passed over. */
+#define BITSTREAM_VALUES 4096
+
+#define BITSTREAM_ABBREVIATIONS 32
+#define BITSTREAM_OPERANDS      16
+
+struct bitstream_operand {
+    uint8_t encoding; /* 0 = a literal */
+    uint64_t value;   /* of the literal, or the width */
+};
+
+struct bitstream_abbreviation {
+    struct bitstream_operand operands[BITSTREAM_OPERANDS];
+    unsigned count;
+};
+
+/* The block that is being read. */
+struct bitstream_block {
+    uint64_t id;
+    unsigned width; /* of the numbers that say what comes next */
+    uint64_t end;   /* bit behind its contents */
+    struct bitstream_abbreviation abbreviations[BITSTREAM_ABBREVIATIONS];
+    unsigned count;
+};
+
+struct bitstream {
+    struct bytes data;
+    uint64_t at; /* bit */
+    bool is_cut; /* something lies behind the end */
+    uint64_t code;
+    uint64_t values[BITSTREAM_VALUES]; /* of the last record */
+    size_t count;
+};
+
+enum bitstream_item {
+    BITSTREAM_BLOCK,   /* one begins: enter or skip it */
+    BITSTREAM_RECORD,  /* stream->code and ->values hold it */
+    BITSTREAM_END,     /* of the block */
+    BITSTREAM_UNKNOWN, /* damaged (is_cut), or in a form that is not followed */
+};
+
+/* Reads up to the next block or record of `block`. At a block's beginning its number, width and end
+ * are in *inner. */
+enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_block *block,
+                                   struct bitstream_block *inner);
+
+/* Goes on behind a block that has begun. */
+void bitstream_skip(struct bitstream *stream, const struct bitstream_block *inner);
+
+#endif

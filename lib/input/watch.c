@@ -1,0 +1,173 @@
+/* watch.c: a list of versions; where those are not settled a hash of what was read, too. */
+#include "input/watch.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "os/descriptor.h"
+
+/* What a file is read in: on the stack, since a lack of memory must not look like a change. */
+#define PIECE ((size_t)8 << 10)
+
+struct watched {
+    enum watch_kind kind;
+    const char *path;
+    struct file_version version;
+    bool has_hash; /* of the contents */
+    XXH128_hash_t hash;
+};
+
+/* The hash of what `hash` is of, and one more piece. */
+static XXH128_hash_t hash_piece(XXH128_hash_t hash, const void *piece, size_t size)
+{
+    return XXH3_128bits_withSeed(piece, size, hash.low64 ^ hash.high64);
+}
+
+static size_t piece_size(uint64_t size, uint64_t at)
+{
+    return size - at < PIECE ? (size_t)(size - at) : PIECE;
+}
+
+static XXH128_hash_t hash_bytes(const struct bytes *contents)
+{
+    XXH128_hash_t hash = {0};
+
+    for (size_t at = 0; at < contents->size; at += PIECE)
+        hash = hash_piece(hash, contents->data + at, piece_size(contents->size, at));
+    return hash;
+}
+
+/* The hash of a file's first `size` bytes. False when it has not so many, or cannot be read. */
+static bool hash_open(int fd, uint64_t size, XXH128_hash_t *hash)
+{
+    uint8_t piece[PIECE];
+
+    *hash = (XXH128_hash_t){0};
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t part = piece_size(size, at);
+
+        if (!descriptor_read(fd, piece, part, at))
+            return false;
+        *hash = hash_piece(*hash, piece, part);
+    }
+    return true;
+}
+
+/* A pipe in its place must not keep the link waiting. */
+static int open_file(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool hash_file(const char *path, uint64_t size, XXH128_hash_t *hash)
+{
+    int fd = open_file(path);
+    bool ok = fd >= 0 && hash_open(fd, size, hash);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+void watch_add(struct watch *watch, enum watch_kind kind, const char *path,
+               const struct file_version *version, const struct bytes *contents)
+{
+    struct watched watched = {.kind = kind, .version = *version, .has_hash = contents != NULL};
+
+    if (!watch)
+        return;
+    if (contents)
+        watched.hash = hash_bytes(contents);
+    watched.path = arena_string(&watch->arena, text_of(path));
+    ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+}
+
+void watch_add_all(struct watch *watch, const struct watch *from)
+{
+    for (size_t i = 0; from && i < from->count; i++) {
+        struct watched watched = from->list[i];
+
+        watched.path = arena_string(&watch->arena, text_of(watched.path));
+        ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+    }
+}
+
+void watch_add_tool(struct watch *watch, const char *path)
+{
+    int fd = watch && path ? open_file(path) : -1;
+    struct watched watched = {.kind = WATCH_TOOL};
+    struct stat status;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        watched.version = file_version_of(&status);
+        watched.has_hash = !file_version_is_settled(&watched.version) &&
+                           hash_open(fd, watched.version.size, &watched.hash);
+        watched.path = path;
+    }
+    close(fd);
+    if (!watched.path)
+        return;
+    watched.path = arena_string(&watch->arena, text_of(path));
+    ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
+}
+
+/* As file_version_change, and by the contents where those are known. */
+static const char *find_change(const struct watched *watched)
+{
+    const char *change = file_version_change(&watched->version, watched->path);
+    XXH128_hash_t hash;
+
+    if (change || !watched->has_hash)
+        return change;
+    if (!hash_file(watched->path, watched->version.size, &hash))
+        return "it can no longer be read";
+    return XXH128_isEqual(hash, watched->hash) ? NULL : "it was written to";
+}
+
+static const char *kind_name(enum watch_kind kind)
+{
+    return kind == WATCH_TOOL ? "Tool" : "Input file";
+}
+
+bool watch_check(struct watch *watch)
+{
+    size_t changed = 0;
+
+    for (size_t i = 0; watch && i < watch->count; i++) {
+        const struct watched *watched = &watch->list[i];
+        const char *change = find_change(watched);
+
+        if (change && !watch->has_told)
+            diag_fatal("%s '%s' changed while the link ran: %s", kind_name(watched->kind),
+                       watched->path, change);
+        changed += change != NULL;
+    }
+    if (changed == 0)
+        return true;
+    if (!watch->has_told)
+        diag_note("Nothing of this link is kept: run it again when nobody writes to its files");
+    watch->has_told = true;
+    return false;
+}
+
+bool watch_holds(const struct watch *watch, bool tools_alone)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        if ((!tools_alone || watch->list[i].kind == WATCH_TOOL) && find_change(&watch->list[i]))
+            return false;
+    return true;
+}
+
+void watch_free(struct watch *watch)
+{
+    free(watch->list);
+    arena_free(&watch->arena);
+    *watch = (struct watch){0};
+}

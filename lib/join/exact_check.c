@@ -1,0 +1,255 @@
+/* exact_check.c: the check that makes an exact split safe.
+ *
+ * A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
+ * They are those of the whole program only if every chunk has the same variables at the same
+ * places: so what chunks share must be identical in all of them, and complete. Bank 4 may be a
+ * beginning of the longest one. */
+#include <string.h>
+
+#include "cubin/format.h"
+#include "join/exact_plan.h"
+
+static bool is_bank4(struct text name)
+{
+    return text_equal(name, TEXT(".nv.constant4")) ||
+           text_equal(name, TEXT(".nv.merc.nv.constant.pic"));
+}
+
+static bool is_bank4_relocation(struct text name)
+{
+    return text_equal(name, TEXT(".rel.nv.constant4")) ||
+           text_equal(name, TEXT(".rela.nv.constant4")) ||
+           text_equal(name, TEXT(".nv.merc.rela.nv.constant.pic"));
+}
+
+/* What all chunks must have. */
+static bool is_shared_class(unsigned class)
+{
+    return class == EXACT_NOTES || class == EXACT_ACTION || class == EXACT_CONSTANTS ||
+           class == EXACT_CODE || class == EXACT_DATA || class == EXACT_MERCURY_CONSTANTS ||
+           class == EXACT_MERCURY_DATA;
+}
+
+static void find_longest(struct exact *join)
+{
+    uint64_t most = 0;
+
+    join->longest = join->base;
+    for (uint32_t out = 1; out < join->image.section_count; out++) {
+        if (!text_equal(join->image.sections[out].name, TEXT(".nv.constant4")))
+            continue;
+        for (size_t c = 0; c <= join->count; c++) {
+            /* The base is the first of those that are equally long. */
+            size_t chunk = c == 0 ? join->base : c - 1;
+            uint32_t index = exact_section_of(join, chunk, out);
+
+            if (index == 0 || join->inputs[chunk].cubin.sections[index].size <= most)
+                continue;
+            most = join->inputs[chunk].cubin.sections[index].size;
+            join->longest = (uint32_t)chunk;
+        }
+    }
+}
+
+/* The sections of bank 4 are those of the chunk that has all of it. */
+static void take_longest(struct exact *join)
+{
+    const struct exact_input *input = &join->inputs[join->longest];
+
+    for (uint32_t out = 1; out < join->image.section_count; out++) {
+        struct image_section *section = &join->image.sections[out];
+        uint32_t index;
+
+        if (!is_bank4(section->name) && !is_bank4_relocation(section->name))
+            continue;
+        index = exact_section_of(join, join->longest, out);
+        if (index == 0)
+            continue;
+        join->sections.items[out - 1].chunk = join->longest;
+        join->sections.items[out - 1].index = index;
+        section->data = input->cubin.sections[index].data.data;
+        section->size = input->cubin.sections[index].size;
+        section->link = input->cubin.sections[index].link;
+        section->info = input->cubin.sections[index].info;
+    }
+}
+
+static bool check_bytes(struct exact *join, size_t chunk, uint32_t index, uint32_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    const struct cubin_section *mine = &join->inputs[chunk].cubin.sections[index];
+    const struct cubin_section *whole = &join->inputs[item->chunk].cubin.sections[item->index];
+    bool is_part = is_bank4(mine->name) && mine->size <= whole->size;
+
+    if (mine->type != whole->type || mine->flags != whole->flags ||
+        mine->alignment != whole->alignment || mine->entry_size != whole->entry_size ||
+        mine->has_no_bytes != whole->has_no_bytes)
+        return exact_differs(join, chunk, index, "has another type or alignment in another chunk");
+    if (mine->size != whole->size && !is_part)
+        return exact_differs(join, chunk, index, "has another size in another chunk");
+    if (!mine->has_no_bytes && mine->size > 0 &&
+        memcmp(mine->data.data, whole->data.data, (size_t)mine->size) != 0)
+        return exact_differs(join, chunk, index, "has other contents in another chunk");
+    return true;
+}
+
+static Elf64_Rela relocation(const struct cubin_section *section, size_t entry)
+{
+    Elf64_Rela record = {0};
+
+    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
+    return record;
+}
+
+/* Lists have falling offsets, so that a beginning of a table is the end of its list. */
+static bool check_relocations(struct exact *join, size_t chunk, uint32_t index, uint32_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    const struct exact_input *input = &join->inputs[chunk], *other = &join->inputs[item->chunk];
+    const struct cubin_section *mine = &input->cubin.sections[index];
+    const struct cubin_section *whole = &other->cubin.sections[item->index];
+    size_t count = mine->size / mine->entry_size, all;
+
+    if (mine->entry_size != whole->entry_size)
+        return exact_differs(join, chunk, index, "has other records in another chunk");
+    all = whole->size / whole->entry_size;
+    if (count > all || (count < all && !is_bank4_relocation(mine->name)))
+        return exact_differs(join, chunk, index, "has another number of records in another chunk");
+    for (size_t i = 0; i < count; i++) {
+        Elf64_Rela a = relocation(mine, i), b = relocation(whole, all - count + i);
+        uint64_t row = ELF64_R_SYM(a.r_info), other_row = ELF64_R_SYM(b.r_info);
+
+        if (row >= input->cubin.symbol_count || other_row >= other->cubin.symbol_count ||
+            a.r_offset != b.r_offset || a.r_addend != b.r_addend ||
+            ELF64_R_TYPE(a.r_info) != ELF64_R_TYPE(b.r_info) ||
+            input->symbol_out[row] != other->symbol_out[other_row])
+            return exact_differs(join, chunk, index, "has other records in another chunk");
+    }
+    return true;
+}
+
+static bool is_frame_relocation(const struct exact *join, uint32_t out)
+{
+    struct text name = join->image.sections[out].name;
+
+    return text_equal(name, TEXT(".rel.debug_frame")) ||
+           text_equal(name, TEXT(".rela.debug_frame")) ||
+           text_equal(name, TEXT(".nv.merc.rela.debug_frame"));
+}
+
+static bool is_same_kind(const struct exact *join, size_t chunk, uint32_t index,
+                         const struct exact_item *item)
+{
+    const struct exact_input *mine = &join->inputs[chunk], *whole = &join->inputs[item->chunk];
+    const struct cubin_section *a = &mine->cubin.sections[index];
+    const struct cubin_section *b = &whole->cubin.sections[item->index];
+
+    return mine->section_class[index] == whole->section_class[item->index] && a->type == b->type &&
+           a->entry_size == b->entry_size;
+}
+
+static bool check_section(struct exact *join, uint32_t out)
+{
+    const struct exact_item item = join->sections.items[out - 1];
+    unsigned class = join->inputs[item.chunk].section_class[item.index];
+    bool is_bank = is_bank4(join->image.sections[out].name) ||
+                   is_bank4_relocation(join->image.sections[out].name);
+    bool is_list = class == EXACT_RELOCATIONS || class == EXACT_MERCURY_RELOCATIONS;
+    bool is_bytes = is_shared_class(class) || class == EXACT_EMPTY;
+
+    if (item.owner != EXACT_COMMON)
+        return true;
+    is_list = is_list && !is_frame_relocation(join, out);
+    for (size_t c = 0; c < join->count; c++) {
+        uint32_t index = exact_section_of(join, c, out);
+
+        if (c == item.chunk)
+            continue;
+        if (index == 0) {
+            if ((!is_list && !is_bytes) || is_bank || class == EXACT_CODE || class == EXACT_EMPTY)
+                continue;
+            return exact_differs(join, item.chunk, item.index, "is missing in another chunk");
+        }
+        if (!is_same_kind(join, c, index, &item))
+            return exact_differs(join, c, index, "is of another kind in another chunk");
+        if ((is_list || is_bytes) &&
+            !(is_list ? check_relocations(join, c, index, out) : check_bytes(join, c, index, out)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether all chunks must have the symbol: it names a place in the program's data. */
+static bool is_variable(const struct exact_input *input, const struct cubin_symbol *symbol)
+{
+    unsigned class;
+
+    if (symbol->section == SHN_UNDEF || symbol->section >= input->cubin.section_count)
+        return false;
+    class = input->section_class[symbol->section];
+    return class == EXACT_CONSTANTS || class == EXACT_DATA ||
+           (class == EXACT_EMPTY &&
+            text_equal(input->cubin.sections[symbol->section].name, TEXT(".nv.global")));
+}
+
+static bool same_twin(const struct exact_input *a, uint32_t row, const struct exact_input *b,
+                      uint32_t other_row)
+{
+    Elf64_Sym x, y;
+
+    if (!a->twins.symtab || !b->twins.symtab)
+        return !a->twins.symtab && !b->twins.symtab;
+    x = cubin_twin_symbol(&a->cubin, &a->twins, row);
+    y = cubin_twin_symbol(&b->cubin, &b->twins, other_row);
+    return x.st_value == y.st_value && x.st_size == y.st_size && x.st_info == y.st_info &&
+           x.st_other == y.st_other;
+}
+
+static bool same_symbol(const struct exact_input *a, uint32_t row, const struct exact_input *b,
+                        uint32_t other_row)
+{
+    const struct cubin_symbol *x = &a->cubin.symbols[row], *y = &b->cubin.symbols[other_row];
+    uint32_t x_section = x->section, y_section = y->section;
+
+    if (x_section < a->cubin.section_count)
+        x_section = a->section_out[x_section];
+    if (y_section < b->cubin.section_count)
+        y_section = b->section_out[y_section];
+    return x->value == y->value && x->size == y->size && x->type == y->type &&
+           x->binding == y->binding && x->other == y->other && x_section == y_section &&
+           same_twin(a, row, b, other_row);
+}
+
+static bool check_symbols(struct exact *join, const struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        const struct exact_input *input = &join->inputs[item->chunk];
+        const struct cubin_symbol *symbol = &input->cubin.symbols[item->index];
+
+        if (item->owner != EXACT_COMMON || symbol->type == STT_SECTION || symbol->name.size == 0)
+            continue;
+        for (size_t c = 0; c < join->count; c++) {
+            const struct exact_input *other = &join->inputs[c];
+            uint32_t row = table_find(&other->symbols, symbol->name);
+
+            if (row == TABLE_NONE && !is_variable(input, symbol))
+                continue;
+            if (row == TABLE_NONE)
+                return exact_differs(join, c, EXACT_SYMBOLS, "has not all variables");
+            if (!same_symbol(input, item->index, other, row))
+                return exact_differs(join, c, EXACT_SYMBOLS, "has a symbol at another place");
+        }
+    }
+    return true;
+}
+
+bool exact_check_shared(struct exact *join)
+{
+    find_longest(join);
+    take_longest(join);
+    for (uint32_t out = 1; out < join->image.section_count; out++)
+        if (!check_section(join, out))
+            return false;
+    return check_symbols(join, &join->locals) && check_symbols(join, &join->globals);
+}

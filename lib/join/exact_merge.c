@@ -1,0 +1,224 @@
+/* exact_merge.c: joins ordered lists of the chunks to the program's.
+ *
+ * A list begins with common items; then each kernel has a run, its own items and those common ones
+ * that it was the first to need; common items that are made at the end close it. A run of the
+ * joined list is that of the kernel's chunk without the common items that an earlier kernel has
+ * brought. Items that the program as such brings follow the first items of its first kernel, in
+ * every chunk; in a chunk with closing kernels they stand in the run of the first of those. */
+#include <string.h>
+
+#include "join/exact_plan.h"
+
+/* One merge. */
+struct merge_run {
+    struct exact *join;
+    const struct exact_list *lists;
+    size_t *first;  /* by chunk: where the first run begins */
+    size_t *last;   /* by chunk: where the last run ends */
+    bool *started;  /* by chunk: whether what stands in front of it is there */
+    size_t opening; /* in the base's list: behind the first closing kernel's run */
+    struct exact_list *out;
+};
+
+void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item)
+{
+    if (list->count == list->capacity)
+        list->items = arena_grow(&join->arena, list->items, list->count, &list->capacity,
+                                 sizeof *list->items);
+    list->items[list->count++] = *item;
+}
+
+struct exact_list *exact_lists(struct exact *join)
+{
+    return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
+}
+
+/* The names of what is made when all kernels are compiled (measured). */
+static bool closes_list(struct text name)
+{
+    static const char *const first[] = {".rel.",         ".rela.",        ".nv.merc.rela.",
+                                        ".debug_frame",  ".nv.callgraph", ".nv.prototype",
+                                        ".nv.rel.action"};
+
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (text_starts(name, text_of(first[i])))
+            return true;
+    return false;
+}
+
+/* Where the common items begin that close the list: behind the last kernel's own. */
+static size_t find_end(const struct exact_list *list)
+{
+    size_t end = list->count;
+
+    while (end > 0 && list->items[end - 1].owner == EXACT_COMMON)
+        end--;
+    while (end < list->count && !closes_list(list->items[end].key))
+        end++;
+    return end;
+}
+
+static bool find_runs(struct merge_run *merge, uint32_t chunk)
+{
+    struct exact *join = merge->join;
+    const struct exact_list *list = &merge->lists[chunk];
+    size_t end = find_end(list);
+    uint32_t owner = EXACT_COMMON;
+    size_t i = 0;
+
+    while (i < end && list->items[i].owner == EXACT_COMMON)
+        i++;
+    merge->first[chunk] = i;
+    merge->last[chunk] = end;
+    for (; i < end; i++) {
+        uint32_t next = list->items[i].owner;
+
+        /* What is made at the end belongs to no run: a kernel's own follows it (seen with
+         * relocated constants of the assembler's). */
+        if (next == EXACT_COMMON && closes_list(list->items[i].key))
+            return false;
+        if (next == EXACT_COMMON || next == owner)
+            continue;
+        if (owner != EXACT_COMMON)
+            join->runs[owner].end = i;
+        owner = next;
+        if (owner < join->kernel_count && join->runs[owner].chunk != EXACT_NONE)
+            return false;
+        if (chunk == join->base && merge->opening == 0 && i > merge->first[chunk])
+            merge->opening = i;
+        join->runs[owner] = (struct exact_run){chunk, i, end};
+    }
+    if (chunk == join->base && merge->opening == 0)
+        merge->opening = end;
+    return true;
+}
+
+static void emit(struct merge_run *merge, const struct exact_item *item)
+{
+    struct exact *join = merge->join;
+
+    if (item->owner == EXACT_COMMON) {
+        uint32_t place = (uint32_t)join->seen.count;
+
+        if (table_add(&join->seen, item->key, place) != place)
+            return;
+    } else if (item->owner >= join->kernel_count) {
+        return;
+    }
+    exact_push(join, merge->out, item);
+}
+
+static void emit_range(struct merge_run *merge, uint32_t chunk, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        emit(merge, &merge->lists[chunk].items[i]);
+}
+
+/* Whether the kernel, of that chunk, calls the function of the driver. */
+static bool calls(const struct exact_input *input, struct bytes externs, struct text name)
+{
+    uint32_t row = table_find(&input->symbols, name);
+
+    for (size_t i = 0; row != TABLE_NONE && i < externs.size / 4; i++)
+        if (info_word(externs, i) == row)
+            return true;
+    return false;
+}
+
+/* What the closing kernels stand for: the functions of the driver that this kernel is the first to
+ * call, and what is made with the first of them. */
+static void emit_externs(struct merge_run *merge, uint32_t kernel)
+{
+    struct exact *join = merge->join;
+    uint32_t chunk = join->home[kernel];
+    const struct exact_list *list = &merge->lists[chunk];
+    struct bytes externs = join->externs[kernel];
+
+    if (externs.size == 0)
+        return;
+    for (size_t i = merge->first[chunk]; i < merge->last[chunk]; i++) {
+        const struct exact_item *item = &list->items[i];
+
+        if (item->owner != EXACT_COMMON && item->owner < join->kernel_count)
+            return; /* the closing kernels come first */
+        if (item->owner == EXACT_COMMON &&
+            (!item->is_undefined || calls(&join->inputs[chunk], externs, item->key)))
+            emit(merge, item);
+    }
+}
+
+/* What the program as such brings, which follows the first closing kernel in the base. */
+static void emit_opening(struct merge_run *merge)
+{
+    const struct exact_list *list = &merge->lists[merge->join->base];
+    size_t i = merge->first[merge->join->base];
+
+    if (i < list->count && list->items[i].owner < merge->join->kernel_count)
+        return;
+    for (; i < merge->opening; i++)
+        if (list->items[i].owner == EXACT_COMMON)
+            emit(merge, &list->items[i]);
+}
+
+/* What stands in front of the chunk's first run, once. In a list that has nothing of the chunk's
+ * own, as weak kernels have no global symbols, that is what follows another chunk's kernel. */
+static void emit_prelude(struct merge_run *merge, uint32_t chunk)
+{
+    emit_range(merge, chunk, merge->started[chunk] ? merge->first[chunk] : 0, merge->first[chunk]);
+    merge->started[chunk] = true;
+}
+
+static void emit_kernel(struct merge_run *merge, uint32_t kernel)
+{
+    struct exact *join = merge->join;
+    struct exact_run run = join->runs[kernel];
+
+    emit_prelude(merge, join->home[kernel]);
+    if (run.chunk != EXACT_NONE)
+        for (; run.begin < run.end; run.begin++) {
+            const struct exact_item *item = &merge->lists[run.chunk].items[run.begin];
+
+            if (item->owner == EXACT_COMMON || !item->is_head)
+                break;
+            emit(merge, item);
+        }
+    if (join->is_closed && kernel == 0)
+        emit_opening(merge);
+    if (join->is_closed)
+        emit_externs(merge, kernel);
+    if (run.chunk != EXACT_NONE)
+        emit_range(merge, run.chunk, run.begin, run.end);
+}
+
+/* What is made at the end: the base's first, then the others'. */
+static void emit_ends(struct merge_run *merge)
+{
+    const struct exact *join = merge->join;
+
+    for (uint32_t i = 0; i < join->count; i++) {
+        uint32_t chunk = i == 0 ? join->base : i <= join->base ? i - 1 : i;
+
+        emit_range(merge, chunk, merge->last[chunk], merge->lists[chunk].count);
+    }
+}
+
+bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
+{
+    struct merge_run merge = {.join = join, .lists = lists, .out = out};
+
+    merge.first = arena_zalloc(&join->arena, join->count, sizeof *merge.first);
+    merge.started = arena_zalloc(&join->arena, join->count, sizeof *merge.started);
+    merge.last = arena_zalloc(&join->arena, join->count, sizeof *merge.last);
+    for (size_t i = 0; i < join->owner_count; i++)
+        join->runs[i].chunk = EXACT_NONE;
+    table_free(&join->seen);
+    join->seen = (struct table){0};
+    for (uint32_t i = 0; i < join->count; i++)
+        if (!find_runs(&merge, i))
+            return exact_unsupported(join, i, 0,
+                                     "has a kernel's entries in two places, or behind the last");
+    for (uint32_t i = 0; i < join->kernel_count; i++)
+        emit_kernel(&merge, i);
+    emit_ends(&merge);
+    return true;
+}

@@ -1,0 +1,278 @@
+/* exact_names.c: the two string tables.
+ *
+ * Names stand in .shstrtab and .strtab in the order of their creation, those of sections in both,
+ * also where the section was dropped again. From sm_90 on the assembler makes a section or symbol
+ * under another name first and writes the final one over it, shorter, with zeros behind it; on
+ * sm_90 it writes over one symbol altogether. Both are kept as they are: a name has so many zeros
+ * behind it, and what was written over is an item of zeros alone (measured). */
+#include <string.h>
+
+#include "cubin/format.h"
+#include "join/exact_plan.h"
+
+/* What stands in .strtab of sm_90 for the symbol .nv.reservedSmem.cap, written over. */
+#define ERASED      TEXT("erased")
+#define ERASED_SIZE 21u
+
+/* Takes the next name of a table off. False at its end. */
+static bool next_name(struct bytes *rest, struct text *name, size_t *zeros)
+{
+    const uint8_t *end;
+    size_t size;
+
+    if (rest->size == 0)
+        return false;
+    end = memchr(rest->data, 0, rest->size);
+    size = end ? (size_t)(end - rest->data) : rest->size;
+    *name = (struct text){(const char *)rest->data, size};
+    size += end != NULL;
+    *zeros = 0;
+    while (size < rest->size && rest->data[size] == 0) {
+        size++;
+        ++*zeros;
+    }
+    rest->data += size;
+    rest->size -= size;
+    return true;
+}
+
+static struct bytes table_names(struct bytes table)
+{
+    struct bytes names = {0};
+
+    if (table.size > 0 && table.data[0] == 0)
+        bytes_slice(table, 1, table.size - 1, &names);
+    return names;
+}
+
+static struct exact_item name_item(const struct exact *join, size_t chunk, struct text name)
+{
+    struct exact_item item = {.key = name, .chunk = (uint32_t)chunk, .index = EXACT_NONE};
+
+    item.owner = exact_name_owner(join, name, &item.is_head);
+    return item;
+}
+
+/* The class of a name behind those of the first part, which are made when the sections are. */
+static unsigned late_class(const struct exact_input *input, const struct exact_item *item)
+{
+    return item->index == EXACT_NONE ? 0 : input->section_class[item->index];
+}
+
+static bool is_closing_name(struct text name)
+{
+    return text_equal(name, TEXT(".nv.prototype")) || text_equal(name, TEXT(".nv.rel.action"));
+}
+
+/* Deals one chunk's names of sections out to its list of each class: 0 for those of the first
+ * part. */
+static bool divide_section_names(struct exact *join, size_t chunk, struct exact_list **lists)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
+    unsigned class = 0;
+    bool is_late = false;
+    struct text name;
+    size_t zeros;
+
+    while (next_name(&rest, &name, &zeros)) {
+        struct exact_item item = name_item(join, chunk, name);
+        uint32_t index = table_find(&input->sections, name);
+
+        item.index = index == TABLE_NONE ? EXACT_NONE : index;
+        item.zeros = (uint32_t)zeros;
+        if (is_late && !is_closing_name(name)) {
+            unsigned next = late_class(input, &item);
+
+            if (next < class || next == 0)
+                return exact_unsupported(join, chunk, EXACT_SECTION_NAMES,
+                                         "has names in another order");
+            class = next;
+        }
+        is_late = is_late || is_closing_name(name);
+        exact_push(join, &lists[class][chunk], &item);
+    }
+    return true;
+}
+
+/* Place of a section's name in the list from `begin` on; the list's end when it is not there. */
+static size_t find_name(const struct exact_list *list, size_t begin, struct text name)
+{
+    while (begin < list->count && !text_equal(list->items[begin].key, name))
+        begin++;
+    return begin;
+}
+
+/* Closing kernels bring bank 4, and have no constants of their own. So in a list of constants'
+ * names, from `begin` on, where no kernel stands in front of the bank, `name` is put in front of
+ * those of the kernel that brings the bank to the program. */
+static void place_bank(const struct exact *join, struct exact_list *list, size_t begin,
+                       struct text name)
+{
+    const struct exact_list *order = &join->section_names;
+    size_t bank = find_name(order, 0, TEXT(".nv.constant4"));
+    size_t at = find_name(list, begin, name);
+    uint32_t owner = EXACT_COMMON;
+    struct exact_item item;
+
+    if (!join->is_closed || bank == order->count || at == list->count)
+        return;
+    while (bank > 0 && owner == EXACT_COMMON)
+        owner = order->items[--bank].owner;
+    if (owner == EXACT_COMMON)
+        return;
+    item = list->items[at];
+    for (; at + 1 < list->count && list->items[at + 1].owner < owner; at++)
+        list->items[at] = list->items[at + 1];
+    list->items[at] = item;
+}
+
+bool exact_join_section_names(struct exact *join)
+{
+    struct exact_list *lists[EXACT_CLASSES];
+
+    for (unsigned i = 0; i < EXACT_CLASSES; i++)
+        lists[i] = exact_lists(join);
+    for (size_t i = 0; i < join->count; i++)
+        if (!exact_classify(join, i) || !divide_section_names(join, i, lists))
+            return false;
+    for (unsigned i = 0; i < EXACT_CLASSES; i++) {
+        size_t begin = join->section_names.count;
+
+        if (!exact_merge(join, lists[i], &join->section_names))
+            return false;
+        if (i == EXACT_MERCURY_CONSTANTS)
+            place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
+    }
+    return true;
+}
+
+/* One chunk's names in front of those of global symbols, and behind. */
+struct string_lists {
+    struct exact_list *first;
+    struct exact_list *constants; /* from sm_100 on: final names of constants */
+    struct exact_list *parameters;
+};
+
+/* A name that is a symbol's, with its owner and row; or a section's. */
+static struct exact_item string_item(const struct exact *join, size_t chunk, struct text name)
+{
+    const struct exact_input *input = &join->inputs[chunk];
+    struct exact_item item = name_item(join, chunk, name);
+    uint32_t row = table_find(&input->symbols, name);
+
+    if (row != TABLE_NONE) {
+        item.index = row;
+        item.owner = input->symbol_owner[row];
+        /* A weak kernel's own name stands here, in front of its sections'. */
+        item.is_head |=
+            item.owner != EXACT_COMMON && table_find(&join->kernels, name) == item.owner;
+    }
+    return item;
+}
+
+static void push_string(struct exact *join, struct exact_list *list, struct exact_item *item,
+                        size_t zeros)
+{
+    bool is_erased = zeros >= ERASED_SIZE;
+
+    item->zeros = (uint32_t)(is_erased ? zeros - ERASED_SIZE : zeros);
+    exact_push(join, list, item);
+    if (is_erased)
+        exact_push(join, list,
+                   &(struct exact_item){.key = ERASED,
+                                        .owner = EXACT_COMMON,
+                                        .chunk = item->chunk,
+                                        .index = EXACT_NONE,
+                                        .zeros = ERASED_SIZE});
+}
+
+/* Behind the first part stand the names of the global symbols, in their order, and then the last
+ * ones. */
+static bool divide_strings(struct exact *join, size_t chunk, const struct string_lists *lists)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    struct bytes rest = table_names(input->cubin.strings);
+    size_t global = input->locals;
+    bool is_late = false;
+    struct text name;
+    size_t zeros;
+
+    while (next_name(&rest, &name, &zeros)) {
+        struct exact_item item = string_item(join, chunk, name);
+        struct exact_list *list = lists->first;
+
+        if (is_late && !is_closing_name(name)) {
+            if (global < input->globals_end) {
+                if (zeros > 0 || !text_equal(name, input->cubin.symbols[global++].name))
+                    return exact_unsupported(join, chunk, EXACT_STRINGS,
+                                             "has names in another order");
+                continue;
+            }
+            list = text_starts(name, TEXT(".nv.constant0.")) ? lists->parameters : lists->constants;
+        }
+        is_late = is_late || is_closing_name(name);
+        push_string(join, &list[chunk], &item, zeros);
+    }
+    return global == input->globals_end ||
+           exact_unsupported(join, chunk, EXACT_STRINGS, "has not the names of all symbols");
+}
+
+static void put_string(struct exact *join, struct text name, size_t zeros)
+{
+    struct image_strings *strings = &join->strings;
+
+    if (name.size > 0)
+        table_add(&strings->offsets, name, (uint32_t)strings->bytes.size);
+    buffer_text(&strings->bytes, name);
+    buffer_zeros(&strings->bytes, zeros);
+}
+
+static void put_strings(struct exact *join, const struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        const struct exact_input *input = &join->inputs[item->chunk];
+
+        if (text_equal(item->key, ERASED))
+            put_string(join, (struct text){0}, item->zeros);
+        else
+            put_string(join,
+                       item->index == EXACT_NONE ? item->key : input->symbol_name[item->index],
+                       item->zeros + 1);
+    }
+}
+
+bool exact_join_strings(struct exact *join)
+{
+    struct string_lists lists = {exact_lists(join), exact_lists(join), exact_lists(join)};
+    struct exact_list first = {0}, constants = {0}, parameters = {0};
+
+    for (size_t i = 0; i < join->count; i++)
+        if (!divide_strings(join, i, &lists))
+            return false;
+    if (!exact_merge(join, lists.first, &first) ||
+        !exact_merge(join, lists.constants, &constants) ||
+        !exact_merge(join, lists.parameters, &parameters))
+        return false;
+    place_bank(join, &constants, 0, TEXT(".nv.constant4"));
+    buffer_char(&join->strings.bytes, '\0');
+    put_strings(join, &first);
+    for (size_t i = 0; i < join->globals.count; i++) {
+        const struct exact_item *item = &join->globals.items[i];
+
+        put_string(join, join->inputs[item->chunk].symbol_name[item->index], 1);
+    }
+    put_strings(join, &constants);
+    put_strings(join, &parameters);
+    if (join->strings.bytes.size > UINT32_MAX)
+        return exact_unsupported(join, 0, 0, "and the others have too many names");
+    return true;
+}
+
+uint32_t exact_string(const struct exact *join, struct text name)
+{
+    uint32_t offset = name.size > 0 ? table_find(&join->strings.offsets, name) : TABLE_NONE;
+
+    return offset == TABLE_NONE ? 0 : offset;
+}

@@ -1,0 +1,185 @@
+/* exact_plan.h: the state of an exact join, and its steps. */
+#ifndef MINILINK_JOIN_EXACT_PLAN_H
+#define MINILINK_JOIN_EXACT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cubin/cubin.h"
+#include "cubin/image.h"
+#include "cubin/mercury.h"
+#include "join/exact_join.h"
+
+/* Who owns a section, symbol or record: a kernel, by its place in the order of compilation (0 = the
+ * last of the text); from kernel_count on a closing kernel; or nobody alone. */
+#define EXACT_COMMON UINT32_MAX
+#define EXACT_NONE   UINT32_MAX
+
+/* An entry of an ordered list. */
+struct exact_item {
+    struct text key; /* names a common item in all chunks; not used of owned ones */
+    uint32_t owner;
+    uint32_t chunk;
+    uint32_t index;    /* of what it stands for in its chunk */
+    uint32_t zeros;    /* names: so many zero bytes stand behind it, besides its own NUL */
+    bool is_head;      /* of the names and symbols that a kernel begins with */
+    bool is_undefined; /* a function of the driver */
+};
+
+struct exact_list {
+    struct exact_item *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Where sections stand in the file: classes in this order, each in the order of creation. */
+enum exact_class {
+    EXACT_SECTION_NAMES = 1,
+    EXACT_STRINGS,
+    EXACT_SYMBOLS,
+    EXACT_DEBUG,
+    EXACT_NOTES,
+    EXACT_INFO,
+    EXACT_COMPAT,
+    EXACT_KERNEL_INFO,
+    EXACT_CALLGRAPH,
+    EXACT_PROTOTYPE,
+    EXACT_ACTION,
+    EXACT_RELOCATIONS,
+    EXACT_CONSTANTS,
+    EXACT_CODE,
+    EXACT_DATA,
+    EXACT_EMPTY,      /* shared memory, and data without contents */
+    EXACT_PARAMETERS, /* bank 0, from sm_90 on */
+    EXACT_MERCURY_CODE,
+    EXACT_MERCURY_DEBUG,
+    EXACT_MERCURY_INFO,
+    EXACT_MERCURY_RELOCATIONS,
+    EXACT_MERCURY_CONSTANTS,
+    EXACT_MERCURY_DATA,
+    EXACT_MERCURY_RESERVED,
+    EXACT_MERCURY_SYMBOLS,
+    EXACT_CLASSES
+};
+
+/* One chunk. */
+struct exact_input {
+    struct bytes file;
+    struct cubin cubin;
+    struct cubin_twins twins;
+    size_t locals;              /* rows of the symbol table in front of the globals */
+    size_t globals_end;         /* row behind the globals; more local ones may follow */
+    uint32_t *section_owner;    /* by section */
+    uint8_t *section_class;     /* by section, enum exact_class */
+    uint32_t *section_out;      /* by section: in the result, 0 = none */
+    uint32_t *symbol_owner;     /* by row */
+    uint32_t *symbol_out;       /* by row, 0 = none */
+    struct text *symbol_name;   /* by row: in the result */
+    struct table symbols;       /* name -> row, sections' symbols aside */
+    struct table sections;      /* name -> index */
+    struct exact_frame *frames; /* of the frame section that is being joined */
+    size_t frame_count;
+};
+
+/* A kernel's run in the list of its chunk that is being joined. */
+struct exact_run {
+    uint32_t chunk; /* EXACT_NONE = it has no entry there */
+    size_t begin;
+    size_t end;
+};
+
+struct exact {
+    struct arena arena;
+    const struct exact_join_request *request;
+    struct exact_join_difference *why;
+    enum exact_join_outcome outcome;
+    struct exact_input *inputs;
+    size_t count;
+    size_t opened;          /* inputs that were read */
+    struct table kernels;   /* name -> place in the order of compilation; closing ones behind */
+    size_t kernel_count;    /* without closing kernels */
+    size_t owner_count;     /* with them */
+    uint32_t *home;         /* by kernel: its chunk */
+    struct bytes *externs;  /* by kernel: words, rows of the symbols that it calls outside */
+    uint32_t base;          /* the chunk of kernel 0, which the program's own things follow */
+    bool is_closed;         /* it has closing kernels */
+    struct exact_run *runs; /* by kernel: scratch of exact_merge */
+    struct table seen;      /* the same */
+    uint32_t longest;       /* the chunk whose table in bank 4 is the program's */
+    struct exact_list section_names; /* all of .shstrtab */
+    struct exact_list sections;      /* in the order of the file, without the null section */
+    struct exact_list locals;
+    struct exact_list globals;
+    struct exact_list last_locals; /* sections' symbols behind the globals, from sm_90 on */
+    struct image_strings strings;
+    struct image image;
+};
+
+/* The outcome, for good: both return false. `section` is an index, or 0. */
+bool exact_differs(struct exact *join, size_t chunk, size_t section, const char *what);
+bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const char *what);
+
+/* exact_read.c: reads the chunks; tells whose their sections and symbols are. */
+bool exact_read(struct exact *join);
+
+/* The kernel that a section's name ends with, or EXACT_COMMON. *is_head when it is one of the three
+ * names that are made for each kernel at its beginning. */
+uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head);
+
+/* Target: 75, 90, ... */
+unsigned exact_sm(const struct exact *join);
+
+/* exact_merge.c */
+void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
+
+/* Appends to *out the items of lists[0 .. join->count), which stand in the order of compilation, as
+ * one list in that order: common ones once, those of closing kernels not at all. False when a
+ * kernel's items do not stand together. */
+bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out);
+
+/* One empty list for each chunk. */
+struct exact_list *exact_lists(struct exact *join);
+
+/* exact_names.c: joins .shstrtab and, where the symbols are joined, makes .strtab. */
+bool exact_join_section_names(struct exact *join);
+bool exact_join_strings(struct exact *join);
+
+/* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, and
+ * makes their headers. */
+bool exact_classify(struct exact *join, size_t chunk);
+bool exact_join_sections(struct exact *join);
+bool exact_finish_headers(struct exact *join);
+
+/* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
+bool exact_join_symbols(struct exact *join);
+bool exact_write_symbols(struct exact *join);
+
+/* exact_check.c: what chunks share is the same in all of them. */
+bool exact_check_shared(struct exact *join);
+
+/* exact_contents.c: fills the sections with what is not copied. */
+bool exact_fill(struct exact *join);
+
+/* exact_records.c: fills the section `out` with the chunks' records. */
+bool exact_fill_info(struct exact *join, uint32_t out);
+bool exact_fill_callgraph(struct exact *join, uint32_t out);
+bool exact_fill_compat(struct exact *join, uint32_t out);
+
+/* exact_frames.c: joins a frame section, which is the common section `frames` of the result, and
+ * its relocations (0 = none). */
+bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations);
+
+/* exact_layout.c: places the sections as the assembler does. */
+bool exact_layout(struct exact *join);
+
+/* Index of a chunk's section that the section `out` of the result stands for; 0 = none. */
+uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out);
+
+/* The place of a name in .strtab; 0 = none. */
+uint32_t exact_string(const struct exact *join, struct text name);
+
+#endif

@@ -1,0 +1,286 @@
+/* exact_sections.c: the sections of the program, in the order of the file. */
+#include "cubin/format.h"
+#include "join/exact_plan.h"
+
+/* Of sections of Mercury's. */
+static unsigned mercury_class(const struct cubin_section *section)
+{
+    switch (section->type) {
+    case SHT_CUDA_CAPMERC:
+        return EXACT_MERCURY_CODE;
+    case SHT_CUDA_MERC_INFO:
+        return EXACT_MERCURY_INFO;
+    case SHT_CUDA_MERC_RELA:
+        return EXACT_MERCURY_RELOCATIONS;
+    case SHT_CUDA_MERC_SYMTAB:
+        return EXACT_MERCURY_SYMBOLS;
+    case SHT_CUDA_RESERVED_SHARED:
+        return EXACT_MERCURY_RESERVED;
+    default:
+        if (section->flags & SHF_WRITE)
+            return EXACT_MERCURY_DATA;
+        return section->flags & SHF_ALLOC ? EXACT_MERCURY_CONSTANTS : EXACT_MERCURY_DEBUG;
+    }
+}
+
+/* Of sections that are loaded. */
+static unsigned loaded_class(const struct exact *join, const struct cubin_section *section)
+{
+    if (section->has_no_bytes)
+        return EXACT_EMPTY;
+    if (section->flags & SHF_EXECINSTR)
+        return EXACT_CODE;
+    if (section->flags & SHF_WRITE)
+        return EXACT_DATA;
+    if (text_starts(section->name, TEXT(".nv.constant0.")) && exact_sm(join) >= 90)
+        return EXACT_PARAMETERS;
+    return EXACT_CONSTANTS;
+}
+
+/* 0 for what is not known. */
+static unsigned class_of(const struct exact *join, const struct cubin_section *section,
+                         uint32_t owner)
+{
+    if (cubin_is_mercury(section))
+        return mercury_class(section);
+    if (section->flags & SHF_ALLOC)
+        return loaded_class(join, section);
+    switch (section->type) {
+    case SHT_STRTAB:
+        return text_equal(section->name, TEXT(".strtab")) ? EXACT_STRINGS : EXACT_SECTION_NAMES;
+    case SHT_SYMTAB:
+        return EXACT_SYMBOLS;
+    case SHT_PROGBITS:
+        return text_equal(section->name, TEXT(".debug_frame")) ? EXACT_DEBUG : 0;
+    case SHT_NOTE:
+        return EXACT_NOTES;
+    case SHT_CUDA_INFO:
+        return owner == EXACT_COMMON && text_equal(section->name, TEXT(".nv.info"))
+                   ? EXACT_INFO
+                   : EXACT_KERNEL_INFO;
+    case SHT_CUDA_COMPAT:
+        return EXACT_COMPAT;
+    case SHT_CUDA_CALLGRAPH:
+        return EXACT_CALLGRAPH;
+    case SHT_CUDA_PROTOTYPE:
+        return EXACT_PROTOTYPE;
+    case SHT_CUDA_RELOCINFO:
+        return EXACT_ACTION;
+    case SHT_REL:
+    case SHT_RELA:
+        return EXACT_RELOCATIONS;
+    default:
+        return 0;
+    }
+}
+
+/* The first three stand where the join looks for them, and the order is that of the classes and, in
+ * each, of the names. */
+bool exact_classify(struct exact *join, size_t chunk)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    const struct cubin *cubin = &input->cubin;
+
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        unsigned class = class_of(join, section, input->section_owner[i]);
+
+        if (class == 0)
+            return exact_unsupported(join, chunk, i, "is one table over all kernels");
+        if ((i <= EXACT_SYMBOLS) != (class <= EXACT_SYMBOLS) ||
+            (i <= EXACT_SYMBOLS && class != i) || class < input->section_class[i - 1] ||
+            (class == input->section_class[i - 1] && section->name.data <= section[-1].name.data))
+            return exact_unsupported(join, chunk, i, "stands in another order");
+        if (section->alignment > 1 && section->size > 0 && !section->has_no_bytes &&
+            section->data.data == NULL)
+            return exact_unsupported(join, chunk, i, "has no contents");
+        input->section_class[i] = (uint8_t) class;
+    }
+    if (cubin->section_count <= EXACT_SYMBOLS)
+        return exact_unsupported(join, chunk, 0, "has no string tables");
+    return true;
+}
+
+/* The same section in another chunk, where this one has only its name. */
+static bool find_section(const struct exact *join, struct exact_item *item)
+{
+    if (item->owner != EXACT_COMMON)
+        return item->index != EXACT_NONE;
+    for (uint32_t i = 0; item->index == EXACT_NONE && i < join->count; i++) {
+        uint32_t index = table_find(&join->inputs[i].sections, item->key);
+
+        if (index == TABLE_NONE)
+            continue;
+        item->chunk = i;
+        item->index = index;
+    }
+    return item->index != EXACT_NONE;
+}
+
+/* The earlier section of the result that has the same bytes, where they stand once (measured: twins
+ * of data), or 0. It may have come from another chunk. */
+static uint32_t find_shared(const struct exact *join, const struct exact_item *item)
+{
+    const struct exact_input *input = &join->inputs[item->chunk];
+    uint32_t index = item->index;
+    const struct cubin_section *section = &input->cubin.sections[index];
+
+    if (input->section_class[index] < EXACT_MERCURY_CODE || section->size == 0 ||
+        section->has_no_bytes || input->section_owner[index] != EXACT_COMMON)
+        return 0;
+    for (uint32_t i = 1; i < index; i++) {
+        const struct cubin_section *other = &input->cubin.sections[i];
+        uint32_t out = TABLE_NONE;
+
+        if (other->data.data == section->data.data && other->size == section->size)
+            out = table_find(&join->seen, other->name);
+        if (out != TABLE_NONE)
+            return out;
+    }
+    return 0;
+}
+
+static void add_section(struct exact *join, const struct exact_item *item)
+{
+    struct exact_input *input = &join->inputs[item->chunk];
+    const struct cubin_section *section = &input->cubin.sections[item->index];
+    struct image_section out = {
+        .name = section->name,
+        .type = section->type,
+        .flags = section->flags,
+        .alignment = section->alignment,
+        .entry_size = section->entry_size,
+        .size = section->size,
+        .data = section->data.data,
+        .link = section->link,
+        .info = section->info,
+        .shares = find_shared(join, item),
+        .has_no_bytes = section->has_no_bytes,
+    };
+
+    input->section_out[item->index] = image_add_section(&join->image, &out);
+    exact_push(join, &join->sections, item);
+}
+
+/* Where a common section went that another chunk's stands for. */
+static void map_common(struct exact *join, const struct table *places)
+{
+    for (size_t c = 0; c < join->count; c++) {
+        struct exact_input *input = &join->inputs[c];
+
+        for (size_t i = 1; i < input->cubin.section_count; i++) {
+            uint32_t out = TABLE_NONE;
+
+            if (input->section_owner[i] == EXACT_COMMON)
+                out = table_find(places, input->cubin.sections[i].name);
+            if (out != TABLE_NONE)
+                input->section_out[i] = out;
+        }
+    }
+}
+
+bool exact_join_sections(struct exact *join)
+{
+    struct exact_list *names = &join->section_names;
+    struct exact_list classes[EXACT_CLASSES] = {{0}};
+
+    image_begin(&join->image, ET_EXEC, join->inputs[0].cubin.flags);
+    for (size_t i = 0; i < names->count; i++) {
+        struct exact_item *item = &names->items[i];
+
+        if (find_section(join, item))
+            exact_push(join, &classes[join->inputs[item->chunk].section_class[item->index]], item);
+    }
+    table_free(&join->seen);
+    join->seen = (struct table){0};
+    for (unsigned class = 1; class < EXACT_CLASSES; class ++)
+        for (size_t i = 0; i < classes[class].count; i++) {
+            const struct exact_item *item = &classes[class].items[i];
+
+            add_section(join, item);
+            if (item->owner == EXACT_COMMON)
+                table_add(&join->seen, item->key, (uint32_t)join->sections.count);
+        }
+    if (join->image.section_count >= SHN_LORESERVE)
+        return exact_unsupported(join, 0, 0, "and the others have too many sections");
+    map_common(join, &join->seen);
+    return true;
+}
+
+/* What a section refers to, in the result. */
+static bool map_header(struct exact *join, size_t out)
+{
+    const struct exact_item *item = &join->sections.items[out - 1];
+    const struct exact_input *input = &join->inputs[item->chunk];
+    struct image_section *section = &join->image.sections[out];
+    uint32_t class = input->section_class[item->index];
+
+    if (section->link >= input->cubin.section_count)
+        return exact_differs(join, item->chunk, item->index, "is linked to no section");
+    section->link = input->section_out[section->link];
+    if (class == EXACT_SYMBOLS || class == EXACT_MERCURY_SYMBOLS || section->info == 0)
+        return true;
+    if ((section->flags & SHF_INFO_LINK) || class == EXACT_RELOCATIONS ||
+        class == EXACT_MERCURY_RELOCATIONS) {
+        if (section->info >= input->cubin.section_count)
+            return exact_differs(join, item->chunk, item->index, "belongs to no section");
+        section->info = input->section_out[section->info];
+    } else if (class == EXACT_CODE || class == EXACT_MERCURY_CODE) {
+        uint32_t row = section->info & 0xffffff;
+
+        if (row >= input->cubin.symbol_count)
+            return exact_differs(join, item->chunk, item->index, "has no symbol");
+        section->info = (section->info & 0xff000000) | input->symbol_out[row];
+    } else {
+        return exact_unsupported(join, item->chunk, item->index, "refers to something unknown");
+    }
+    return true;
+}
+
+/* No section of a chunk got lost, but those of closing kernels. */
+static bool check_all_placed(struct exact *join)
+{
+    for (size_t c = 0; c < join->count; c++) {
+        const struct exact_input *input = &join->inputs[c];
+
+        for (size_t i = 1; i < input->cubin.section_count; i++) {
+            uint32_t owner = input->section_owner[i];
+
+            if ((owner == EXACT_COMMON || owner < join->kernel_count) && !input->section_out[i])
+                return exact_unsupported(join, c, i, "has no place in the program");
+        }
+    }
+    return true;
+}
+
+/* Section names, and e_flags, which name the section of a note. */
+bool exact_finish_headers(struct exact *join)
+{
+    struct image *image = &join->image;
+    struct buffer names = {0};
+    char *copy;
+
+    for (size_t i = 1; i < image->section_count; i++)
+        if (!map_header(join, i))
+            return false;
+    if (!check_all_placed(join))
+        return false;
+    buffer_char(&names, '\0');
+    for (size_t i = 0; i < join->section_names.count; i++) {
+        const struct exact_item *item = &join->section_names.items[i];
+
+        if (item->index != EXACT_NONE)
+            image->sections[join->inputs[item->chunk].section_out[item->index]].name_offset =
+                (uint32_t)names.size;
+        buffer_text(&names, item->key);
+        buffer_zeros(&names, item->zeros + 1);
+    }
+    copy = arena_copy(&image->arena, names.data, names.size, 1);
+    image->sections[EXACT_SECTION_NAMES].data = copy;
+    image->sections[EXACT_SECTION_NAMES].size = names.size;
+    buffer_free(&names);
+    for (uint32_t i = 1; i < image->section_count; i++)
+        if (text_equal(image->sections[i].name, TEXT(".note.nv.cuinfo")))
+            image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | i << CUBIN_FLAGS_NOTE_SHIFT;
+    return true;
+}

@@ -1,0 +1,237 @@
+/* exact_symbols.c: the symbols of the program, their order, numbers and names. */
+#include <string.h>
+
+#include "cubin/format.h"
+#include "join/exact_plan.h"
+
+#define INTERNAL TEXT("$__internal_")
+
+/* Unnamed symbols stand for one that was written over, see exact_names.c. */
+#define UNNAMED TEXT("unnamed")
+
+static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol *symbol,
+                             uint32_t owner)
+{
+    return owner != EXACT_COMMON && symbol->type == STT_FUNC &&
+           table_find(&join->kernels, symbol->name) == owner;
+}
+
+static void list_symbols(struct exact *join, size_t chunk, size_t begin, size_t end,
+                         struct exact_list *list)
+{
+    const struct exact_input *input = &join->inputs[chunk];
+
+    for (size_t row = begin; row < end; row++) {
+        const struct cubin_symbol *symbol = &input->cubin.symbols[row];
+        struct exact_item item = {
+            .key = symbol->name.size > 0 ? symbol->name : UNNAMED,
+            .owner = input->symbol_owner[row],
+            .chunk = (uint32_t)chunk,
+            .index = (uint32_t)row,
+            .is_undefined = symbol->section == SHN_UNDEF && symbol->type == STT_FUNC,
+        };
+
+        if (symbol->type == STT_SECTION)
+            exact_name_owner(join, symbol->name, &item.is_head);
+        else
+            item.is_head = is_kernel_symbol(join, symbol, item.owner);
+        exact_push(join, list, &item);
+    }
+}
+
+static bool merge_part(struct exact *join, unsigned part, struct exact_list *out)
+{
+    struct exact_list *lists = exact_lists(join);
+
+    for (size_t i = 0; i < join->count; i++) {
+        const struct exact_input *input = &join->inputs[i];
+        size_t end = input->cubin.symbol_count;
+
+        if (part == 0)
+            list_symbols(join, i, 1, input->locals, &lists[i]);
+        else if (part == 1)
+            list_symbols(join, i, input->locals, input->globals_end, &lists[i]);
+        else
+            list_symbols(join, i, input->globals_end, end, &lists[i]);
+    }
+    return exact_merge(join, lists, out);
+}
+
+/* A name "$__internal_NUMBER_..." of the assembler's own functions, which it counts. */
+static bool internal_number(struct text name, uint64_t *number, struct text *rest)
+{
+    size_t at = INTERNAL.size;
+
+    if (!text_starts(name, INTERNAL))
+        return false;
+    *number = 0;
+    while (at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && at < 30)
+        *number = *number * 10 + (uint64_t)(name.data[at++] - '0');
+    *rest = (struct text){name.data + at, name.size - at};
+    return at > INTERNAL.size && at < name.size && name.data[at] == '_';
+}
+
+/* Counts the assembler's functions of one section, which stand together from item *i on, anew from
+ * *next on. */
+static bool renumber(struct exact *join, size_t *i, uint64_t *next)
+{
+    const struct exact_list *list = &join->locals;
+    const struct exact_item *head = &list->items[*i];
+    struct exact_input *input = &join->inputs[head->chunk];
+    uint32_t section = input->cubin.symbols[head->index].section;
+    uint64_t least = UINT64_MAX, count = 0, most = 0, number;
+    size_t end = *i;
+    struct text rest;
+
+    for (; end < list->count; end++) {
+        const struct exact_item *item = &list->items[end];
+
+        if (item->chunk != head->chunk || item->owner != head->owner)
+            break;
+        if (!internal_number(input->cubin.symbols[item->index].name, &number, &rest))
+            continue;
+        if (input->cubin.symbols[item->index].section != section)
+            break;
+        least = number < least ? number : least;
+        most = number > most ? number : most;
+        count++;
+    }
+    if (most - least + 1 != count)
+        return exact_unsupported(join, head->chunk, EXACT_SYMBOLS,
+                                 "counts the assembler's functions in another order");
+    for (; *i < end; ++*i) {
+        uint32_t row = list->items[*i].index;
+
+        if (internal_number(input->cubin.symbols[row].name, &number, &rest))
+            input->symbol_name[row] =
+                text_of(arena_printf(&join->arena, "%.*s%llu%.*s", TEXT_ARG(INTERNAL),
+                                     (unsigned long long)(*next + number - least), TEXT_ARG(rest)));
+    }
+    *next += count;
+    return true;
+}
+
+static bool rename_internals(struct exact *join)
+{
+    uint64_t next = 0;
+    uint64_t number;
+    struct text rest;
+
+    for (size_t i = 0; i < join->locals.count;) {
+        const struct exact_item *item = &join->locals.items[i];
+        const struct cubin *cubin = &join->inputs[item->chunk].cubin;
+
+        if (!internal_number(cubin->symbols[item->index].name, &number, &rest))
+            i++;
+        else if (!renumber(join, &i, &next))
+            return false;
+    }
+    return true;
+}
+
+static void number_symbols(struct exact *join, const struct exact_list *list, uint32_t *next)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+
+        if (item->owner == EXACT_COMMON)
+            table_add(&join->seen, item->key, *next);
+        join->inputs[item->chunk].symbol_out[item->index] = (*next)++;
+    }
+}
+
+/* Common symbols of chunks that were not the first to have them. */
+static void map_common(struct exact *join)
+{
+    for (size_t c = 0; c < join->count; c++) {
+        struct exact_input *input = &join->inputs[c];
+
+        for (size_t row = 1; row < input->cubin.symbol_count; row++) {
+            struct text name = input->cubin.symbols[row].name;
+            uint32_t out;
+
+            if (input->symbol_owner[row] != EXACT_COMMON || input->symbol_out[row])
+                continue;
+            out = table_find(&join->seen, name.size > 0 ? name : UNNAMED);
+            input->symbol_out[row] = out == TABLE_NONE ? 0 : out;
+        }
+    }
+}
+
+bool exact_join_symbols(struct exact *join)
+{
+    uint32_t next = 1;
+
+    if (!merge_part(join, 0, &join->locals) || !merge_part(join, 1, &join->globals) ||
+        !merge_part(join, 2, &join->last_locals) || !rename_internals(join))
+        return false;
+    table_free(&join->seen);
+    join->seen = (struct table){0};
+    number_symbols(join, &join->locals, &next);
+    number_symbols(join, &join->globals, &next);
+    number_symbols(join, &join->last_locals, &next);
+    map_common(join);
+    if (next >= 1u << 24)
+        return exact_unsupported(join, 0, 0, "and the others have too many symbols");
+    return true;
+}
+
+/* A chunk's section in a symbol of the result. */
+static uint16_t map_section(const struct exact_input *input, uint16_t section)
+{
+    return section < input->cubin.section_count ? (uint16_t)input->section_out[section] : section;
+}
+
+static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
+                       bool is_twin)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        struct exact_input *input = &join->inputs[item->chunk];
+        Elf64_Sym *row = &rows[input->symbol_out[item->index]];
+        struct text name = input->symbol_name[item->index];
+
+        if (is_twin) {
+            *row = cubin_twin_symbol(&input->cubin, &input->twins, item->index);
+            if (ELF64_ST_TYPE(row->st_info) == STT_SECTION)
+                name = cubin_string(&input->cubin, row->st_name);
+        } else {
+            memcpy(row, input->cubin.sections[EXACT_SYMBOLS].data.data + item->index * sizeof *row,
+                   sizeof *row);
+        }
+        row->st_name = row->st_name ? exact_string(join, name) : 0;
+        row->st_shndx = map_section(input, row->st_shndx);
+    }
+}
+
+/* Writes section `out`: the twins' table has no row for the symbols behind the globals. */
+static void write_table(struct exact *join, uint32_t out, bool is_twin)
+{
+    size_t locals = 1 + join->locals.count;
+    size_t last = is_twin ? 0 : join->last_locals.count;
+    size_t count = locals + join->globals.count + last;
+    Elf64_Sym *rows = arena_zalloc(&join->image.arena, count, sizeof *rows);
+    struct image_section *section = &join->image.sections[out];
+
+    write_rows(join, &join->locals, rows, is_twin);
+    write_rows(join, &join->globals, rows, is_twin);
+    if (!is_twin)
+        write_rows(join, &join->last_locals, rows, false);
+    section->data = rows;
+    section->size = count * sizeof *rows;
+    /* The row behind the last local one, measured. */
+    section->info = (uint32_t)(last > 0 ? count : locals);
+}
+
+bool exact_write_symbols(struct exact *join)
+{
+    struct image *image = &join->image;
+
+    write_table(join, EXACT_SYMBOLS, false);
+    for (uint32_t i = EXACT_SYMBOLS + 1; i < image->section_count; i++)
+        if (image->sections[i].type == SHT_CUDA_MERC_SYMTAB)
+            write_table(join, i, true);
+    image_take_strings(image, EXACT_STRINGS, &(struct image_strings){.bytes = join->strings.bytes});
+    join->strings.bytes = (struct buffer){0};
+    return true;
+}

@@ -1,0 +1,46 @@
+/* changes.c: which files the tools are, and what becomes of a link that finds a change. */
+#include "link/changes.h"
+
+#include <limits.h>
+
+#include "os/exec.h"
+
+/* What is kept of a whole link, or of its parts, depends on its inputs; a chunk's text and a part's
+ * LTO-IR are in memory. */
+static bool holds(const void *watch, enum cache_kind kind)
+{
+    return watch_holds(watch, kind != CACHE_LINK);
+}
+
+void changes_guard_cache(struct link *link)
+{
+    cache_guard(link->cache, holds, link->watch);
+}
+
+void changes_watch_assembler(const struct link *link)
+{
+    const struct assembler *assembler = &link->assembled.assembler;
+
+    watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
+    for (char **word = assembler->ptxas.launcher; word && *word; word++)
+        watch_add_tool(link->watch, *word);
+}
+
+/* A program finds itself even when its file has been replaced; a library runs what it finds. */
+void changes_watch_library(const struct link *link)
+{
+    char path[PATH_MAX];
+
+    watch_add_tool(link->watch, link->lto_library);
+    watch_add_tool(link->watch, link->llvm_library);
+    if ((link->lto_library || link->llvm_library) && !exec_is_own_program())
+        watch_add_tool(link->watch, exec_own_program(path));
+}
+
+bool changes_check(const struct link *link)
+{
+    if (watch_check(link->watch))
+        return true;
+    cache_take_back(link->cache);
+    return state_environment_failed(link);
+}

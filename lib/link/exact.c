@@ -1,0 +1,250 @@
+/* exact.c: chunks to one program, and whether it is the one that the assembler would have made.
+ *
+ * What chunks must have in common is compared by the join. Bank 4 besides has an order that
+ * follows from which kernel calls which function of the driver (split/closing.c), which the
+ * splitter has read in the PTX. The assembler may know better: it drops calls that are never made.
+ * So the order is worked out again from the calls that are left, and compared. */
+#include "link/exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/table.h"
+#include "cubin/cubin.h"
+#include "diag/diag.h"
+#include "join/exact_join.h"
+
+/* What is known while the order of bank 4 is checked. */
+struct bank {
+    const struct chunks *chunks;
+    struct arena *arena;
+    struct cubin cubin;
+    struct table functions; /* of the driver: to their places in chunks->driver_functions */
+    struct table symbols;   /* of the cubin: to their sections */
+    uint64_t *calls;        /* by section: driver functions that its code calls */
+    uint8_t *actual;        /* entries of the bank: function + 1, or 0 for a variable */
+    size_t actual_count;
+};
+
+static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
+{
+    return symbol && symbol < bank->cubin.symbol_count
+               ? table_find(&bank->functions, bank->cubin.symbols[symbol].name)
+               : TABLE_NONE;
+}
+
+static uint32_t word_at(struct bytes data, size_t at)
+{
+    uint32_t word;
+
+    memcpy(&word, data.data + at, sizeof word);
+    return word;
+}
+
+/* The first part of the call graph: caller and callee, up to the mark of the second. */
+static void read_calls(struct bank *bank)
+{
+    uint32_t section = cubin_section_find(&bank->cubin, TEXT(".nv.callgraph"));
+    struct bytes data = {0};
+
+    if (section)
+        data = bank->cubin.sections[section].data;
+    for (size_t at = 8; at + 8 <= data.size && word_at(data, at); at += 8) {
+        uint32_t caller = word_at(data, at);
+        uint32_t function = driver_function(bank, word_at(data, at + 4));
+
+        if (function != TABLE_NONE && caller < bank->cubin.symbol_count &&
+            bank->cubin.symbols[caller].section < bank->cubin.section_count)
+            bank->calls[bank->cubin.symbols[caller].section] |= UINT64_C(1) << function;
+    }
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct cubin_relocation *a = left, *b = right;
+
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void read_bank(struct bank *bank)
+{
+    for (size_t i = 1; i < bank->cubin.section_count; i++) {
+        const struct cubin_section *section = &bank->cubin.sections[i];
+        struct cubin_relocation *sorted;
+
+        if (!text_equal(section->name, TEXT(".rela.nv.constant4")) &&
+            !text_equal(section->name, TEXT(".rel.nv.constant4")))
+            continue;
+        sorted = arena_copy(bank->arena, section->relocations, section->relocation_count,
+                            sizeof *sorted);
+        if (section->relocation_count)
+            qsort(sorted, section->relocation_count, sizeof *sorted, compare_places);
+        bank->actual_count = section->relocation_count;
+        bank->actual = arena_alloc(bank->arena, bank->actual_count, sizeof *bank->actual);
+        for (size_t j = 0; j < bank->actual_count; j++) {
+            uint32_t function = driver_function(bank, sorted[j].symbol);
+
+            bank->actual[j] = function == TABLE_NONE ? 0 : (uint8_t)(function + 1);
+        }
+    }
+}
+
+/* Takes the functions of `wanted` off the bank at *at, in the order of their declarations. */
+static bool take_functions(const struct bank *bank, uint64_t wanted, size_t *at)
+{
+    for (uint32_t i = 0; wanted >> i; i++)
+        if (wanted >> i & 1) {
+            if (*at == bank->actual_count || bank->actual[*at] != i + 1)
+                return false;
+            ++*at;
+        }
+    return true;
+}
+
+/* Kernels are the program's, the last one first. */
+static bool has_order(const struct bank *bank)
+{
+    uint64_t seen = 0;
+    size_t at = 0;
+    bool is_last = true;
+
+    for (size_t i = bank->chunks->symbol_count; i-- > 0;) {
+        uint32_t section;
+        uint64_t calls;
+
+        if (!bank->chunks->sources[i].is_kernel)
+            continue;
+        section = table_find(&bank->symbols, bank->chunks->symbols[i].name);
+        if (section == TABLE_NONE || section >= bank->cubin.section_count)
+            return false;
+        calls = bank->calls[section] & ~seen;
+        seen |= calls;
+        if (!take_functions(bank, calls, &at))
+            return false;
+        while (is_last && at < bank->actual_count && bank->actual[at] == 0)
+            at++;
+        is_last = false;
+    }
+    return at == bank->actual_count;
+}
+
+static void free_bank(void *argument)
+{
+    struct bank *bank = argument;
+
+    table_free(&bank->functions);
+    table_free(&bank->symbols);
+    cubin_free(&bank->cubin);
+}
+
+/* Whether bank 4 has the order that the calls of all kernels lead to. */
+static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
+{
+    struct bank bank = {.chunks = chunks, .arena = arena};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_bank, &bank);
+    for (uint32_t i = 0; i < chunks->driver_function_count; i++)
+        table_add(&bank.functions, chunks->driver_functions[i], i);
+    ok = cubin_read(&bank.cubin, "the joined program", program);
+    if (ok) {
+        bank.calls = arena_zalloc(arena, bank.cubin.section_count, sizeof *bank.calls);
+        for (size_t i = 1; i < bank.cubin.symbol_count; i++)
+            table_add(&bank.symbols, bank.cubin.symbols[i].name, bank.cubin.symbols[i].section);
+        read_calls(&bank);
+        read_bank(&bank);
+        ok = has_order(&bank);
+    }
+    context_clean(&cleanup);
+    return ok;
+}
+
+static struct exact_join_request request_for(const struct chunks *chunks,
+                                             const struct cubins *cubins, struct arena *arena)
+{
+    struct exact_join_chunk *list = arena_zalloc(arena, cubins->count, sizeof *list);
+    struct text *kernels = arena_alloc(arena, chunks->symbol_count, sizeof *kernels);
+    size_t kernel_count = 0;
+
+    for (size_t i = 0; i < cubins->count; i++)
+        list[i] = (struct exact_join_chunk){
+            .cubin = {cubins->list[i].data, cubins->list[i].size},
+            .left_out = chunks->closing,
+            .left_out_count = chunks->closing_count,
+        };
+    for (size_t i = 0; i < chunks->symbol_count; i++)
+        if (chunks->sources[i].is_kernel)
+            kernels[kernel_count++] = chunks->symbols[i].name;
+    return (struct exact_join_request){list, cubins->count, kernels, kernel_count};
+}
+
+bool exact_make_program(struct buffer *image, const struct chunks *chunks,
+                        const struct cubins *cubins, struct arena *arena, const char **why)
+{
+    const struct exact_join_request request = request_for(chunks, cubins, arena);
+    struct exact_join_difference difference = {0};
+
+    switch (exact_join(image, &request, &difference)) {
+    case EXACT_JOIN_OK:
+        break;
+    case EXACT_JOIN_DIFFERS:
+    default:
+        *why =
+            arena_printf(arena, "%.*s%schunk %zu %s", TEXT_ARG(difference.section),
+                         difference.section.size ? " of " : "", difference.chunk, difference.what);
+        return false;
+    }
+    if (!chunks->driver_function_count ||
+        check_bank((struct bytes){(const uint8_t *)image->data, image->size}, chunks, arena))
+        return true;
+    *why = ".nv.constant4 has another order than the kernels' calls lead to";
+    return false;
+}
+
+/* The first section of `whole` that differs, by name, contents and place in the list. */
+static struct text first_difference(const struct cubin *program, const struct cubin *whole)
+{
+    for (size_t i = 1; i < whole->section_count; i++) {
+        const struct cubin_section *a = &whole->sections[i], *b = &program->sections[i];
+
+        if (i >= program->section_count || !text_equal(a->name, b->name) || a->size != b->size ||
+            a->data.size != b->data.size ||
+            (a->data.size && memcmp(a->data.data, b->data.data, a->data.size) != 0))
+            return a->name;
+    }
+    return TEXT("the file's header");
+}
+
+struct compared {
+    struct cubin program, whole;
+};
+
+static void free_compared(void *argument)
+{
+    struct compared *compared = argument;
+
+    cubin_free(&compared->program);
+    cubin_free(&compared->whole);
+}
+
+bool exact_verify(struct bytes program, struct bytes whole)
+{
+    struct compared compared = {0};
+    struct context_cleanup cleanup;
+
+    if (program.size == whole.size && memcmp(program.data, whole.data, whole.size) == 0)
+        return true;
+    context_defer(&cleanup, free_compared, &compared);
+    if (cubin_read(&compared.program, "the joined program", program) &&
+        cubin_read(&compared.whole, "the program in one piece", whole)) {
+        struct text section = first_difference(&compared.program, &compared.whole);
+
+        diag_error("--verify-split: '%.*s' is not what the assembler makes of the program in one "
+                   "piece",
+                   TEXT_ARG(section));
+    }
+    context_clean(&cleanup);
+    return false;
+}

@@ -1,0 +1,246 @@
+/* link_cache.c: a key of everything that the stages behind front_agree() look at. */
+#include "link/link_cache.h"
+
+#include <string.h>
+
+#include "assemble/assembler_identity.h"
+#include "base/clock.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "cache/file_hash.h"
+#include "diag/diag.h"
+#include "link/changes.h"
+
+/* Larger outputs would be copied for longer than it takes to make them of their chunks. */
+#define MOST_OUTPUT ((uint64_t)512 << 20)
+
+enum { PART_OUTPUT, PART_MESSAGES, PART_NOTES };
+
+/* What the list of modules depends on, and is not known before the program is linked. */
+enum { NOTE_SYSTEM_UNUSED = 1, NOTE_LAST_FIRST = 2 };
+
+static void add_member(struct key *key, const struct member *member)
+{
+    const struct fatbin_entry *entry = &member->entry;
+
+    key_string(key, member->name);
+    key_string(key, member->file);
+    key_string(key, member->object_name);
+    key_number(key, member->group);
+    key_number(key, member->role);
+    key_number(key, member->is_system);
+    key_number(key, member->is_whole);
+    key_number(key, entry->kind);
+    key_number(key, entry->arch.sm);
+    key_number(key, (uint8_t)entry->arch.suffix);
+    key_number(key, entry->flags);
+    key_number(key, entry->uncompressed_size);
+    key_text(key, entry->options);
+    key_text(key, entry->identity);
+    key_bytes(key, entry->whole.size ? entry->whole : entry->payload);
+}
+
+/* Members that take no part are not looked at again. */
+static void add_members(struct key *key, const struct members *members)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    key_string(key, arch_name(members->arch, arch));
+    key_number(key, members->has_lto);
+    key_number(key, members->has_host_code);
+    key_number(key, members->has_lto_only);
+    key_number(key, members->cubin_count);
+    key_number(key, members->ptx_count);
+    key_number(key, members->lto_count);
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role != MEMBER_UNUSED)
+            add_member(key, &members->list[i]);
+}
+
+static void add_used_set(struct key *key, const struct used_set *set)
+{
+    key_number(key, set->part_count);
+    for (size_t i = 0; i < set->part_count; i++)
+        key_text(key, set->parts[i]);
+    key_number(key, set->count);
+    for (size_t i = 0; i < set->count; i++) {
+        key_text(key, set->patterns[i].text);
+        key_number(key, set->patterns[i].list);
+    }
+}
+
+/* The kernels that -Xptxas -e selects are words of the command line. */
+static void add_used(struct key *key, const struct used_names *used)
+{
+    key_number(key, used->is_ignored);
+    key_number(key, used->has_parts);
+    key_number(key, used->has_lists);
+    key_number(key, used->is_filter);
+    key_number(key, used->keeps_kernels);
+    key_number(key, used->is_selection);
+    add_used_set(key, &used->kernels);
+    add_used_set(key, &used->variables);
+}
+
+static bool add_assembler(struct key *key, struct link *link)
+{
+    struct whole *whole = &link->whole;
+
+    key_string(key, link->request->assembler.name);
+    if (!state_has_ptx(link))
+        return true;
+    /* It is wanted later, too. What is wrong with it is said then. */
+    if (!assembler_try(&link->assembled.assembler, &link->request->assembler))
+        return false;
+    changes_watch_assembler(link);
+    whole->has_identity = assembler_identity_find(&whole->identity, &link->assembled.assembler,
+                                                  link->request->assembler_options, link->cache);
+    key_key(key, &whole->identity);
+    return whole->has_identity;
+}
+
+/* The path stands in messages. Without one, the loader knows which file it is. */
+static bool add_library(struct key *key, struct link *link)
+{
+    key_string(key, link->lto_library);
+    if (!state_find_library(link))
+        return !link->lto_library;
+    key_key(key, &link->library_key);
+    return true;
+}
+
+static bool add_llvm(struct key *key, struct link *link)
+{
+    if (link->members.bitcode_count == 0)
+        return true;
+    key_string(key, link->llvm_library);
+    if (!state_find_llvm(link))
+        return false;
+    key_key(key, &link->llvm_key);
+    return true;
+}
+
+/* An info names the ptxas that might have been used. */
+static void add_other_assembler(struct key *key, const struct link_request *request)
+{
+    struct buffer tried = {0};
+    struct context_cleanup cleanups[2];
+    char *path = NULL;
+
+    if (!request->options.lto || request->assembler.name)
+        return;
+    context_defer(&cleanups[0], buffer_cleanup, &tried);
+    context_defer(&cleanups[1], memory_cleanup, &path);
+    path = ptxas_find(&request->assembler, &tried);
+    key_string(key, path);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+}
+
+/* False when the link has nothing that could be kept. */
+static bool make_key(struct key *key, struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    key_key(key, &request->cache.command);
+    key_variable(key, "LIBNVVM_DISABLE_CONCURRENT_API");
+    key_number(key, (uint64_t)state_split_policy(link));
+    key_string(key, link->agreement.debug ? request->output : NULL); /* a note has its name */
+    key_number(key, diag_folds()); /* where much that is alike is told in one message */
+    add_other_assembler(key, request);
+    add_members(key, &link->members);
+    add_used(key, &link->used);
+    return file_hash_add_program(key, link->cache) && add_library(key, link) &&
+           add_llvm(key, link) && add_assembler(key, link);
+}
+
+static bool find_key(struct link *link)
+{
+    struct key key = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    key_begin(&key, "link");
+    context_defer(&cleanup, key_free, &key);
+    ok = make_key(&key, link);
+    if (ok)
+        link->whole.key = key_end(&key);
+    context_clean(&cleanup);
+    return ok;
+}
+
+/* What the notes say becomes what the link would have found out. */
+static bool take_notes(struct link *link, struct bytes notes)
+{
+    if (notes.size != 1)
+        return false;
+    link->is_system_unused = (notes.data[0] & NOTE_SYSTEM_UNUSED) != 0;
+    link->whole.lists_last_first = (notes.data[0] & NOTE_LAST_FIRST) != 0;
+    return true;
+}
+
+bool link_cache_find(struct link *link)
+{
+    struct whole *whole = &link->whole;
+    const struct bytes *parts = whole->value.parts;
+
+    if (!link->cache || !link->request->cache.has_command || !find_key(link))
+        return false;
+    whole->is_found = cache_lookup(link->cache, CACHE_LINK, &whole->key, &whole->value) &&
+                      take_notes(link, parts[PART_NOTES]) && diag_record_play(parts[PART_MESSAGES]);
+    whole->output = parts[PART_OUTPUT];
+    if (whole->is_found)
+        return true;
+    whole->started = clock_now();
+    whole->is_wanted = true;
+    diag_record_begin(&whole->record);
+    return false;
+}
+
+static void store(struct link *link, struct bytes output)
+{
+    const struct whole *whole = &link->whole;
+    const uint8_t notes = (uint8_t)((link->is_system_unused ? NOTE_SYSTEM_UNUSED : 0) |
+                                    (state_lists_last_first(link) ? NOTE_LAST_FIRST : 0));
+    const struct cache_value value = {
+        .parts[PART_OUTPUT] = output,
+        .parts[PART_MESSAGES] = buffer_bytes(&whole->record.bytes),
+        .parts[PART_NOTES] = {&notes, 1},
+        .nanoseconds = clock_now() - whole->started,
+    };
+
+    cache_store(link->cache, CACHE_LINK, &whole->key, &value);
+}
+
+static enum link_code keep(void *argument)
+{
+    struct link *link = argument;
+    const struct chunk_cubin *finished = link->merged.finished;
+    struct buffer output = {0};
+    struct context_cleanup cleanup;
+
+    if (finished) {
+        store(link, (struct bytes){finished->data, finished->size});
+    } else if (link->merged.image.file_size <= MOST_OUTPUT) {
+        context_defer(&cleanup, buffer_cleanup, &output);
+        image_bytes(&link->merged.image, &output);
+        store(link, buffer_bytes(&output)); /* unless an input has changed by now */
+        context_clean(&cleanup);
+    }
+    return LINK_OK;
+}
+
+void link_cache_keep(struct link *link)
+{
+    diag_record_end();
+    /* The output is there: without memory for a copy of it nothing is kept, and all is well. */
+    if (link->whole.is_wanted && !link->whole.record.is_incomplete)
+        context_run(keep, link);
+}
+
+void link_cache_free(struct whole *whole)
+{
+    diag_record_end();
+    buffer_free(&whole->record.bytes);
+    cache_value_free(&whole->value);
+}

@@ -1,0 +1,26 @@
+/* link_cache.h: the whole link's result in the cache: the same code and the same options give the
+ * same output and the same messages, without a program being linked.
+ *
+ * It is looked for when it is settled which code takes part: the key has that code and not the
+ * files that it came in, so that an object whose host code alone has changed is the same. Only a
+ * command line of which every option is known to count or not to count has such a result
+ * (cache_request.command); what writes other files than the output and the lists that nvcc and
+ * build systems ask for is none of these. */
+#ifndef MINILINK_LINK_LINK_CACHE_H
+#define MINILINK_LINK_LINK_CACHE_H
+
+#include <stdbool.h>
+
+#include "link/state.h"
+
+/* True when the cache has the result: the messages have been said, and link->whole has what
+ * back_write() needs. Else what is said from here on is recorded, if the result is to be kept. */
+bool link_cache_find(struct link *link);
+
+/* Keeps the result of a link whose output has been written. */
+void link_cache_keep(struct link *link);
+
+/* Ends recording, and frees what link_cache_find() has found. */
+void link_cache_free(struct whole *whole);
+
+#endif

@@ -1,0 +1,168 @@
+/* make_rule.c: each name as both read it, or as one does, or not at all. */
+#include "link/make_rule.h"
+
+#include <glob.h>
+#include <string.h>
+
+#include "diag/diag.h"
+
+/* What ninja's reader of depfiles takes for a part of a name, beside letters, digits and bytes
+ * beyond ASCII; the last three only as they are written here. */
+static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
+
+/* What stands behind a backslash is read in one way by make and in another by ninja. */
+static const char told_apart[] = "#:%|[=~";
+
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool is_for_ninja(const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        if (!is_plain(*at) && !strchr(ninja_marks, *at))
+            return false;
+        if (*at == '\\' && at[1] && strchr(told_apart, at[1]))
+            return false;
+        if (*at == ':' && !at[1])
+            return false;
+    }
+    return true;
+}
+
+/* "lib(member)" is a member of an archive. */
+static bool is_archive_member(const char *name, size_t size)
+{
+    return size > 0 && name[size - 1] == ')' && strchr(name, '(');
+}
+
+/* Whether make takes another file for it: "a[b].ptx" is "ab.ptx", too, where there is one. */
+static bool matches_another(const char *name)
+{
+    glob_t found = {0};
+    bool is_other = false;
+
+    if (!strchr(name, '['))
+        return false;
+    if (glob(name, GLOB_NOSORT, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            is_other |= strcmp(found.gl_pathv[i], name) != 0;
+    globfree(&found);
+    return is_other;
+}
+
+/* Why make cannot read it, or NULL. */
+static const char *fault_for_make(const char *name)
+{
+    size_t size = strlen(name);
+
+    if (strchr(name, '\n') || strchr(name, '\r'))
+        return "a line's end";
+    if (strchr(name, ';'))
+        return "a semicolon";
+    if (strpbrk(name, "*?"))
+        return "a wildcard";
+    if (*name == '~')
+        return "a tilde at its beginning";
+    if (strstr(name, "\\="))
+        return "a backslash before an equals sign";
+    if (size > 0 && name[size - 1] == '\\')
+        return "a backslash at its end";
+    if (size > 0 && strchr(" \t\v\f", name[size - 1]))
+        return "a blank at its end";
+    if (strchr(name, '\\') && matches_another(name))
+        return "brackets and backslashes that match another file";
+    return is_archive_member(name, size) ? "a part in parentheses at its end" : NULL;
+}
+
+/* A pattern, a variable and a group of targets begin as rules do. */
+static const char *fault_as_target(const char *name)
+{
+    size_t size = strlen(name);
+
+    if (strchr(name, '='))
+        return "an equals sign";
+    if (strchr(name, '%'))
+        return "a percent sign";
+    return size > 0 && name[size - 1] == '&' ? "an ampersand at its end" : NULL;
+}
+
+static bool check_name(const char *name, const char *fault)
+{
+    if (fault)
+        diag_fatal("'%s' cannot be named in a dependency file: make reads no name with %s", name,
+                   fault);
+    else if (!is_for_ninja(name) || matches_another(name))
+        diag_warning("'%s' is named in a dependency file, where make reads it, but ninja does not",
+                     name);
+    return !fault;
+}
+
+/* The target of a rule may not be taken for a variable, nor its first file. */
+static bool check_names(const char *target, const char *const *files, size_t count)
+{
+    const char *fault = fault_for_make(target);
+    size_t variables = 0;
+    bool ok;
+
+    if (!fault)
+        fault = fault_as_target(target);
+    if (!fault && matches_another(target))
+        fault = "brackets that match another file";
+    ok = check_name(target, fault);
+
+    for (size_t i = 0; i < count; i++) {
+        ok &= check_name(files[i], fault_for_make(files[i]));
+        variables += strchr(files[i], '=') != NULL;
+    }
+    return ok && (variables == 0 || variables < count || check_name(files[0], "an equals sign"));
+}
+
+static void put_name(struct buffer *out, const char *name)
+{
+    const char *protected = matches_another(name) ? " \t#:|[" : " \t#:|";
+    size_t backslashes = 0;
+
+    if (strchr("=+!:", *name)) /* "word =" would be an assignment to the word before it */
+        buffer_string(out, "./");
+    for (; *name; name++) {
+        if (strchr(protected, *name))
+            for (size_t i = 0; i <= backslashes; i++)
+                buffer_char(out, '\\');
+        if (*name == '$')
+            buffer_char(out, '$');
+        buffer_char(out, *name);
+        backslashes = *name == '\\' ? backslashes + 1 : 0;
+    }
+}
+
+static void put_files(struct buffer *out, const char *const *files, size_t count, bool with_equals)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((strchr(files[i], '=') != NULL) != with_equals)
+            continue;
+        buffer_string(out, " \\\n ");
+        put_name(out, files[i]);
+    }
+}
+
+bool make_rule_write(struct buffer *out, const char *target, const char *const *files, size_t count)
+{
+    if (!check_names(target, files, count))
+        return false;
+    put_name(out, target);
+    buffer_char(out, ':');
+    put_files(out, files, count, false);
+    put_files(out, files, count, true); /* "target: name=value" is a variable of the target */
+    buffer_char(out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        if (fault_as_target(files[i]))
+            continue;
+        buffer_char(out, '\n');
+        put_name(out, files[i]);
+        buffer_string(out, ":\n");
+    }
+    return true;
+}

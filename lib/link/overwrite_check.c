@@ -1,0 +1,268 @@
+/* overwrite_check.c: files by their places, so that names do not matter.
+ *
+ * An output that is not there yet has no place of its own: it is known by that of its folder and by
+ * its name there. */
+#include "link/overwrite_check.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "diag/diag.h"
+#include "link/save_temps.h"
+
+#define MOST_OUTPUTS 12
+
+struct output_path {
+    const char *path;
+    const char *option;
+    struct file_identity place; /* of the file, when it is there */
+    struct file_identity folder;
+    const char *name; /* in the folder */
+};
+
+struct input_path {
+    const char *path;
+    struct file_identity place;
+};
+
+struct paths {
+    struct arena arena;
+    struct output_path outputs[MOST_OUTPUTS];
+    size_t output_count;
+    struct input_path *inputs; /* by place */
+    size_t input_count;
+    struct file_identity keep; /* --keep's folder, when it is there */
+    DIR *folder;
+};
+
+static void free_paths(void *argument)
+{
+    struct paths *paths = argument;
+
+    if (paths->folder)
+        closedir(paths->folder);
+    arena_free(&paths->arena);
+}
+
+static struct file_identity place_at(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
+}
+
+static void add_output(struct paths *paths, const char *option, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *folder = ".";
+
+    if (!path)
+        return;
+    if (slash)
+        folder = arena_string(&paths->arena, (struct text){path, (size_t)(slash - path) + 1});
+    paths->outputs[paths->output_count++] = (struct output_path){
+        .path = path,
+        .option = option,
+        .place = place_at(path),
+        .folder = place_at(folder),
+        .name = slash ? slash + 1 : path,
+    };
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct file_identity *a = &((const struct input_path *)left)->place;
+    const struct file_identity *b = &((const struct input_path *)right)->place;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+static void add_input(struct paths *paths, const char *path, struct file_identity place)
+{
+    if (place.is_known)
+        paths->inputs[paths->input_count++] = (struct input_path){path, place};
+}
+
+/* What the link reads, the programs that it runs among it, and its own. */
+static void add_inputs(struct paths *paths, const struct link_request *request,
+                       const struct inputs *inputs)
+{
+    const struct assembler_request *assembler = &request->assembler;
+    const char *plugin =
+        assembler->name && strncmp(assembler->name, "plugin:", 7) == 0 ? assembler->name + 7 : NULL;
+    static const char own[] = "/proc/self/exe";
+    const char *const others[] = {request->index_file,
+                                  assembler->ptxas_path,
+                                  plugin,
+                                  request->nvjitlink,
+                                  request->llvm,
+                                  request->distribution.resume_plan,
+                                  request->distribution.program,
+                                  own};
+    size_t count = sizeof others / sizeof *others;
+    size_t most = inputs->count + inputs->thin_files.count + request->response_file_count + count;
+
+    paths->inputs = arena_alloc(&paths->arena, most, sizeof *paths->inputs);
+    for (size_t i = 0; i < inputs->count; i++)
+        add_input(paths, inputs->files[i].path, inputs->files[i].place);
+    for (size_t i = 0; i < inputs->thin_files.count; i++)
+        add_input(paths, inputs->thin_files.list[i], place_at(inputs->thin_files.list[i]));
+    for (size_t i = 0; i < request->response_file_count; i++)
+        add_input(paths, request->response_files[i], place_at(request->response_files[i]));
+    for (size_t i = 0; i < count; i++)
+        if (others[i])
+            add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
+    if (paths->input_count)
+        qsort(paths->inputs, paths->input_count, sizeof *paths->inputs, by_place);
+}
+
+/* The input's path, or NULL. */
+static const char *find_input(const struct paths *paths, struct file_identity place)
+{
+    const struct input_path wanted = {NULL, place}, *found = NULL;
+
+    if (place.is_known && paths->input_count)
+        found = bsearch(&wanted, paths->inputs, paths->input_count, sizeof wanted, by_place);
+    return found ? found->path : NULL;
+}
+
+static bool check_output(const struct paths *paths, size_t at)
+{
+    const struct output_path *output = &paths->outputs[at];
+    const char *input = find_input(paths, output->place);
+
+    if (input) {
+        diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option, input);
+        return false;
+    }
+    if (file_identity_equal(output->folder, paths->keep) && save_temps_is_name(output->name)) {
+        diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
+                   output->option);
+        return false;
+    }
+    for (size_t i = 0; i < at; i++) {
+        const struct output_path *other = &paths->outputs[i];
+        bool is_same_name = file_identity_equal(other->folder, output->folder) &&
+                            strcmp(other->name, output->name) == 0;
+
+        /* A device by its name is the same file, but nothing in it is lost. */
+        if (file_identity_equal(other->place, output->place) ||
+            (is_same_name && access(output->path, F_OK) != 0)) {
+            diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
+                       other->option, output->option);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* No file that --keep may replace is an input. */
+static bool check_kept(struct paths *paths, const char *directory)
+{
+    const struct dirent *entry;
+
+    paths->folder = opendir(directory);
+    while (paths->folder && (entry = readdir(paths->folder))) {
+        const char *path, *input;
+
+        if (!save_temps_is_name(entry->d_name))
+            continue;
+        path = arena_printf(&paths->arena, "%s/%s", directory, entry->d_name);
+        input = find_input(paths, place_at(path));
+        if (input) {
+            diag_fatal("Input file '%s' is one of those that --keep=%s makes", input, directory);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is printed may be appended to a file, which must be no input. */
+static bool check_standard_output(const struct paths *paths)
+{
+    struct stat status;
+    const char *input;
+
+    if (fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
+        return true;
+    input = find_input(paths, file_identity_of(&status));
+    if (input)
+        diag_fatal("The standard output is input file '%s'", input);
+    return !input;
+}
+
+static bool is_dash(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool prints(const struct link_request *request)
+{
+    const struct observe_request *observe = &request->observe;
+
+    return request->explain_split || request->callgraph == CALLGRAPH_DOT ||
+           request->cache.statistics || is_dash(request->output) ||
+           is_dash(request->modules_file) || is_dash(request->dependency_file) ||
+           is_dash(request->reproduce) || is_dash(observe->times) || is_dash(observe->trace) ||
+           is_dash(observe->map);
+}
+
+bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
+                          const struct inputs *inputs)
+{
+    struct paths paths = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_paths, &paths);
+    add_inputs(&paths, request, inputs);
+    add_output(&paths, option, path);
+    ok = check_output(&paths, 0);
+    context_clean(&cleanup);
+    return ok;
+}
+
+/* Standard output may be named by several: they follow each other there. */
+static void add_observation(struct paths *paths, const char *option, const char *path)
+{
+    if (path && strcmp(path, "-") != 0)
+        add_output(paths, option, path);
+}
+
+static void add_observations(struct paths *paths, const struct observe_request *observe)
+{
+    add_observation(paths, "-time", observe->times);
+    add_observation(paths, "--time-trace", observe->trace);
+    add_observation(paths, "--report", observe->report_page);
+    add_observation(paths, "--report", observe->report_data);
+    add_observation(paths, "--map", observe->map);
+}
+
+bool overwrite_check(const struct link_request *request, const struct inputs *inputs)
+{
+    struct paths paths = {0};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    context_defer(&cleanup, free_paths, &paths);
+    add_inputs(&paths, request, inputs);
+    add_output(&paths, "-o", request->output);
+    add_output(&paths, "-register-link-binaries", request->modules_file);
+    add_output(&paths, "--dependency-file", request->dependency_file);
+    add_output(&paths, "--reproduce", request->reproduce);
+    add_observations(&paths, &request->observe);
+    add_output(&paths, "--emit-plan", request->distribution.emit_plan);
+    if (request->keep)
+        paths.keep = place_at(request->keep);
+    for (size_t i = 0; i < paths.output_count; i++)
+        ok = check_output(&paths, i) && ok;
+    ok = ok && (!prints(request) || check_standard_output(&paths));
+    ok = ok && (!request->keep || check_kept(&paths, request->keep));
+    context_clean(&cleanup);
+    return ok;
+}

@@ -1,0 +1,129 @@
+/* save_temps.c: kept files are written as carefully as the output: whole or not at all. */
+#include "link/save_temps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "diag/diag.h"
+#include "output/output.h"
+
+static bool make_directory(const char *directory)
+{
+    if (mkdir(directory, 0777) == 0 || errno == EEXIST)
+        return true;
+    diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
+    return false;
+}
+
+static bool write_one(const char *directory, const char *stem, size_t index, const char *suffix,
+                      struct bytes bytes)
+{
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+    const char *path;
+    bool ok;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
+                             : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
+    ok = output_write_file(path, bytes, false);
+    context_clean(&cleanup);
+    return ok;
+}
+
+static struct bytes bytes_of(struct text text)
+{
+    return (struct bytes){(const uint8_t *)text.data, text.size};
+}
+
+static void free_chunks(void *chunks)
+{
+    chunks_free(chunks);
+}
+
+bool save_temps_program(const char *directory, const struct program *program, struct arch arch)
+{
+    struct split_request whole = {.wanted = 1, .arch = arch};
+    struct chunks chunks = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (!directory)
+        return true;
+    context_defer(&cleanup, free_chunks, &chunks);
+    ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
+         write_one(directory, "linked", SIZE_MAX, "ptx", bytes_of(chunks.list[0].text));
+    context_clean(&cleanup);
+    return ok;
+}
+
+bool save_temps_lto(const char *directory, const struct lto_result *lto)
+{
+    if (!directory)
+        return true;
+    if (!make_directory(directory))
+        return false;
+    for (size_t i = 0; i < lto->part_count && lto->part_count > 1; i++)
+        if (!write_one(directory, "lto", i, "ptx", bytes_of(lto->parts[i].ptx)))
+            return false;
+    return write_one(directory, "lto", SIZE_MAX, "ptx", bytes_of(lto->ptx));
+}
+
+bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode)
+{
+    if (!directory)
+        return true;
+    if (!make_directory(directory))
+        return false;
+    for (size_t i = 0; i < bitcode->count; i++)
+        if (!write_one(directory, "bitcode", bitcode->count > 1 ? i : SIZE_MAX, "ptx",
+                       bytes_of(bitcode->modules[i].ptx)))
+            return false;
+    return true;
+}
+
+bool save_temps_chunks(const char *directory, const struct chunks *chunks)
+{
+    if (!directory)
+        return true;
+    if (!make_directory(directory))
+        return false;
+    for (size_t i = 0; i < chunks->count; i++)
+        if (!write_one(directory, "chunk", i, "ptx", bytes_of(chunks->list[i].text)))
+            return false;
+    return true;
+}
+
+bool save_temps_cubins(const char *directory, const struct cubins *cubins)
+{
+    if (!directory)
+        return true;
+    for (size_t i = 0; i < cubins->count; i++)
+        if (!write_one(directory, "chunk", i, "cubin",
+                       (struct bytes){cubins->list[i].data, cubins->list[i].size}))
+            return false;
+    return true;
+}
+
+/* True for "<stem>-<number><suffix>". */
+static bool is_numbered(const char *name, const char *stem, const char *suffix)
+{
+    size_t size = strlen(stem), digits;
+
+    if (strncmp(name, stem, size) != 0 || name[size] != '-')
+        return false;
+    digits = strspn(name + size + 1, "0123456789");
+    return digits > 0 && strcmp(name + size + 1 + digits, suffix) == 0;
+}
+
+bool save_temps_is_name(const char *name)
+{
+    return strcmp(name, "linked.ptx") == 0 || strcmp(name, "lto.ptx") == 0 ||
+           strcmp(name, "bitcode.ptx") == 0 || is_numbered(name, "bitcode", ".ptx") ||
+           is_numbered(name, "lto", ".ptx") || is_numbered(name, "chunk", ".ptx") ||
+           is_numbered(name, "chunk", ".cubin");
+}

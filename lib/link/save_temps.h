@@ -1,0 +1,37 @@
+/* save_temps.h: --keep=DIR: what the stages handed on, as files that a person or another tool can
+ * read.
+ */
+#ifndef MINILINK_LINK_SAVE_TEMPS_H
+#define MINILINK_LINK_SAVE_TEMPS_H
+
+#include <stdbool.h>
+
+#include "assemble/assemble.h"
+#include "lto/bitcode.h"
+#include "lto/lto.h"
+#include "ptx/program.h"
+#include "split/split.h"
+
+/* Each writes into the folder `directory`, which is made when it is missing, and does nothing when
+ * `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+
+/* What libnvJitLink made of LTO-IR: lto.ptx; and where several parts were joined to that,
+ * lto-0.ptx, lto-1.ptx, ... */
+bool save_temps_lto(const char *directory, const struct lto_result *lto);
+
+/* What libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
+bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode);
+
+/* The whole program as one module: linked.ptx. */
+bool save_temps_program(const char *directory, const struct program *program, struct arch arch);
+
+/* chunk-0.ptx, chunk-1.ptx, ... */
+bool save_temps_chunks(const char *directory, const struct chunks *chunks);
+
+/* chunk-0.cubin, chunk-1.cubin, ... */
+bool save_temps_cubins(const char *directory, const struct cubins *cubins);
+
+/* True for the names that the files have in the folder. */
+bool save_temps_is_name(const char *name);
+
+#endif

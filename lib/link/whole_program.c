@@ -1,0 +1,227 @@
+/* whole_program.c: names are changed back in place, which works since a changed name begins with
+ * its own; what -v tells is read from the attribute records, as nothing was merged. */
+#include "link/whole_program.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/table.h"
+#include "cubin/format.h"
+#include "diag/diag.h"
+
+bool whole_program_is(struct bytes data)
+{
+    Elf64_Ehdr header;
+
+    if (data.size < sizeof header)
+        return false;
+    memcpy(&header, data.data, sizeof header);
+    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_EXEC;
+}
+
+bool whole_program_has_abi(struct bytes data, enum merge_abi wanted)
+{
+    bool is_old = data.size > EI_OSABI && data.data[EI_OSABI] == CUBIN_OLD_OSABI;
+
+    return wanted == MERGE_ABI_AUTO || is_old == (wanted == MERGE_ABI_7);
+}
+
+/* Index of the changed name that `name` ends with: it may be a copy's name, "$<kernel>$<function>",
+ * with further `$` in both. TABLE_NONE = it ends with none. */
+static uint32_t find_changed(const struct table *changed, struct text name)
+{
+    uint32_t found = table_find(changed, name);
+
+    for (size_t i = 0; i < name.size && found == TABLE_NONE; i++)
+        if (name.data[i] == '$')
+            found = table_find(changed, (struct text){name.data + i + 1, name.size - i - 1});
+    return found;
+}
+
+/* A changed name is the own name and something behind it ("f$ml0123abcd"), so it is changed back by
+ * ending the string earlier. */
+static bool is_shortened(const struct chunk_symbol *symbol)
+{
+    return symbol->name.size > symbol->own_name.size && text_starts(symbol->name, symbol->own_name);
+}
+
+static void restore_names(char *data, const struct cubin *cubin, const struct chunks *chunks,
+                          struct table *changed)
+{
+    for (size_t i = 0; i < chunks->symbol_count; i++)
+        if (is_shortened(&chunks->symbols[i]))
+            table_add(changed, chunks->symbols[i].name, (uint32_t)i);
+    if (changed->count == 0)
+        return;
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        struct text name = cubin->symbols[i].name;
+        uint32_t found;
+
+        /* Section symbols' names stand in .shstrtab, and are none of these. */
+        if (cubin->symbols[i].type == STT_SECTION || name.size == 0)
+            continue;
+        found = find_changed(changed, name);
+        if (found != TABLE_NONE) {
+            const struct chunk_symbol *symbol = &chunks->symbols[found];
+            size_t added = symbol->name.size - symbol->own_name.size;
+
+            data[(size_t)(name.data - data) + name.size - added] = '\0';
+        }
+    }
+}
+
+/* Which report each symbol has. */
+struct reporter {
+    const struct cubin *cubin;
+    struct merge_report *report;
+    uint32_t *report_of; /* symbol -> its report + 1; 0 = none */
+};
+
+static struct kernel_report *report_for(const struct reporter *reporter, uint32_t symbol)
+{
+    uint32_t at = symbol < reporter->cubin->symbol_count ? reporter->report_of[symbol] : 0;
+
+    return at ? &reporter->report->kernels[at - 1] : NULL;
+}
+
+static void take_record(const struct reporter *reporter, const struct info_record *record,
+                        struct kernel_report *owner)
+{
+    struct kernel_report *kernel;
+
+    if (record->attribute == EIATTR_NUM_BARRIERS && owner)
+        owner->barriers = record->value;
+    if (record->format != EIFMT_SVAL || record->payload.size < 8)
+        return;
+    kernel = report_for(reporter, info_word(record->payload, 0));
+    if (kernel && record->attribute == EIATTR_REGCOUNT)
+        kernel->registers = info_word(record->payload, 1);
+    else if (kernel && record->attribute == EIATTR_MIN_STACK_SIZE)
+        kernel->stack = info_word(record->payload, 1);
+    else if (kernel && record->attribute == EIATTR_FRAME_SIZE)
+        kernel->frame = info_word(record->payload, 1);
+}
+
+static bool starts_with(struct text name, const char *word)
+{
+    return text_starts(name, text_of(word));
+}
+
+static void report_section(const struct reporter *reporter, uint32_t index)
+{
+    const struct cubin_section *section = &reporter->cubin->sections[index];
+    struct kernel_report *owner =
+        report_for(reporter, cubin_section_function(reporter->cubin, index));
+    struct bytes rest = section->data;
+    struct info_record record;
+
+    if (section->type == SHT_CUDA_INFO)
+        while (info_next(&rest, &record))
+            take_record(reporter, &record, owner);
+    else if (text_equal(section->name, TEXT(".nv.global")) ||
+             text_equal(section->name, TEXT(".nv.global.init")))
+        reporter->report->global_bytes += section->size;
+    else if (text_equal(section->name, TEXT(".nv.constant3")))
+        reporter->report->constant3_bytes += section->size;
+    else if (owner && starts_with(section->name, ".nv.shared."))
+        owner->shared = (uint32_t)section->size;
+    else if (owner && starts_with(section->name, ".nv.constant0."))
+        owner->constant0 = (uint32_t)section->size;
+}
+
+/* Of kernels' own symbols and sections; all code is in one cubin, and nothing was put together. */
+static void fill_places(const struct cubin *cubin, struct bytes file,
+                        const struct reporter *reporter)
+{
+    struct merge_report *report = reporter->report;
+    struct merge_places *places = &report->places;
+
+    places->type = cubin->type;
+    places->file_size = file.size;
+    places->section_count = cubin->section_count;
+    places->sections = arena_zalloc(&report->arena, cubin->section_count, sizeof *places->sections);
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        uint32_t owner = cubin_section_function(cubin, i);
+        uint32_t at = owner < cubin->symbol_count ? reporter->report_of[owner] : 0;
+
+        places->sections[i] = (struct merge_section){
+            .name = arena_text(&report->arena, section->name),
+            .offset = section->data.size ? (uint64_t)(section->data.data - file.data) : 0,
+            .size = section->size,
+            .alignment = section->alignment,
+            .has_no_bytes = section->has_no_bytes,
+            .kernel = at ? at - 1 : MERGE_NO_FILE,
+        };
+    }
+    places->names = arena_alloc(&report->arena, cubin->symbol_count, sizeof *places->names);
+    for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+
+        if (symbol->type != STT_SECTION && symbol->name.size)
+            places->names[places->name_count++] = (struct merge_name){
+                .name = arena_text(&report->arena, symbol->name),
+                .value = symbol->value,
+                .size = symbol->size,
+                .section = symbol->section < cubin->section_count ? symbol->section : 0,
+                .input = i,
+                .type = symbol->type,
+                .binding = symbol->binding,
+            };
+    }
+}
+
+static void fill_report(const struct cubin *cubin, struct bytes file, struct merge_report *report)
+{
+    struct reporter reporter = {cubin, report, NULL};
+
+    reporter.report_of =
+        arena_zalloc(&report->arena, cubin->symbol_count, sizeof *reporter.report_of);
+    report->kernels = arena_zalloc(&report->arena, cubin->symbol_count, sizeof *report->kernels);
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+
+        if (symbol->type != STT_FUNC || !(symbol->other & STO_CUDA_ENTRY))
+            continue;
+        report->kernels[report->kernel_count++] =
+            (struct kernel_report){.name = arena_text(&report->arena, symbol->name),
+                                   .is_kernel = true,
+                                   .code = symbol->size,
+                                   .input = (uint32_t)i};
+        reporter.report_of[i] = (uint32_t)report->kernel_count;
+    }
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        report_section(&reporter, i);
+    fill_places(cubin, file, &reporter);
+}
+
+struct reading {
+    struct cubin cubin;
+    struct table changed;
+};
+
+static void free_reading(void *argument)
+{
+    struct reading *reading = argument;
+
+    table_free(&reading->changed);
+    cubin_free(&reading->cubin);
+}
+
+bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
+                        struct merge_report *report)
+{
+    struct reading reading = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, free_reading, &reading);
+    ok = cubin_read(&reading.cubin, name, (struct bytes){data, size});
+    if (ok && report)
+        fill_report(&reading.cubin, (struct bytes){data, size}, report);
+    if (ok)
+        restore_names(data, &reading.cubin, chunks, &reading.changed);
+    context_clean(&cleanup);
+    return ok;
+}

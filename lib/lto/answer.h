@@ -1,0 +1,81 @@
+/* answer.h: what a child that compiles leaves, in a file.
+ *
+ * The libraries that children run are large and not ours: whatever stands in the file is checked
+ * like any foreign input. The file begins with a head of fixed size; three texts follow it. */
+#ifndef MINILINK_LTO_ANSWER_H
+#define MINILINK_LTO_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+/* How far the library got. */
+enum lto_step {
+    LTO_STEP_LOAD, /* the library or one of its functions is missing: `errors` says which */
+    LTO_STEP_CREATE,
+    LTO_STEP_ADD,
+    LTO_STEP_COMPLETE,
+    LTO_STEP_PTX,
+    LTO_STEP_DONE,
+};
+
+struct lto_answer {
+    enum lto_step step;    /* the last one begun; LTO_STEP_DONE = all went well */
+    int32_t code;          /* of the step that failed: an nvJitLinkResult */
+    uint32_t failed_input; /* with LTO_STEP_ADD: index of the input */
+    uint32_t major, minor; /* of the library */
+    struct text errors;    /* its error log */
+    struct text infos;     /* its info log */
+    struct text ptx;       /* without final NUL */
+};
+
+#define LTO_NO_MEMORY 2
+
+/* The head of the answer's file. */
+struct answer_head {
+    uint32_t magic;
+    uint32_t step;
+    int32_t code;
+    uint32_t failed_input;
+    uint32_t major;
+    uint32_t minor;
+    uint64_t error_size;
+    uint64_t info_size;
+    uint64_t ptx_size;
+};
+
+/* What a run gathers: texts are malloc'ed. Start with ANSWER_DRAFT. */
+struct answer_draft {
+    struct answer_head head;
+    char *errors;
+    char *infos;
+    char *ptx;
+    bool is_out_of_memory;
+};
+
+#define ANSWER_MAGIC 0x6b6e6c4au
+#define ANSWER_DRAFT                                                                               \
+    {                                                                                              \
+        .head = {.magic = ANSWER_MAGIC, .step = LTO_STEP_LOAD }                                    \
+    }
+
+/* Writes it, and frees the texts. The process's exit status: 0; 1 when it could not be written;
+ * LTO_NO_MEMORY when memory had run out. */
+int answer_write(int fd, struct answer_draft *draft);
+
+/* The error log is a copy of `text`, or says that there is no reason. */
+void answer_set_error(struct answer_draft *draft, const char *text);
+
+/* Whether an answer of `size` bytes may begin so: its head says how long each text is. */
+bool answer_begins(struct bytes head, uint64_t size);
+
+/* True when the file holds the answer of a run in which all went well. Raises nothing. */
+bool answer_succeeded(int answer);
+
+/* Reads the answer from the file into `arena`. False when there is no whole answer. */
+bool answer_read(int answer, struct arena *arena, struct lto_answer *result);
+
+#endif

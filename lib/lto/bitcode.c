@@ -1,0 +1,410 @@
+/* bitcode.c: members to jobs, and what children leave to PTX. */
+#include "lto/bitcode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/name_list.h"
+#include "diag/diag.h"
+#include "lto/bitcode_join.h"
+#include "lto/bitcode_steps.h"
+#include "lto/inputs.h"
+#include "lto/job.h"
+#include "lto/llvm.h"
+#include "lto/lto_cache.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+#include "pool/fit.h"
+#include "pool/pool.h"
+
+/* Modules that are compiled by themselves come in so many batches at most: a child takes as long to
+ * load the library as to compile some. */
+#define MOST_BATCHES 64u
+
+/* What a compilation may take (measured on libLLVM 19: 90 MiB for nothing, 200 MiB for 600 KB). */
+#define MEMORY_TO_START (UINT64_C(96) << 20)
+#define MEMORY_OF_BYTE  200u
+
+static void free_compilation(void *argument)
+{
+    struct bitcode_compilation *compilation = argument;
+
+    parts_free(&compilation->run);
+    if (compilation->inputs_fd >= 0)
+        close(compilation->inputs_fd);
+    table_free(&compilation->said);
+    buffer_free(&compilation->words);
+    arena_free(&compilation->arena);
+}
+
+bool bitcode_identify(struct cache_key *key, const char *library, struct cache *cache)
+{
+    return lto_cache_identify(key, "libLLVM", library, cache);
+}
+
+/* Whether code takes part that LLVM does not see, and that may name what bitcode defines. */
+static bool is_open(const struct lto_request *link)
+{
+    for (size_t i = 0; i < link->members->count; i++) {
+        const struct member *member = &link->members->list[i];
+
+        if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
+             member->role == MEMBER_LTO) &&
+            !member->is_system)
+            return true;
+    }
+    return link->relocatable;
+}
+
+/* Debug information tells of files by numbers, which each part would give anew. */
+static bool wants_parts(const struct bitcode_request *request)
+{
+    const struct agreement *agreement = request->link->agreement;
+
+    return request->is_linked && request->link->jobs != 1 && !agreement->debug &&
+           !agreement->line_info;
+}
+
+static const char **make_options(struct bitcode_compilation *compilation, size_t *count)
+{
+    const struct bitcode_request *request = compilation->request;
+    const struct agreement *agreement = request->link->agreement;
+    struct arena *arena = &compilation->arena;
+    const char **options;
+    char arch[ARCH_NAME_SIZE];
+    size_t words = 0;
+
+    while (request->words && request->words[words])
+        words++;
+    options = arena_zalloc(arena, words + 7, sizeof *options);
+    *count = 0;
+    options[(*count)++] =
+        arena_printf(arena, "arch=%s", arch_name(request->link->members->arch, arch));
+    options[(*count)++] = arena_printf(arena, "level=%" PRIu32, request->level);
+    if (request->is_linked)
+        options[(*count)++] = "link";
+    if (request->is_linked && is_open(request->link))
+        options[(*count)++] = "open";
+    if (agreement->debug || agreement->line_info)
+        options[(*count)++] = agreement->debug ? "debug" : "lines";
+    if (wants_parts(request))
+        options[(*count)++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
+    if (request->passes)
+        options[(*count)++] = arena_printf(arena, "passes=%s", request->passes);
+    for (size_t i = 0; i < words; i++)
+        options[(*count)++] = arena_printf(arena, "llvm=%s", request->words[i]);
+    return options;
+}
+
+/* Which inputs each child gets. */
+static void make_batches(struct bitcode_compilation *compilation)
+{
+    size_t inputs = compilation->inputs.count;
+    size_t count = compilation->request->is_linked ? 1 : inputs;
+
+    if (count > MOST_BATCHES)
+        count = MOST_BATCHES;
+    compilation->count = count;
+    compilation->firsts = arena_zalloc(&compilation->arena, count + 1, sizeof(size_t));
+    for (size_t i = 0; i <= count; i++)
+        compilation->firsts[i] = inputs * i / count;
+}
+
+/* What the part makes follows from the library, the options and the bytes of its inputs. */
+static struct cache_key make_key(const struct bitcode_compilation *compilation, size_t part,
+                                 const char *const *options, size_t count)
+{
+    struct key key;
+
+    key_begin(&key, "LLVM bitcode");
+    key_key(&key, compilation->request->link->library_key);
+    key_number(&key, count);
+    for (size_t i = 0; i < count; i++)
+        key_string(&key, options[i]);
+    for (size_t i = compilation->firsts[part]; i < compilation->firsts[part + 1]; i++)
+        key_bytes(&key, compilation->members[i]->entry.payload);
+    return key_end(&key);
+}
+
+static void make_jobs(struct bitcode_compilation *compilation)
+{
+    const struct lto_request *link = compilation->request->link;
+    size_t option_count;
+    const char **options = make_options(compilation, &option_count);
+    struct part *parts = arena_zalloc(&compilation->arena, compilation->count, sizeof *parts);
+
+    for (size_t i = 0; i < option_count; i++)
+        diag_verbose("libLLVM is given %s", options[i]);
+    for (size_t i = 0; i < compilation->count; i++) {
+        size_t first = compilation->firsts[i];
+        const struct job_inputs own = {compilation->inputs.list + first,
+                                       compilation->firsts[i + 1] - first, true};
+
+        compilation->words.size = 0;
+        job_write(&compilation->words, link->library, options, option_count, &own);
+        parts[i].answer = -1;
+        parts[i].job = arena_text(&compilation->arena, buffer_view(&compilation->words));
+        for (size_t k = 0; k < own.count; k++)
+            parts[i].cost += own.list[k].size;
+        if (link->cache)
+            parts[i].key = make_key(compilation, i, options, option_count);
+    }
+    compilation->run.list = parts;
+    compilation->run.count = compilation->count;
+}
+
+static uint32_t count_threads(struct bitcode_compilation *compilation)
+{
+    const struct lto_request *link = compilation->request->link;
+    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
+    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : link->thread_limit;
+    uint64_t *needs = arena_alloc(&compilation->arena, compilation->count, sizeof *needs);
+
+    if (limit && threads > limit)
+        threads = limit;
+    if (threads > compilation->count)
+        threads = (uint32_t)compilation->count;
+    for (size_t i = 0; i < compilation->count; i++)
+        needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * compilation->run.list[i].cost;
+    return fit_threads(threads, link->memory_limit, needs, compilation->count);
+}
+
+/* Reads the answers; what those hold that have failed tells how far they came. */
+static void read_answers(struct bitcode_compilation *compilation)
+{
+    compilation->answers =
+        arena_zalloc(&compilation->arena, compilation->count, sizeof *compilation->answers);
+    for (size_t i = 0; i < compilation->count; i++) {
+        struct part *part = &compilation->run.list[i];
+        bool is_read = part->answer >= 0 &&
+                       answer_read(part->answer, compilation->texts, &compilation->answers[i]);
+
+        part->succeeded &= is_read;
+    }
+}
+
+/* "a.bc+b.bc", for messages. */
+static const char *name_part(struct bitcode_compilation *compilation, size_t part)
+{
+    struct name_list names = {0};
+
+    for (size_t i = compilation->firsts[part]; i < compilation->firsts[part + 1]; i++)
+        name_list_add(&names, compilation->members[i]->name);
+    return name_list_text("bitcode.ptx", &names, compilation->names);
+}
+
+static void take_results(struct bitcode_compilation *compilation)
+{
+    struct bitcode_result *result = compilation->result;
+
+    result->modules = arena_zalloc(compilation->texts, compilation->count, sizeof *result->modules);
+    result->count = compilation->count;
+    for (size_t i = 0; i < compilation->count; i++) {
+        const struct member *first = compilation->members[compilation->firsts[i]];
+
+        result->modules[i] = (struct bitcode_module){
+            .ptx = compilation->answers[i].ptx,
+            .first_member = (size_t)(first - compilation->request->link->members->list),
+            .name = name_part(compilation, i),
+        };
+    }
+}
+
+static void list_members(struct bitcode_compilation *compilation)
+{
+    const struct members *members = compilation->request->link->members;
+    size_t count = 0;
+
+    compilation->members =
+        arena_zalloc(&compilation->arena, members->bitcode_count, sizeof(const struct member *));
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_BITCODE)
+            compilation->members[count++] = &members->list[i];
+}
+
+/* Runs what is in compilation->run. */
+static bool run_children(struct bitcode_compilation *compilation)
+{
+    struct parts_run *run = &compilation->run;
+    size_t failed;
+
+    run->threads = count_threads(compilation);
+    parts_run(run);
+    read_answers(compilation);
+    failed = parts_first_failed(run);
+    if (failed < run->count)
+        bitcode_report_failed(compilation, failed);
+    return failed == run->count;
+}
+
+/* What the first phase hands on. */
+struct program {
+    unsigned parts;
+    struct table internal; /* names */
+    struct bytes bitcode;
+};
+
+static void free_program(void *argument)
+{
+    table_free(&((struct program *)argument)->internal);
+}
+
+/* False when the answer is PTX. */
+static bool read_program(struct program *program, struct text answer)
+{
+    struct text names;
+    size_t size = 0;
+    int head = 0;
+
+    if (!text_starts(answer, TEXT(LLVM_PARTS_HEAD)) ||
+        sscanf(answer.data, LLVM_PARTS_HEAD "%u %zu\n%n", &program->parts, &size, &head) != 2 ||
+        program->parts == 0 || (size_t)head > answer.size || size > answer.size - (size_t)head)
+        return false;
+    names = (struct text){answer.data + head, size};
+    while (names.size > 0) {
+        const char *end = memchr(names.data, '\n', names.size);
+        size_t length = end ? (size_t)(end - names.data) : names.size;
+
+        table_set(&program->internal, (struct text){names.data, length}, 0);
+        names = text_drop(names, length + (end != NULL));
+    }
+    answer = text_drop(answer, (size_t)head + size);
+    program->bitcode = (struct bytes){(const uint8_t *)answer.data, answer.size};
+    return true;
+}
+
+/* Keeps those that code is made by; those of the passes have had their effect. There is room for
+ * one more. Returns their number. */
+static size_t leave_code_options(const char **options, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(options[i], "arch=", 5) == 0 || strncmp(options[i], "level=", 6) == 0 ||
+            strncmp(options[i], "llvm=", 5) == 0)
+            options[kept++] = options[i];
+    return kept;
+}
+
+/* The parts' jobs: each has the whole program, and says which part of it is wanted. */
+static void make_part_jobs(struct bitcode_compilation *compilation, const struct program *program)
+{
+    const struct lto_request *link = compilation->request->link;
+    struct job_input *input = arena_zalloc(&compilation->arena, 1, sizeof *input);
+    struct part *parts = arena_zalloc(&compilation->arena, program->parts, sizeof *parts);
+    size_t option_count, all;
+    const char **options = make_options(compilation, &option_count);
+    struct key key;
+
+    *input =
+        (struct job_input){.name = compilation->members[0]->name, .size = program->bitcode.size};
+    compilation->inputs = (struct job_inputs){input, 1, true};
+    all = leave_code_options(options, option_count);
+    for (unsigned i = 0; i < program->parts; i++) {
+        options[all] = arena_printf(&compilation->arena, "part=%u/%u", i, program->parts);
+        compilation->words.size = 0;
+        job_write(&compilation->words, link->library, options, all + 1, &compilation->inputs);
+        parts[i].answer = -1;
+        parts[i].job = arena_text(&compilation->arena, buffer_view(&compilation->words));
+        parts[i].cost = program->bitcode.size / program->parts;
+        if (!link->cache)
+            continue;
+        key_begin(&key, "LLVM part");
+        key_key(&key, link->library_key);
+        for (size_t k = 0; k <= all; k++)
+            key_string(&key, options[k]);
+        key_bytes(&key, program->bitcode);
+        parts[i].key = key_end(&key);
+    }
+    compilation->firsts = arena_zalloc(&compilation->arena, program->parts + 1, sizeof(size_t));
+    compilation->run.list = parts;
+    compilation->run.count = compilation->count = program->parts;
+}
+
+/* The second phase: each child reads the optimised program anew, and makes the code of its share.
+ */
+static bool compile_parts(struct bitcode_compilation *compilation, struct program *program)
+{
+    struct text *texts = arena_zalloc(&compilation->arena, program->parts, sizeof *texts);
+    struct text joined;
+
+    bitcode_report_part(compilation, 0);
+    diag_verbose("LLVM bitcode of %zu modules, optimised to one of %zu bytes, is compiled in %u "
+                 "parts",
+                 compilation->inputs.count, program->bitcode.size, program->parts);
+    parts_free(&compilation->run);
+    close(compilation->inputs_fd);
+    compilation->inputs_fd = compilation->run.inputs = exec_memory_file("minilink-lto-inputs");
+    if (compilation->inputs_fd < 0 ||
+        !descriptor_write(compilation->inputs_fd, program->bitcode.data, program->bitcode.size))
+        context_raise(LINK_NO_MEMORY);
+    make_part_jobs(compilation, program);
+    if (!run_children(compilation))
+        return false;
+    for (size_t i = 0; i < program->parts; i++)
+        texts[i] = compilation->answers[i].ptx;
+    for (size_t i = 0; i < program->parts; i++)
+        bitcode_report_part(compilation, i);
+    if (!bitcode_join(&joined, compilation->texts, texts, program->parts, &program->internal))
+        return false;
+    compilation->result->modules->ptx = joined;
+    return true;
+}
+
+static bool compile(struct bitcode_compilation *compilation)
+{
+    struct program program = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    make_batches(compilation);
+    make_jobs(compilation);
+    if (!run_children(compilation))
+        return false;
+    take_results(compilation);
+    context_defer(&cleanup, free_program, &program);
+    if (wants_parts(compilation->request) && read_program(&program, compilation->answers->ptx)) {
+        ok = compile_parts(compilation, &program);
+    } else {
+        ok = true;
+        for (size_t i = 0; i < compilation->count; i++)
+            bitcode_report_part(compilation, i);
+    }
+    context_clean(&cleanup);
+    return ok;
+}
+
+enum link_code bitcode_compile(struct bitcode_result *result, struct arena *arena,
+                               struct arena *names, const struct bitcode_request *request)
+{
+    const struct lto_request *link = request->link;
+    struct bitcode_compilation compilation = {
+        .request = request,
+        .result = result,
+        .texts = arena,
+        .names = names,
+        .inputs_fd = -1,
+        .run = {.stack_bytes = link->stack_bytes,
+                .jobserver = link->jobserver,
+                .stop = link->stop,
+                .timeout = link->timeout,
+                .title = "compiling LLVM bitcode",
+                .cache = link->cache},
+    };
+    struct context_cleanup cleanup;
+    bool is_current, ok;
+
+    context_defer(&cleanup, free_compilation, &compilation);
+    list_members(&compilation);
+    compilation.inputs_fd = compilation.run.inputs =
+        lto_inputs_write(&compilation.inputs, &compilation.arena, link->members, MEMBER_BITCODE);
+    is_current = watch_check(link->watch);
+    ok = is_current && compile(&compilation);
+    context_clean(&cleanup);
+    return ok ? LINK_OK : is_current ? LINK_NVVM_ERROR : LINK_ENVIRONMENT;
+}

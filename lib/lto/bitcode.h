@@ -1,0 +1,52 @@
+/* bitcode.h: LLVM bitcode of all members to PTX, by libLLVM.
+ *
+ * The library is the machine's, loaded by children (child.h), so that its end is an error message.
+ * Under -lto all bitcode becomes one module, of which only what others may name stays visible; else
+ * each is compiled by itself, some in one child. The PTX is linked like any other. */
+#ifndef MINILINK_LTO_BITCODE_H
+#define MINILINK_LTO_BITCODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lto/lto.h"
+
+struct bitcode_request {
+    const struct lto_request *link; /* how parts run; library and library_key are libLLVM's */
+    const char *const *words;       /* -Xllvm, ends with NULL; may be NULL */
+    const char *passes;             /* --lto-newpm-passes, or NULL */
+    uint32_t level;                 /* --lto-O: 0 to 3 */
+    bool is_linked;                 /* -lto */
+};
+
+/* One text of PTX, of one module or several. */
+struct bitcode_module {
+    struct text ptx;
+    size_t first_member; /* index of the first that it was made of */
+    const char *name;    /* of that; with those of the others: "a.bc+b.bc" */
+};
+
+/* Start with {0}. */
+struct bitcode_result {
+    struct bitcode_module *modules; /* by rising first members */
+    size_t count;
+};
+
+/* Finds libLLVM: --llvm, else the newest version in the folders of LD_LIBRARY_PATH and the
+ * system's. Sets *library to a malloc'ed path; NULL when there is none. Nothing is loaded or
+ * reported. */
+void bitcode_find_library(char **library, const char *given);
+
+/* Says that there is none. */
+void bitcode_report_missing(const struct members *members, const char *given);
+
+/* The library by what its output depends on, as lto_identify() does it. */
+bool bitcode_identify(struct cache_key *key, const char *library, struct cache *cache);
+
+/* Compiles the bitcode of all members with that role. The result lives in `arena`, but for names,
+ * which messages of later stages have, in `names`. LINK_NVVM_ERROR when that fails,
+ * LINK_ENVIRONMENT when an input has changed; both are reported. */
+enum link_code bitcode_compile(struct bitcode_result *result, struct arena *arena,
+                               struct arena *names, const struct bitcode_request *request);
+
+#endif

@@ -1,0 +1,17 @@
+/* bitcode_join.h: the PTX of a program's parts, each of which defines some of it, as one module. */
+#ifndef MINILINK_LTO_BITCODE_JOIN_H
+#define MINILINK_LTO_BITCODE_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "base/text.h"
+
+/* Joins them into `arena`. What has a name in `internal` was made visible for the parts alone.
+ * False, and an error, when a text is no PTX. */
+bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
+                  const struct table *internal);
+
+#endif

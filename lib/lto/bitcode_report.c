@@ -1,0 +1,116 @@
+/* bitcode_report.c: what becomes of children, as messages. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "diag/diag.h"
+#include "diag/events.h"
+#include "input/bitcode.h"
+#include "lto/bitcode_steps.h"
+#include "lto/report.h"
+
+static const struct member *member_of(const struct bitcode_compilation *compilation, size_t part,
+                                      uint32_t input)
+{
+    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
+
+    return compilation->members[first + input < end ? first + input : first];
+}
+
+/* Which modules the child was working on when it failed. */
+static const char *describe_work(struct bitcode_compilation *compilation, size_t part)
+{
+    const struct lto_answer *answer = &compilation->answers[part];
+    const struct member *member = member_of(compilation, part, answer->failed_input);
+    bool is_program = compilation->request->is_linked && answer->step != LTO_STEP_ADD;
+
+    if (answer->step == LTO_STEP_LOAD || answer->step == LTO_STEP_CREATE)
+        return "before it read any module";
+    if (answer->step == LTO_STEP_ADD)
+        return arena_printf(&compilation->arena, "at '%s'", member->name);
+    if (is_program && compilation->inputs.count > 1)
+        return arena_printf(&compilation->arena,
+                            "while it compiled '%s' and %zu more modules as one",
+                            compilation->members[0]->name, compilation->inputs.count - 1);
+    return arena_printf(&compilation->arena, "while it compiled '%s'", member->name);
+}
+
+/* LLVM reads what older versions wrote. True when that is why it failed. */
+static bool report_newer(struct bitcode_compilation *compilation, size_t part)
+{
+    const struct lto_answer *answer = &compilation->answers[part];
+    const struct member *member = member_of(compilation, part, answer->failed_input);
+    struct bitcode bitcode;
+    unsigned producer;
+
+    if (answer->step != LTO_STEP_ADD ||
+        !bitcode_read(&bitcode, member->name, member->entry.payload))
+        return false;
+    producer =
+        (unsigned)strtoul(bitcode.producer + strcspn(bitcode.producer, "0123456789"), NULL, 10);
+    if (producer <= answer->major)
+        return false;
+    diag_fatal("'%s' was written by %s, which libLLVM %u.%u '%s' cannot read", member->name,
+               bitcode.producer, answer->major, answer->minor, compilation->request->link->library);
+    diag_note("Install libLLVM %u (Debian: apt-get install libllvm%u), or name it with --llvm=",
+              producer, producer);
+    return true;
+}
+
+static struct lto_reporter reporter_of(struct bitcode_compilation *compilation)
+{
+    return (struct lto_reporter){.name = "libLLVM",
+                                 .library = compilation->request->link->library,
+                                 .inputs = &compilation->inputs,
+                                 .said = &compilation->said};
+}
+
+void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index)
+{
+    const struct part *part = &compilation->run.list[index];
+    const struct lto_answer *answer = &compilation->answers[index];
+    const struct lto_reporter reporter = reporter_of(compilation);
+    const char *work = describe_work(compilation, index);
+
+    if (part->result.end == EXEC_EXITED && part->result.code == LTO_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    if (part->result.end == EXEC_CANCELLED)
+        return;
+    if (part->result.end != EXEC_EXITED || part->result.code != 0) {
+        lto_report_death(&reporter, part, work);
+        return;
+    }
+    lto_report_output(&reporter, part);
+    if (answer->step == LTO_STEP_LOAD) {
+        diag_fatal("Could not load libLLVM '%s': %.*s", reporter.library, TEXT_ARG(answer->errors));
+        context_raise(LINK_ENVIRONMENT);
+    }
+    lto_report_log(&reporter, answer->errors, true);
+    if (!report_newer(compilation, index))
+        diag_fatal("libLLVM %u.%u '%s' failed %s", answer->major, answer->minor, reporter.library,
+                   work);
+}
+
+void bitcode_report_part(struct bitcode_compilation *compilation, size_t index)
+{
+    const struct lto_reporter reporter = reporter_of(compilation);
+    const struct part *part = &compilation->run.list[index];
+    const struct lto_answer *answer = &compilation->answers[index];
+    char name[40];
+
+    if (part->result.output)
+        lto_report_log(&reporter, (struct text){part->result.output, part->result.output_size},
+                       false);
+    lto_report_log(&reporter, answer->infos, false);
+    diag_verbose("libLLVM %u.%u '%s': %zu bytes, peak %" PRIu64 " MiB", answer->major,
+                 answer->minor, reporter.library, answer->ptx.size, part->result.peak >> 20);
+    snprintf(name, sizeof name, "bitcode-%zu.ptx", index);
+    events_record(&(struct event){.kind = EVENT_PART,
+                                  .name = text_of(name),
+                                  .start = part->started,
+                                  .end = part->started + part->nanoseconds,
+                                  .peak = part->result.peak,
+                                  .is_apart = true});
+}

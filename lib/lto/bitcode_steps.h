@@ -1,0 +1,37 @@
+/* bitcode_steps.h: what bitcode.c and bitcode_report.c share of one compilation. Private to them.
+ */
+#ifndef MINILINK_LTO_BITCODE_STEPS_H
+#define MINILINK_LTO_BITCODE_STEPS_H
+
+#include "base/buffer.h"
+#include "base/table.h"
+#include "lto/answer.h"
+#include "lto/bitcode.h"
+#include "lto/job.h"
+#include "lto/part.h"
+
+/* One call of bitcode_compile. */
+struct bitcode_compilation {
+    const struct bitcode_request *request;
+    struct bitcode_result *result;
+    struct arena *texts; /* for what is made */
+    struct arena *names;
+    struct arena arena;
+    struct buffer words;
+    struct job_inputs inputs;
+    const struct member **members; /* as the inputs */
+    int inputs_fd;
+    size_t *firsts; /* input of each part; one more stands behind the last */
+    size_t count;
+    struct parts_run run;
+    struct lto_answer *answers;
+    struct table said;
+};
+
+/* Reports the child that failed, and the modules that it was working on. */
+void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index);
+
+/* What the library said to a child, and what came of it. */
+void bitcode_report_part(struct bitcode_compilation *compilation, size_t index);
+
+#endif

@@ -1,0 +1,464 @@
+/* llvm.c: modules are read, linked, optimised, and written as PTX.
+ *
+ * LLVM ends the process on input that it cannot stand, and prints on the way: this runs in a child,
+ * and is never cleaned up behind. */
+#include "lto/llvm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arch.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "lto/answer.h"
+#include "lto/llvm_api.h"
+#include "lto/llvm_module.h"
+#include "lto/llvm_parts.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+
+#define TRIPLE       "nvptx64-nvidia-cuda"
+#define MODULE_NAME  "lto"
+#define FEATURE_SIZE 16
+
+/* What of debug information stays. */
+enum debug_kind { DEBUG_NONE, DEBUG_LINES, DEBUG_ALL };
+
+struct run {
+    const struct lto_job *job;
+    struct llvm_api api;
+    struct answer_draft answer;
+    struct arena arena;
+    struct arch arch;
+    unsigned level;
+    bool is_linked, is_open;
+    bool wants_parts;
+    unsigned parts, part; /* with is_part: which of how many; else how many are wanted */
+    bool is_part;
+    const char *passes;
+    enum debug_kind debug;
+    const char **words; /* for LLVM itself */
+    int word_count;
+    char cpu[ARCH_NAME_SIZE];
+    char features[FEATURE_SIZE];
+    llvm_target target;
+    llvm_machine machine;
+    llvm_layout layout;
+    struct buffer errors, infos, ptx;
+};
+
+/* Tells those who would find this process dead where it was. */
+static void begin_step(struct run *run, enum lto_step step, size_t input)
+{
+    struct answer_head head = run->answer.head;
+
+    run->answer.head.step = head.step = step;
+    run->answer.head.failed_input = head.failed_input = (uint32_t)input;
+    descriptor_write_at(run->job->answer, &head, sizeof head, 0);
+}
+
+static bool fail(struct run *run, const char *message)
+{
+    buffer_printf(&run->errors, "%s\n", message ? message : "no reason given");
+    return false;
+}
+
+static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
+{
+    struct run *run = argument;
+    int severity = run->api.get_severity(diagnostic);
+    char *text = run->api.get_description(diagnostic);
+
+    if (severity == LLVM_SEVERITY_ERROR)
+        buffer_printf(&run->errors, "%s\n", text);
+    else if (severity == LLVM_SEVERITY_WARNING)
+        buffer_printf(&run->infos, "WARNING: %s\n", text);
+    run->api.dispose_message(text);
+}
+
+static const char *value_of(const char *word, const char *key)
+{
+    size_t size = strlen(key);
+
+    return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
+}
+
+static bool take_option(struct run *run, const char *word)
+{
+    const char *value;
+
+    if ((value = value_of(word, "arch")))
+        return arch_parse(text_of(value), "sm_", &run->arch);
+    if ((value = value_of(word, "llvm")))
+        run->words[run->word_count++] = value;
+    else if ((value = value_of(word, "passes")))
+        run->passes = value;
+    else if ((value = value_of(word, "level")) && *value >= '0' && *value <= '3' && !value[1])
+        run->level = (unsigned)(*value - '0');
+    else if ((value = value_of(word, "parts")))
+        run->wants_parts = true, run->parts = (unsigned)strtoul(value, NULL, 10);
+    else if ((value = value_of(word, "part")))
+        run->is_part = sscanf(value, "%u/%u", &run->part, &run->parts) == 2;
+    else if (strcmp(word, "link") == 0)
+        run->is_linked = true;
+    else if (strcmp(word, "open") == 0)
+        run->is_open = true;
+    else if (strcmp(word, "debug") == 0)
+        run->debug = DEBUG_ALL;
+    else if (strcmp(word, "lines") == 0)
+        run->debug = DEBUG_LINES;
+    else
+        return false;
+    return true;
+}
+
+/* LLVM says nothing of options that it does not know. What it knows has its name in the library. */
+static bool knows_option(struct bytes library, const char *word)
+{
+    char name[128];
+    size_t size;
+
+    word += strspn(word, "-");
+    size = strcspn(word, "=");
+    if (size == 0 || size >= sizeof name)
+        return false;
+    memcpy(name, word, size);
+    name[size] = '\0';
+    return memmem(library.data, library.size, name, size + 1) != NULL;
+}
+
+static bool check_words(struct run *run)
+{
+    int fd = open(run->job->library, O_RDONLY | O_CLOEXEC);
+    struct bytes library = {0};
+    struct stat status;
+    void *start = MAP_FAILED;
+    int unknown = 0;
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
+        start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (start == MAP_FAILED)
+        return fail(run, "the library cannot be read, for its options");
+    library = (struct bytes){start, (size_t)status.st_size};
+    for (int i = 1; i < run->word_count && !unknown; i++)
+        if (!knows_option(library, run->words[i]))
+            unknown = i;
+    munmap(start, library.size);
+    close(fd);
+    if (unknown)
+        buffer_printf(&run->errors, "it has no option '%s' (-Xllvm)\n", run->words[unknown]);
+    return !unknown;
+}
+
+static bool take_options(struct run *run)
+{
+    const struct lto_job *job = run->job;
+
+    run->words = arena_zalloc(&run->arena, job->option_count + 2, sizeof *run->words);
+    run->words[run->word_count++] = "minilink";
+    for (size_t i = 0; i < job->option_count; i++)
+        if (!take_option(run, job->options[i])) {
+            buffer_printf(&run->errors, "option '%s' is not understood\n", job->options[i]);
+            return false;
+        }
+    if (run->word_count > 1 && !check_words(run))
+        return false;
+    if (run->word_count > 1)
+        run->api.parse_options(run->word_count, run->words, NULL);
+    return run->arch.sm != 0 || fail(run, "option arch= is missing");
+}
+
+static llvm_machine make_machine(struct run *run, llvm_target target, const char *cpu,
+                                 const char *features)
+{
+    return run->api.create_machine(target, TRIPLE, cpu, features, (int)run->level, 0, 0);
+}
+
+/* Whether LLVM knows the processor. It takes one that it does not know for another, makes code for
+ * that under the name of the former, and only says so: on standard error, which is `said`. */
+static bool knows(struct run *run, const char *cpu, int said)
+{
+    llvm_machine machine = make_machine(run, run->target, cpu, "");
+    llvm_context context = run->api.create_context();
+    llvm_module module = run->api.create_module("probe", context);
+    llvm_buffer buffer = NULL;
+    char *message = NULL;
+    struct stat status;
+    bool ok;
+
+    run->api.set_target(module, TRIPLE);
+    ok = machine && !run->api.emit(machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer) &&
+         fstat(said, &status) == 0 && status.st_size == 0;
+    if (ftruncate(said, 0))
+        return false;
+    lseek(said, 0, SEEK_SET);
+    return ok;
+}
+
+/* The target, or the newest that LLVM knows whose PTX is good for it. */
+static bool find_cpu(struct run *run, int said)
+{
+    static const unsigned known[] = {121, 120, 110, 103, 101, 100, 90, 89, 87,
+                                     86,  80,  75,  72,  70,  62,  61, 60};
+
+    arch_name(run->arch, run->cpu);
+    if (knows(run, run->cpu, said))
+        return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        snprintf(run->cpu, sizeof run->cpu, "sm_%u", known[i]);
+        if ((known[i] < run->arch.sm || (known[i] == run->arch.sm && run->arch.suffix)) &&
+            knows(run, run->cpu, said))
+            return true;
+    }
+    return fail(run, "it knows no target whose PTX is good for this one");
+}
+
+/* With standard error in a file in memory. */
+static bool choose_cpu(struct run *run)
+{
+    int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    int said = exec_memory_file("minilink-llvm");
+    bool ok = said >= 0 && dup2(said, STDERR_FILENO) >= 0 && find_cpu(run, said);
+
+    if (before >= 0)
+        dup2(before, STDERR_FILENO);
+    close(before);
+    close(said);
+    return ok || (run->errors.size == 0 && fail(run, strerror(errno)));
+}
+
+static bool open_target(struct run *run)
+{
+    char asked[ARCH_NAME_SIZE], *message = NULL;
+    llvm_target target;
+
+    run->api.init_target_info();
+    run->api.init_target();
+    run->api.init_target_mc();
+    run->api.init_printer();
+    if (run->api.find_target(TRIPLE, &target, &message))
+        return fail(run, message);
+    run->target = target;
+    if (!choose_cpu(run))
+        return false;
+    if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
+        buffer_printf(&run->infos, "it does not know %s: code is made for %s\n", asked, run->cpu);
+    return true;
+}
+
+/* For code that asks for that version of PTX, which each version of LLVM has a default for. */
+static bool open_machine(struct run *run, unsigned ptx)
+{
+    run->features[0] = '\0';
+    if (ptx)
+        snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
+    run->machine = make_machine(run, run->target, run->cpu, run->features);
+    run->layout = run->machine ? run->api.create_layout(run->machine) : NULL;
+    return run->layout || fail(run, "it makes no code for this target");
+}
+
+static llvm_context make_context(struct run *run)
+{
+    llvm_context context = run->api.create_context();
+
+    run->api.set_handler(context, take_diagnostic, run);
+    return context;
+}
+
+static bool read_module(struct run *run, llvm_context context, size_t index, llvm_module *module)
+{
+    struct bytes data = run->job->inputs[index].data;
+    llvm_buffer buffer;
+
+    begin_step(run, LTO_STEP_ADD, index);
+    buffer = run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0);
+    return !run->api.parse_bitcode(context, buffer, module) ||
+           (run->errors.size == 0 && fail(run, "it cannot be read"));
+}
+
+static bool run_passes(struct run *run, llvm_module module, const char *passes)
+{
+    llvm_error error =
+        run->api.run_passes(module, passes, run->machine, run->api.create_pass_options());
+
+    return !error || fail(run, run->api.error_message(error));
+}
+
+static bool optimize(struct run *run, llvm_module module)
+{
+    char passes[32];
+
+    run->api.set_target(module, TRIPLE);
+    run->api.set_layout(module, run->layout);
+    llvm_module_retarget(&run->api, module, run->cpu, run->features);
+    if (run->debug == DEBUG_NONE)
+        run->api.strip_debug_info(module);
+    else if (run->debug == DEBUG_LINES && !run_passes(run, module, "strip-nonlinetable-debuginfo"))
+        return false;
+    snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
+    return run_passes(run, module, run->passes ? run->passes : passes);
+}
+
+static bool emit(struct run *run, llvm_module module)
+{
+    llvm_buffer buffer = NULL;
+    char *message = NULL;
+
+    if (run->api.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
+        return fail(run, message);
+    buffer_append(&run->ptx, run->api.buffer_start(buffer), run->api.buffer_size(buffer));
+    return run->errors.size == 0;
+}
+
+/* Each by itself. */
+static bool compile_modules(struct run *run)
+{
+    for (size_t i = 0; i < run->job->input_count; i++) {
+        llvm_context context = make_context(run);
+        llvm_module module;
+
+        if (!read_module(run, context, i, &module))
+            return false;
+        begin_step(run, LTO_STEP_COMPLETE, i);
+        if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
+            !emit(run, module))
+            return false;
+        run->api.dispose_machine(run->machine);
+        run->api.dispose_context(context);
+    }
+    return true;
+}
+
+/* Reads all; returns the newest version of PTX that they ask for in *ptx. */
+static bool read_modules(struct run *run, llvm_context context, llvm_module *modules, unsigned *ptx)
+{
+    for (size_t i = 0; i < run->job->input_count; i++) {
+        if (!read_module(run, context, i, &modules[i]))
+            return false;
+        *ptx = llvm_module_ptx(&run->api, modules[i], *ptx);
+    }
+    return true;
+}
+
+/* All as one module; NULL when they cannot be. */
+static llvm_module link_modules(struct run *run, llvm_context context)
+{
+    size_t count = run->job->input_count;
+    llvm_module *modules = arena_zalloc(&run->arena, count, sizeof(llvm_module));
+    llvm_module program = run->api.create_module(MODULE_NAME, context);
+    unsigned ptx = 0;
+
+    if (!read_modules(run, context, modules, &ptx) || !open_machine(run, ptx))
+        return NULL;
+    run->api.set_target(program, TRIPLE);
+    run->api.set_layout(program, run->layout);
+    for (size_t i = 0; i < count; i++) {
+        begin_step(run, LTO_STEP_ADD, i);
+        run->api.set_target(modules[i], TRIPLE);
+        run->api.set_layout(modules[i], run->layout);
+        if (run->api.link_modules(program, modules[i])) {
+            if (run->errors.size == 0)
+                fail(run, "it cannot be linked to the others");
+            return NULL;
+        }
+    }
+    return program;
+}
+
+/* Hands the program on to those who compile its parts. False when it is one part. */
+static bool write_parts(struct run *run, llvm_module program)
+{
+    unsigned count = llvm_parts_count(&run->api, program, run->parts);
+    struct buffer names = {0};
+    llvm_buffer bitcode;
+
+    if (count < 2)
+        return false;
+    llvm_parts_promote(&run->api, program, count, &names);
+    bitcode = run->api.write_bitcode(program);
+    buffer_printf(&run->ptx, LLVM_PARTS_HEAD "%u %zu\n", count, names.size);
+    buffer_text(&run->ptx, buffer_view(&names));
+    buffer_append(&run->ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
+    buffer_free(&names);
+    return true;
+}
+
+/* The program as whoever compiles a part of it finds it. Measured on libLLVM 22: what is written
+ * and read again has its uses in another order, and some code follows that order. */
+static bool emit_anew(struct run *run, llvm_module program)
+{
+    llvm_module anew;
+
+    return !run->api.parse_bitcode(make_context(run), run->api.write_bitcode(program), &anew) &&
+           emit(run, anew);
+}
+
+static bool compile_program(struct run *run)
+{
+    llvm_module program = link_modules(run, make_context(run));
+
+    if (!program)
+        return false;
+    begin_step(run, LTO_STEP_COMPLETE, 0);
+    if (!run->is_open)
+        llvm_module_internalize(&run->api, program);
+    return optimize(run, program) &&
+           ((run->wants_parts && write_parts(run, program)) || emit_anew(run, program));
+}
+
+/* One part of a program that has been optimised. */
+static bool compile_part(struct run *run)
+{
+    llvm_module program;
+
+    if (!read_module(run, make_context(run), 0, &program))
+        return false;
+    begin_step(run, LTO_STEP_COMPLETE, 0);
+    if (!open_machine(run, llvm_module_ptx(&run->api, program, 0)))
+        return false;
+    llvm_parts_keep(&run->api, program, run->parts, run->part);
+    return run_passes(run, program, LLVM_PARTS_PASSES) && emit(run, program);
+}
+
+static bool compile(struct run *run)
+{
+    begin_step(run, LTO_STEP_CREATE, 0);
+    if (!take_options(run) || !open_target(run))
+        return false;
+    if (run->is_part)
+        return run->job->input_count == 1 && compile_part(run);
+    return run->is_linked ? compile_program(run) : compile_modules(run);
+}
+
+static char *take(struct buffer *buffer, uint64_t *size)
+{
+    *size = buffer->size;
+    return buffer->data;
+}
+
+int llvm_run(const struct lto_job *job)
+{
+    struct run run = {.job = job, .answer = ANSWER_DRAFT, .level = LLVM_LEVEL_AGGRESSIVE};
+    struct answer_head *head = &run.answer.head;
+    unsigned patch;
+    char error[256];
+
+    if (!llvm_api_load(&run.api, job->library, error, sizeof error)) {
+        answer_set_error(&run.answer, error);
+        return answer_write(job->answer, &run.answer);
+    }
+    run.api.get_version(&head->major, &head->minor, &patch);
+    if (compile(&run))
+        head->step = LTO_STEP_DONE;
+    run.answer.errors = take(&run.errors, &head->error_size);
+    run.answer.infos = take(&run.infos, &head->info_size);
+    run.answer.ptx = take(&run.ptx, &head->ptx_size);
+    lseek(job->answer, 0, SEEK_SET);
+    return answer_write(job->answer, &run.answer);
+}

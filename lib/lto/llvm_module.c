@@ -1,0 +1,141 @@
+/* llvm_module.c: walks over functions, variables and metadata. */
+#include "lto/llvm_module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+
+#define CPU      "target-cpu"
+#define FEATURES "target-features"
+
+unsigned llvm_module_ptx(const struct llvm_api *api, llvm_module module, unsigned newest)
+{
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        llvm_attribute attribute =
+            api->get_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
+        unsigned size = 0;
+        const char *value = attribute ? api->attribute_value(attribute, &size) : NULL;
+        struct text list = {value, size}, part;
+
+        while (text_take_part(&list, &part))
+            if (text_skip(&part, TEXT("+ptx"))) {
+                char number[8];
+                unsigned version;
+
+                snprintf(number, sizeof number, "%.*s", TEXT_ARG(part));
+                version = (unsigned)strtoul(number, NULL, 10);
+                newest = version > newest ? version : newest;
+            }
+    }
+    return newest;
+}
+
+void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const char *cpu,
+                          const char *features)
+{
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        api->remove_attribute(f, LLVM_FUNCTION_INDEX, CPU, sizeof CPU - 1);
+        api->remove_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
+        api->add_attribute(f, CPU, cpu);
+        if (*features)
+            api->add_attribute(f, FEATURES, features);
+    }
+}
+
+static struct text name_of(const struct llvm_api *api, llvm_value value)
+{
+    struct text name = {NULL, 0};
+
+    name.data = api->get_name(value, &name.size);
+    return name;
+}
+
+/* A node of nvvm.annotations: a function, and pairs of a word and a number. */
+static void add_annotated(const struct llvm_api *api, llvm_value node, struct table *kernels)
+{
+    unsigned count = api->node_count(node);
+    llvm_value *operands = memory_zalloc(count + 1, sizeof *operands);
+
+    api->get_node(node, operands);
+    for (unsigned i = 1; i + 1 < count && operands[0]; i += 2) {
+        unsigned size = 0;
+        const char *word = operands[i] ? api->get_text(operands[i], &size) : NULL;
+
+        if (word && text_equal((struct text){word, size}, TEXT("kernel")))
+            table_set(kernels, name_of(api, operands[0]), 0);
+    }
+    free(operands);
+}
+
+/* Up to LLVM 19 a list in the module says which functions are kernels. */
+static void add_kernels(const struct llvm_api *api, llvm_module module, struct table *kernels)
+{
+    unsigned count = api->metadata_count(module, "nvvm.annotations");
+    llvm_value *nodes = memory_zalloc(count + 1, sizeof *nodes);
+
+    api->get_metadata(module, "nvvm.annotations", nodes);
+    for (unsigned i = 0; i < count; i++)
+        if (nodes[i])
+            add_annotated(api, nodes[i], kernels);
+    free(nodes);
+}
+
+static void add_used(const struct llvm_api *api, llvm_module module, struct table *used)
+{
+    llvm_value list = api->named_global(module, "llvm.used");
+    llvm_value values = list ? api->get_initializer(list) : NULL;
+    int count = values ? api->operand_count(values) : 0;
+
+    for (int i = 0; i < count; i++) {
+        llvm_value value = api->get_operand(values, (unsigned)i);
+
+        while (value && api->as_expression(value)) /* a change of the address space */
+            value = api->get_operand(value, 0);
+        if (value)
+            table_set(used, name_of(api, value), 0);
+    }
+}
+
+static bool is_visible(const struct llvm_api *api, llvm_value value)
+{
+    switch (api->get_linkage(value)) {
+    case LLVM_EXTERNAL:
+    case LLVM_LINK_ONCE_ANY:
+    case LLVM_LINK_ONCE_ODR:
+    case LLVM_WEAK_ANY:
+    case LLVM_WEAK_ODR:
+    case LLVM_COMMON:
+        return !api->is_declaration(value);
+    default:
+        return false;
+    }
+}
+
+/* Makes one internal, unless it stays visible. */
+static void hide(const struct llvm_api *api, llvm_value value, const struct table *stays)
+{
+    struct text name = name_of(api, value);
+
+    if (is_visible(api, value) && api->get_visibility(value) != LLVM_VISIBILITY_PROTECTED &&
+        !text_starts(name, TEXT("llvm.")) && table_find(stays, name) == TABLE_NONE)
+        api->set_linkage(value, LLVM_INTERNAL);
+}
+
+void llvm_module_internalize(const struct llvm_api *api, llvm_module module)
+{
+    struct table stays = {0};
+
+    add_kernels(api, module, &stays);
+    add_used(api, module, &stays);
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+        if (api->get_convention(f) != LLVM_KERNEL_CONVENTION)
+            hide(api, f, &stays);
+    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
+        if (!api->is_host_initialized(g))
+            hide(api, g, &stays);
+    table_free(&stays);
+}

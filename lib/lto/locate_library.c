@@ -1,0 +1,95 @@
+/* locate_library.c: whether LTO-IR is linked, and with which library. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "lto/job.h"
+#include "lto/lto.h"
+#include "lto/part.h"
+
+/* Names for the loader, where no file is found. */
+static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
+                                           "libnvJitLink.so"};
+
+struct attempt {
+    struct buffer words;
+    struct part part;
+    struct parts_run run;
+};
+
+static void free_attempt(void *argument)
+{
+    struct attempt *attempt = argument;
+
+    parts_free(&attempt->run);
+    buffer_free(&attempt->words);
+    close(attempt->run.inputs);
+}
+
+/* Whether the loader finds a library of that name, asked of a child. */
+static bool can_load(const char *name)
+{
+    const struct job_inputs none = {0};
+    struct attempt attempt = {
+        .part = {.answer = -1},
+        .run = {.inputs = exec_memory_file("minilink-lto-inputs"), .threads = 1},
+    };
+    struct context_cleanup cleanup;
+    bool ok;
+
+    if (attempt.run.inputs < 0)
+        context_raise(LINK_NO_MEMORY);
+    context_defer(&cleanup, free_attempt, &attempt);
+    job_write(&attempt.words, name, NULL, 0, &none);
+    attempt.part.job = buffer_view(&attempt.words);
+    attempt.run.list = &attempt.part;
+    attempt.run.count = 1;
+    parts_run(&attempt.run);
+    ok = attempt.part.succeeded;
+    context_clean(&cleanup);
+    return ok;
+}
+
+static char *find_library(const struct toolkit_request *toolkit, struct buffer *tried)
+{
+    char *found = toolkit_find_nvjitlink(toolkit, tried);
+    size_t count = sizeof loader_names / sizeof *loader_names;
+
+    if (found || toolkit->file || toolkit->cuda_path)
+        return found;
+    for (size_t i = 0; i < count; i++)
+        if (can_load(loader_names[i]))
+            return memory_copy_string(loader_names[i], strlen(loader_names[i]));
+    buffer_string(tried, tried->size ? ", the loader's folders" : "the loader's folders");
+    return NULL;
+}
+
+bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit)
+{
+    struct buffer tried = {0};
+    struct context_cleanup cleanup;
+
+    *library = NULL;
+    if (source == LTO_SOURCE_PTX) {
+        diag_info("LTO-IR is not linked (--lto-source=ptx): PTX beside it takes its place, without "
+                  "optimisation across modules");
+        return true;
+    }
+    context_defer(&cleanup, buffer_cleanup, &tried);
+    *library = find_library(toolkit, &tried);
+    if (!*library && (source == LTO_SOURCE_LTOIR || toolkit->file)) {
+        diag_fatal("Could not find libnvJitLink (looked in %.*s)", TEXT_ARG(buffer_view(&tried)));
+        diag_note("Set CUDA_HOME, or use --cuda-path= or --nvjitlink=");
+    } else if (!*library) {
+        diag_info(
+            "LTO-IR is not linked, as no CUDA toolkit with libnvJitLink was found: PTX beside "
+            "it takes its place, without optimisation across modules");
+        diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&tried)));
+    }
+    context_clean(&cleanup);
+    return *library || (source != LTO_SOURCE_LTOIR && !toolkit->file);
+}

@@ -1,0 +1,102 @@
+/* locate_llvm.c: which libLLVM there is, by the names that it has had. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "lto/bitcode.h"
+
+/* Versions: the oldest whose functions are used, and one that is far ahead. */
+#define OLDEST 16u
+#define NEWEST 40u
+
+/* Multiarch folders of Debian's, beside the usual ones. */
+#if defined __x86_64__
+#define MACHINE "x86_64"
+#elif defined __aarch64__
+#define MACHINE "aarch64"
+#else
+#define MACHINE "none"
+#endif
+
+static const char *const folders[] = {"/usr/lib/" MACHINE "-linux-gnu", "/usr/lib64", "/usr/lib",
+                                      "/usr/local/lib64", "/usr/local/lib"};
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Up to LLVM 18 the soname is libLLVM-18.so.1, then libLLVM.so.19.1 (Debian's and LLVM's own). */
+static bool try_folder(struct buffer *path, struct text folder, unsigned version)
+{
+    static const char *const forms[] = {"%.*s/libLLVM.so.%u.1", "%.*s/libLLVM-%u.so.1",
+                                        "%.*s/libLLVM-%u.so"};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        path->size = 0;
+        buffer_printf(path, forms[i], TEXT_ARG(folder), version);
+        buffer_char(path, '\0');
+        if (is_file(path->data))
+            return true;
+    }
+    return false;
+}
+
+static bool try_version(struct buffer *path, unsigned version)
+{
+    const char *list = getenv("LD_LIBRARY_PATH");
+    char own[64];
+
+    while (list && *list) {
+        size_t size = strcspn(list, ":");
+
+        if (size > 0 && try_folder(path, (struct text){list, size}, version))
+            return true;
+        list += size + (list[size] == ':');
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (try_folder(path, text_of(folders[i]), version))
+            return true;
+    snprintf(own, sizeof own, "/usr/lib/llvm-%u/lib", version);
+    return try_folder(path, text_of(own), version);
+}
+
+void bitcode_find_library(char **library, const char *given)
+{
+    struct buffer path = {0};
+    struct context_cleanup cleanup;
+
+    *library = NULL;
+    if (given) {
+        if (is_file(given))
+            *library = memory_copy_string(given, strlen(given));
+        return;
+    }
+    context_defer(&cleanup, buffer_cleanup, &path);
+    for (unsigned version = NEWEST; version >= OLDEST && !*library; version--)
+        if (try_version(&path, version))
+            *library = memory_copy_string(path.data, strlen(path.data));
+    context_clean(&cleanup);
+}
+
+void bitcode_report_missing(const struct members *members, const char *given)
+{
+    const char *name = "";
+
+    for (size_t i = members->count; i-- > 0;)
+        if (members->list[i].role == MEMBER_BITCODE)
+            name = members->list[i].name;
+    if (given)
+        diag_fatal("Could not find libLLVM '%s', for LLVM bitcode '%s'", given, name);
+    else
+        diag_fatal("Could not find libLLVM, which compiles LLVM bitcode '%s'", name);
+    diag_note("Install libLLVM %u or newer (Debian: apt-get install libllvm19), or use --llvm=FILE",
+              OLDEST);
+}

@@ -1,0 +1,174 @@
+/* lto_cache.c: an answer's file, what was printed, and the peak of memory as the parts of an entry.
+ */
+#include "lto/lto_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/context.h"
+#include "cache/file_hash.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+
+enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
+
+/* Measured: what libnvJitLink 13.0 looks up in its environment; and what the loader does. */
+static const char *const variables[] = {
+    "AS_SECURE_LOG_FILE",       "LIBNVVM_DISABLE_CONCURRENT_API",
+    "LIBNVVM_NVVM_VERSION",     "LLVM_OVERRIDE_PRODUCER",
+    "NVJITLINK_TRACE_MESSAGES", "NVVM_IR_VER_CHK",
+    "NV_NVVM_VERSION",          "bar",
+    "LD_LIBRARY_PATH",          "LD_PRELOAD"};
+
+bool lto_cache_identify(struct cache_key *library, const char *name, const char *path,
+                        struct cache *cache)
+{
+    struct key key = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    key_begin(&key, name);
+    context_defer(&cleanup, key_free, &key);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        key_variable(&key, variables[i]);
+    ok = file_hash_add(&key, cache, path);
+    if (!ok)
+        cache_give_up(cache, "%s '%s' cannot be read: %s", name, path, strerror(errno));
+    ok = ok && file_hash_add_program(&key, cache);
+    if (ok)
+        *library = key_end(&key);
+    context_clean(&cleanup);
+    return ok;
+}
+
+struct cache_key lto_cache_common(const struct cache_key *library, const struct members *members,
+                                  const struct distribution *distribution)
+{
+    struct key key;
+
+    key_begin(&key, "LTO");
+    key_key(&key, library);
+    /* A report says what minilink has written there, not which libnvJitLink it has found. */
+    if (distribution)
+        distribute_add_to_key(&key, distribution);
+    for (size_t i = 0; i < members->count; i++) {
+        const struct fatbin_entry *entry = &members->list[i].entry;
+        bool is_fatbin = entry->whole.size > 0;
+
+        if (members->list[i].role != MEMBER_LTO)
+            continue;
+        key_number(&key, is_fatbin);
+        key_bytes(&key, is_fatbin ? entry->whole : entry->payload);
+    }
+    return key_end(&key);
+}
+
+struct cache_key lto_cache_key(const struct cache_key *common, const char *const *options,
+                               size_t count)
+{
+    struct key key;
+
+    key_begin(&key, "LTO part");
+    key_key(&key, common);
+    key_number(&key, count);
+    for (size_t i = 0; i < count; i++)
+        key_string(&key, options[i]);
+    return key_end(&key);
+}
+
+/* What was printed, as exec_run() gives it: NULL is nothing. */
+static bool take_output(struct exec_result *result, struct bytes output)
+{
+    if (output.size == 0)
+        return true;
+    result->output = malloc(output.size + 1);
+    if (!result->output)
+        return false;
+    memcpy(result->output, output.data, output.size);
+    result->output[output.size] = '\0';
+    result->output_size = output.size;
+    return true;
+}
+
+/* An answer that cannot be put into memory is one that is not there. */
+static bool take(struct part *part, const struct cache_value *value)
+{
+    const struct bytes *peak = &value->parts[PART_PEAK];
+    int answer = exec_memory_file("minilink-lto");
+
+    part->result = (struct exec_result){.end = EXEC_EXITED};
+    if (answer >= 0 && peak->size == sizeof part->result.peak &&
+        descriptor_write(answer, value->parts[PART_ANSWER].data, value->parts[PART_ANSWER].size) &&
+        take_output(&part->result, value->parts[PART_OUTPUT])) {
+        memcpy(&part->result.peak, peak->data, peak->size);
+        part->answer = answer;
+        return true;
+    }
+    if (answer >= 0)
+        close(answer);
+    part->result = (struct exec_result){0};
+    return false;
+}
+
+bool lto_cache_find(struct cache *cache, struct part *part)
+{
+    struct cache_value value;
+
+    part->started = clock_now();
+    if (!cache || !cache_lookup(cache, CACHE_LTO, &part->key, &value))
+        return false;
+    part->succeeded = part->is_found = take(part, &value);
+    cache_value_free(&value);
+    part->nanoseconds = clock_now() - part->started;
+    return part->is_found;
+}
+
+/* All that stands in the file, malloc'ed; NULL without memory for it. */
+static uint8_t *read_answer(int fd, size_t *size)
+{
+    struct stat status;
+    uint8_t *data;
+    size_t at = 0;
+
+    if (fstat(fd, &status) || status.st_size <= 0)
+        return NULL;
+    *size = (size_t)status.st_size;
+    data = malloc(*size);
+    while (data && at < *size) {
+        ssize_t got = pread(fd, data + at, *size - at, (off_t)at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            free(data);
+            return NULL;
+        }
+        at += (size_t)got;
+    }
+    return data;
+}
+
+void lto_cache_keep(struct cache *cache, const struct part *part)
+{
+    const struct exec_result *result = &part->result;
+    struct cache_value value = {
+        .parts[PART_OUTPUT] = {(const uint8_t *)result->output, result->output_size},
+        .parts[PART_PEAK] = {(const uint8_t *)&result->peak, sizeof result->peak},
+        .nanoseconds = part->nanoseconds,
+    };
+    size_t size = 0;
+    uint8_t *answer;
+
+    if (!cache)
+        return;
+    answer = read_answer(part->answer, &size);
+    if (!answer)
+        return;
+    value.parts[PART_ANSWER] = (struct bytes){answer, size};
+    cache_store(cache, CACHE_LTO, &part->key, &value);
+    free(answer);
+}

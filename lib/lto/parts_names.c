@@ -1,0 +1,336 @@
+/* parts_names.c: what the parts' names, file numbers and labels mean in the program.
+ *
+ * Most names are given before the library drops anything, so that they are the same in all parts
+ * (measured on libnvvm 13.0): those of the source, __nv_static_..., $str$4$2. The numbers of
+ * variables without a name (__unnamed_2: they are constants, such as __PRETTY_FUNCTION__), of files
+ * and of strings for debuggers are given when the PTX is written. They are made of the contents
+ * here, which depend on nothing else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "lto/parts_steps.h"
+#include "ptx/lexer.h"
+#include "ptx/types.h"
+
+struct naming {
+    struct joining *joining;
+    struct table keys;    /* names of the program to indexes of symbols */
+    struct table strings; /* names of private strings to a hash's index in `hashes` */
+    uint64_t *hashes;
+    size_t hash_count, hash_capacity;
+    struct buffer content;
+};
+
+static void free_naming(void *argument)
+{
+    struct naming *naming = argument;
+
+    table_free(&naming->keys);
+    table_free(&naming->strings);
+    free(naming->hashes);
+    buffer_free(&naming->content);
+}
+
+static struct part_entry *find(const struct joining *joining, uint32_t part, struct text name)
+{
+    uint32_t at = table_find(&joining->parts[part].names, name);
+
+    return at == TABLE_NONE ? NULL : &joining->entries[at];
+}
+
+static bool is_private(const struct ptx_item *item, struct text beginning)
+{
+    return item->kind == PTX_VARIABLE && item->linkage == PTX_INTERNAL &&
+           item->variable.initialiser.size > 0 && text_starts(item->name, beginning);
+}
+
+/* A hash of all but the variable's name. */
+static uint64_t hash_content(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    const struct ptx_variable *variable = &item->variable;
+    struct lexer lexer = lexer_at(variable->initialiser, 0);
+    struct buffer *content = &naming->content;
+    struct token token;
+
+    content->size = 0;
+    buffer_text(content, variable->prefix);
+    buffer_append(content, variable->declarator.data + item->name.size,
+                  variable->declarator.size - item->name.size);
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        struct text word = lexer_text(&lexer, token);
+        const struct part_entry *entry =
+            token.kind == TOKEN_WORD ? find(naming->joining, part, word) : NULL;
+
+        buffer_char(content, ' ');
+        buffer_text(content, entry && entry->symbol != NO_INDEX
+                                 ? naming->joining->symbols[entry->symbol].name
+                                 : word);
+    }
+    return XXH3_64bits(content->data, content->size);
+}
+
+/* Notes the contents of private strings; those of a name that has several get names of their own.
+ */
+static void note_string(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    uint64_t hash = hash_content(naming, part, item);
+    uint32_t at = table_add(&naming->strings, item->name, (uint32_t)naming->hash_count);
+
+    if (at == naming->hash_count)
+        ARRAY_PUSH(naming->hashes, naming->hash_count, naming->hash_capacity) = hash;
+    else if (naming->hashes[at] != hash)
+        naming->hashes[at] = 0;
+}
+
+static void note_strings(struct naming *naming)
+{
+    const struct joining *joining = naming->joining;
+
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+            if (is_private(&joining->parts[i].module->items[j], TEXT("$str")))
+                note_string(naming, i, &joining->parts[i].module->items[j]);
+}
+
+/* The name that the program has for a part's item. */
+static struct text program_name(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    struct arena *arena = &naming->joining->arena;
+    bool is_unnamed = is_private(item, TEXT("__unnamed_"));
+    bool is_string = is_private(item, TEXT("$str"));
+    unsigned long long hash;
+
+    if (!is_unnamed &&
+        (!is_string || naming->hashes[table_find(&naming->strings, item->name)] != 0))
+        return item->name;
+    hash = hash_content(naming, part, item);
+    return is_unnamed ? text_of(arena_printf(arena, "__unnamed_%016llx", hash))
+                      : text_of(arena_printf(arena, "%.*s$mlp%016llx", TEXT_ARG(item->name), hash));
+}
+
+static struct joined_symbol *symbol_of(struct naming *naming, struct text name)
+{
+    struct joining *joining = naming->joining;
+    uint32_t at = table_add(&naming->keys, name, (uint32_t)joining->symbol_count);
+
+    if (at == joining->symbol_count)
+        ARRAY_PUSH(joining->symbols, joining->symbol_count, joining->symbol_capacity) =
+            (struct joined_symbol){.name = name,
+                                   .first_entry = NO_INDEX,
+                                   .last_entry = NO_INDEX,
+                                   .first_version = NO_INDEX,
+                                   .address = NO_INDEX};
+    return &joining->symbols[at];
+}
+
+static uint32_t add_entry(struct joining *joining, uint32_t part, struct text name)
+{
+    uint32_t at = table_add(&joining->parts[part].names, name, (uint32_t)joining->entry_count);
+
+    if (at == joining->entry_count) {
+        filter_add(&joining->parts[part].filter, name);
+        ARRAY_PUSH(joining->entries, joining->entry_count,
+                   joining->entry_capacity) = (struct part_entry){
+            .name = name, .part = part, .symbol = NO_INDEX, .version = NO_INDEX, .next = NO_INDEX};
+    }
+    return at;
+}
+
+/* Enters a function or variable of a part. */
+static bool name_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    struct joining *joining = naming->joining;
+    uint32_t at = add_entry(joining, part, item->name);
+    struct part_entry *entry = &joining->entries[at];
+    struct joined_symbol *symbol;
+
+    if (entry->item && entry->item->is_definition)
+        return !item->is_definition || parts_differ(joining, "definitions of ", item->name);
+    if (entry->item) {
+        if (item->is_definition)
+            entry->item = item;
+        return true;
+    }
+    entry->item = item;
+    symbol = symbol_of(naming, program_name(naming, part, item));
+    entry->symbol = (uint32_t)(symbol - joining->symbols);
+    if (symbol->first_entry == NO_INDEX)
+        symbol->first_entry = at;
+    else if (joining->entries[symbol->last_entry].part == part)
+        return true; /* two constants with the same contents */
+    else
+        joining->entries[symbol->last_entry].next = at;
+    symbol->last_entry = at;
+    return true;
+}
+
+static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
+{
+    for (size_t i = 0; module && i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (item->kind == PTX_ALIAS)
+            return parts_differ(naming->joining, "alias ", item->name);
+        if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
+            !name_item(naming, part, item))
+            return false;
+    }
+    return true;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    const struct text *a = left, *b = right;
+    int order = memcmp(a->data, b->data, a->size < b->size ? a->size : b->size);
+
+    return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+static size_t count_items(const struct joining *joining, enum ptx_item_kind kind)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+            count += joining->parts[i].module->items[j].kind == kind;
+    return count;
+}
+
+/* The files of all parts, each once, in the order of their names. */
+static void collect_files(struct joining *joining)
+{
+    size_t count = 0, kept = 0;
+
+    joining->files =
+        arena_alloc(&joining->arena, count_items(joining, PTX_FILE), sizeof *joining->files);
+    for (size_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+            if (joining->parts[i].module->items[j].kind == PTX_FILE)
+                joining->files[count++] = joining->parts[i].module->items[j].target;
+    if (count)
+        qsort(joining->files, count, sizeof *joining->files, compare_texts);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !text_equal(joining->files[kept - 1], joining->files[i]))
+            joining->files[kept++] = joining->files[i];
+    joining->file_count = kept;
+}
+
+static int compare_strings(const void *left, const void *right)
+{
+    const struct joined_string *a = left, *b = right;
+
+    return compare_texts(&a->name, &b->name);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct part_file *a = left, *b = right;
+
+    return (a->own > b->own) - (a->own < b->own);
+}
+
+static void number_files(struct joining *joining, struct part *part)
+{
+    const struct ptx_module *module = part->module;
+    size_t count = 0;
+
+    for (size_t i = 0; i < module->item_count; i++)
+        count += module->items[i].kind == PTX_FILE;
+    part->files = arena_alloc(&joining->arena, count, sizeof *part->files);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        const struct text *found;
+
+        if (item->kind != PTX_FILE)
+            continue;
+        found = bsearch(&item->target, joining->files, joining->file_count, sizeof *joining->files,
+                        compare_texts);
+        part->files[part->file_count++] =
+            (struct part_file){item->number, (uint32_t)(found - joining->files) + 1};
+    }
+    if (part->file_count)
+        qsort(part->files, part->file_count, sizeof *part->files, compare_numbers);
+}
+
+/* One `label:` and what follows it up to the next. */
+static void name_label(struct joining *joining, uint32_t part, struct text label,
+                       struct text content)
+{
+    uint32_t at = add_entry(joining, part, label);
+    unsigned long long hash = XXH3_64bits(content.data, content.size);
+    struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
+
+    joining->entries[at].replacement = name;
+    joining->strings[joining->string_count++] = (struct joined_string){name, content};
+}
+
+/* Calls name_label for each label of a section, or counts them. */
+static size_t walk_labels(struct joining *joining, uint32_t part, const struct ptx_item *section,
+                          bool counts_only)
+{
+    struct lexer lexer = lexer_at(section->target, 0);
+    struct text label = {0};
+    size_t from = 0, last_end = 0, count = 0;
+    struct token token;
+
+    do {
+        token = lexer_next(&lexer);
+        if (token.kind == TOKEN_END ||
+            (token.kind == TOKEN_WORD && lexer_peek(&lexer).mark == ':') || token.mark == '}') {
+            if (label.size && !counts_only)
+                name_label(joining, part, label,
+                           (struct text){section->target.data + from, last_end - from});
+            count += label.size > 0;
+            label = token.kind == TOKEN_WORD ? lexer_text(&lexer, token) : (struct text){0};
+            if (label.size) {
+                lexer_next(&lexer);
+                from = lexer.at;
+            }
+        }
+        last_end = lexer.at;
+    } while (token.kind != TOKEN_END);
+    return count;
+}
+
+/* Labels in sections of strings: one line of the program's section for each content. */
+static void name_labels(struct joining *joining)
+{
+    size_t count = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < joining->part_count; i++)
+            for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+                if (joining->parts[i].module->items[j].kind == PTX_SECTION)
+                    count += walk_labels(joining, i, &joining->parts[i].module->items[j], !pass);
+        if (pass == 0)
+            joining->strings = arena_alloc(&joining->arena, count, sizeof *joining->strings);
+    }
+    if (count)
+        qsort(joining->strings, joining->string_count, sizeof *joining->strings, compare_strings);
+}
+
+bool parts_name(struct joining *joining)
+{
+    struct naming naming = {.joining = joining};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    context_defer(&cleanup, free_naming, &naming);
+    note_strings(&naming);
+    for (uint32_t i = 0; i < joining->part_count && ok; i++) {
+        joining->parts[i].first_entry = (uint32_t)joining->entry_count;
+        ok = name_items(&naming, i, joining->parts[i].module) &&
+             name_items(&naming, i, joining->parts[i].lifted);
+        joining->parts[i].end_entry = (uint32_t)joining->entry_count;
+    }
+    collect_files(joining);
+    for (size_t i = 0; i < joining->part_count; i++)
+        number_files(joining, &joining->parts[i]);
+    name_labels(joining);
+    context_clean(&cleanup);
+    return ok;
+}

@@ -1,0 +1,265 @@
+/* parts_order.c: what comes into the joined text, and its order: that of one compilation
+ * (parts_restore.c), or one that depends on the program alone: kernels by their names, each behind
+ * what it needs, in the order in which its text names it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "input/used.h"
+#include "lto/parts_steps.h"
+#include "ptx/types.h"
+
+/* A version that is being looked at, and how many of its references have been. */
+struct step {
+    uint32_t version;
+    uint32_t done;
+};
+
+struct arrangement {
+    struct joining *joining;
+    struct step *steps; /* from a root to the version at hand */
+    size_t count;
+};
+
+static bool is_data(const struct ptx_item *item)
+{
+    return item->kind == PTX_VARIABLE && !ptx_type_is_opaque((enum ptx_type)item->variable.type) &&
+           (item->variable.space == PTX_SPACE_GLOBAL || item->variable.space == PTX_SPACE_CONST);
+}
+
+bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol)
+{
+    const struct part_entry *entry = &joining->entries[symbol->first_entry];
+
+    return joining->request->used && is_data(entry->item) &&
+           !used_names_variable(joining->request->used, entry->name);
+}
+
+/* Whether the symbol stays although nothing may refer to it. Of several versions those stay that
+ * are still called or named. */
+static bool is_root(const struct joining *joining, const struct joined_symbol *symbol)
+{
+    const struct used_names *used = joining->request->used;
+
+    if (symbol->is_split)
+        return false;
+    if (!used || symbol->is_entry)
+        return true;
+    if (symbol->is_function)
+        return symbol->is_defined && symbol->linkage != PTX_INTERNAL;
+    return symbol->is_defined && is_data(joining->entries[symbol->first_entry].item) &&
+           !parts_is_hidden(joining, symbol);
+}
+
+static void push(struct arrangement *arrangement, uint32_t version)
+{
+    if (version == NO_INDEX || arrangement->joining->versions[version].is_reached)
+        return;
+    arrangement->joining->versions[version].is_reached = true;
+    arrangement->steps[arrangement->count++] = (struct step){version, 0};
+}
+
+/* All that a version needs has its place: now it gets its own. */
+static void place(struct joining *joining, uint32_t index)
+{
+    struct symbol_version *version = &joining->versions[index];
+    const struct joined_symbol *symbol = &joining->symbols[version->symbol];
+
+    version->position =
+        (uint32_t)(joining->external_count + joining->function_count + joining->variable_count);
+    if (!symbol->is_defined)
+        joining->externals[joining->external_count++] = index;
+    else if (symbol->is_function)
+        joining->functions[joining->function_count++] = index;
+    else
+        joining->variables[joining->variable_count++] = index;
+}
+
+static void visit(struct arrangement *arrangement, uint32_t root)
+{
+    struct joining *joining = arrangement->joining;
+
+    push(arrangement, root);
+    while (arrangement->count > 0) {
+        struct step *step = &arrangement->steps[arrangement->count - 1];
+        const struct symbol_version *version = &joining->versions[step->version];
+
+        if (step->done < version->reference_count) {
+            push(arrangement, parts_meant(joining, version, version->references[step->done++]));
+        } else {
+            arrangement->count--;
+            place(joining, step->version);
+        }
+    }
+}
+
+struct root {
+    const struct joined_symbol *symbol;
+    int class;              /* kernels, functions, variables */
+    struct parts_rank rank; /* of a kernel, where the order is that of one compilation */
+};
+
+static int compare_names(struct text first, struct text second)
+{
+    int order =
+        memcmp(first.data, second.data, first.size < second.size ? first.size : second.size);
+
+    return order ? order : (first.size > second.size) - (first.size < second.size);
+}
+
+static int compare_roots(const void *left, const void *right)
+{
+    const struct root *a = left, *b = right;
+
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
+    if (a->rank.module != b->rank.module)
+        return a->rank.module < b->rank.module ? -1 : 1;
+    if (a->rank.place != b->rank.place)
+        return a->rank.place < b->rank.place ? -1 : 1;
+    return compare_names(a->symbol->name, b->symbol->name);
+}
+
+static struct root make_root(const struct joining *joining, const struct joined_symbol *symbol)
+{
+    const struct parts_order *order = joining->request->order;
+    struct root root = {.symbol = symbol,
+                        .class = symbol->is_entry      ? 0
+                                 : symbol->is_function ? 1
+                                                       : 2};
+
+    if (order && symbol->is_entry)
+        root.rank = order->rank(order->argument, symbol->name, false);
+    return root;
+}
+
+static void visit_roots(struct arrangement *arrangement)
+{
+    const struct joining *joining = arrangement->joining;
+    struct root *roots =
+        arena_alloc(&arrangement->joining->arena, joining->symbol_count, sizeof *roots);
+    size_t count = 0;
+
+    for (size_t i = 0; i < joining->symbol_count; i++) {
+        const struct joined_symbol *symbol = &joining->symbols[i];
+
+        if (is_root(joining, symbol))
+            roots[count++] = make_root(joining, symbol);
+    }
+    if (count)
+        qsort(roots, count, sizeof *roots, compare_roots);
+    for (size_t i = 0; i < count; i++)
+        visit(arrangement, roots[i].symbol->address);
+}
+
+static int compare_externals(const void *left, const void *right)
+{
+    const struct symbol_version *a = *(const struct symbol_version *const *)left;
+    const struct symbol_version *b = *(const struct symbol_version *const *)right;
+
+    return compare_names(a->name, b->name);
+}
+
+static void append(struct joining *joining, uint32_t version)
+{
+    joining->sequence[joining->sequence_count++] = (struct joined_place){.version = version};
+}
+
+/* What others define stands by name: the order in which it was found tells of the functions. */
+static void sort_by_names(struct joining *joining)
+{
+    size_t count = joining->external_count;
+    const struct symbol_version **externals =
+        arena_alloc(&joining->arena, count, sizeof *externals);
+
+    for (size_t i = 0; i < count; i++)
+        externals[i] = &joining->versions[joining->externals[i]];
+    if (count)
+        qsort(externals, count, sizeof *externals, compare_externals);
+    for (size_t i = 0; i < count; i++)
+        append(joining, (uint32_t)(externals[i] - joining->versions));
+    for (size_t i = 0; i < joining->variable_count; i++)
+        append(joining, joining->variables[i]);
+    for (size_t i = 0; i < joining->function_count; i++)
+        append(joining, joining->functions[i]);
+}
+
+/* Functions that are named in front of their definitions. */
+static void note_declarations(struct joining *joining)
+{
+    for (size_t i = 0; i < joining->version_count; i++) {
+        const struct symbol_version *version = &joining->versions[i];
+        bool is_function = joining->symbols[version->symbol].is_function;
+
+        for (uint32_t j = 0; version->is_reached && j < version->reference_count; j++) {
+            uint32_t meant = parts_meant(joining, version, version->references[j]);
+            struct symbol_version *other = meant == NO_INDEX ? NULL : &joining->versions[meant];
+
+            if (other && joining->symbols[other->symbol].is_function &&
+                (!is_function || other->line > version->line))
+                other->is_declared = true;
+        }
+    }
+}
+
+/* Whether a declaration is wanted at the end of those that there are. */
+static bool lacks_declaration(const struct joining *joining, uint32_t version)
+{
+    return joining->versions[version].is_declared &&
+           joining->symbols[joining->versions[version].symbol].is_defined;
+}
+
+static bool is_head(const struct joining *joining, struct joined_place place)
+{
+    const struct joined_symbol *symbol = &joining->symbols[joining->versions[place.version].symbol];
+
+    return place.is_declaration || (symbol->is_function && !symbol->is_defined);
+}
+
+/* Adds the declarations that are needed, behind those that the order has already. Functions that
+ * nobody defines are declared in any case. */
+static void add_declarations(struct joining *joining)
+{
+    struct joined_place *list = joining->sequence, *made;
+    size_t count = joining->sequence_count, heads = 0, made_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!list[i].is_declaration)
+            joining->versions[list[i].version].line = (uint32_t)i;
+    note_declarations(joining);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].is_declaration)
+            joining->versions[list[i].version].is_declared = false;
+        heads = is_head(joining, list[i]) ? i + 1 : heads;
+    }
+    made = arena_alloc(&joining->arena, count + joining->function_count, sizeof *made);
+    if (heads)
+        memcpy(made, list, heads * sizeof *made);
+    made_count = heads;
+    for (size_t i = heads; i < count; i++)
+        if (lacks_declaration(joining, list[i].version))
+            made[made_count++] = (struct joined_place){list[i].version, true};
+    for (size_t i = heads; i < count; i++)
+        made[made_count++] = list[i];
+    joining->sequence = made;
+    joining->sequence_count = made_count;
+}
+
+void parts_arrange(struct joining *joining)
+{
+    struct arrangement arrangement = {.joining = joining};
+    size_t count = joining->version_count;
+
+    arrangement.steps = arena_alloc(&joining->arena, count, sizeof *arrangement.steps);
+    joining->variables = arena_alloc(&joining->arena, count, sizeof *joining->variables);
+    joining->functions = arena_alloc(&joining->arena, count, sizeof *joining->functions);
+    joining->externals = arena_alloc(&joining->arena, count, sizeof *joining->externals);
+    joining->sequence = arena_alloc(&joining->arena, 2 * count, sizeof *joining->sequence);
+    visit_roots(&arrangement);
+    if (joining->request->order)
+        parts_restore(joining);
+    else
+        sort_by_names(joining);
+    add_declarations(joining);
+}

@@ -1,0 +1,192 @@
+/* parts_read.c: the parts' modules, and the variables that only some of them declare in bodies.
+ *
+ * A .shared variable that one function alone uses stands in that function's body, behind a comment
+ * that says so (measured on libnvvm 13.0). What one function of a part uses may be used by others
+ * in another part: then it is taken out of the bodies, as one compilation would not have put it
+ * there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "lto/parts_steps.h"
+#include "ptx/lexer.h"
+#include "ptx/types.h"
+
+static bool parse_part(struct joining *joining, size_t index)
+{
+    struct part *part = &joining->parts[index];
+    struct text text = joining->request->texts[index];
+    size_t offset = 0;
+
+    part->module = arena_alloc(&joining->arena, 1, sizeof *part->module);
+    return module_parse(part->module, &joining->arena, "lto.ptx", text, &offset);
+}
+
+static bool check_header(struct joining *joining, size_t index)
+{
+    const struct ptx_module *first = joining->parts[0].module;
+    const struct ptx_module *module = joining->parts[index].module;
+    size_t end = (size_t)(module->text.data + module->text.size - module->whole.data);
+
+    if (!module_at_end(module->whole, end))
+        return parts_differ(joining, "number of modules", (struct text){0});
+    if (module->has_full_debug)
+        return parts_differ(joining, "sections for debuggers", (struct text){0});
+    if (module->version_major != first->version_major ||
+        module->version_minor != first->version_minor ||
+        !arch_equal(module->target, first->target) ||
+        !text_equal(module->target_options, first->target_options) ||
+        module->address_size != first->address_size)
+        return parts_differ(joining, ".version, .target or .address_size", (struct text){0});
+    return true;
+}
+
+/* Where each variable was found that stands in a body. */
+struct demotion {
+    struct text name;
+    struct text function;
+    struct text statement;
+    uint32_t part;
+};
+
+struct demotions {
+    struct joining *joining;
+    struct table names; /* to the first of each name */
+    struct demotion *list;
+    size_t count;
+    size_t capacity;
+};
+
+static void free_demotions(void *argument)
+{
+    struct demotions *demotions = argument;
+
+    table_free(&demotions->names);
+    free(demotions->list);
+}
+
+bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement)
+{
+    struct lexer lexer = lexer_at(body, at);
+    struct token token = lexer_next(&lexer);
+    size_t start = token.offset;
+
+    if (!lexer_is(&lexer, token, TEXT(".shared")))
+        return false;
+    while (token.kind != TOKEN_WORD && token.kind != TOKEN_END && token.mark != ';')
+        token = lexer_next(&lexer);
+    if (token.kind != TOKEN_WORD)
+        return false;
+    *name = lexer_text(&lexer, token);
+    while (token.kind != TOKEN_END && token.mark != ';')
+        token = lexer_next(&lexer);
+    *statement = (struct text){body.data + start, lexer.at - start};
+    return token.kind != TOKEN_END;
+}
+
+static void note_demotion(struct demotions *demotions, const struct demotion *demotion)
+{
+    uint32_t first = table_add(&demotions->names, demotion->name, (uint32_t)demotions->count);
+
+    if (first != demotions->count &&
+        !text_equal(demotions->list[first].function, demotion->function))
+        table_add(&demotions->joining->lifted, demotion->name, 0);
+    ARRAY_PUSH(demotions->list, demotions->count, demotions->capacity) = *demotion;
+}
+
+static void find_demotions(struct demotions *demotions, uint32_t part, const struct ptx_item *item)
+{
+    struct text body = item->function.body, marker = TEXT(PARTS_DEMOTED);
+    size_t at = 0;
+    const char *found;
+
+    while ((found = memmem(body.data + at, body.size - at, marker.data, marker.size))) {
+        struct demotion demotion = {.function = item->name, .part = part};
+
+        at = (size_t)(found - body.data) + marker.size;
+        if (parts_demoted(body, at, &demotion.name, &demotion.statement))
+            note_demotion(demotions, &demotion);
+    }
+}
+
+static void find_in_part(struct demotions *demotions, uint32_t index)
+{
+    const struct ptx_module *module = demotions->joining->parts[index].module;
+
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_FUNCTION && module->items[i].is_definition)
+            find_demotions(demotions, index, &module->items[i]);
+}
+
+/* Those that stand at module level somewhere. */
+static void find_in_modules(struct demotions *demotions)
+{
+    struct joining *joining = demotions->joining;
+
+    for (size_t i = 0; demotions->count && i < joining->part_count; i++) {
+        const struct ptx_module *module = joining->parts[i].module;
+
+        for (size_t j = 0; j < module->item_count; j++)
+            if (module->items[j].kind == PTX_VARIABLE &&
+                table_find(&demotions->names, module->items[j].name) != TABLE_NONE)
+                table_add(&joining->lifted, module->items[j].name, 0);
+    }
+}
+
+/* The variables taken out of the bodies of one part, as a module of their own. */
+static bool lift(struct joining *joining, uint32_t part, const struct demotion *list, size_t count)
+{
+    struct buffer text = {0};
+    struct ptx_module *module = arena_alloc(&joining->arena, 1, sizeof *module);
+    struct context_cleanup cleanup;
+    size_t offset = 0;
+
+    context_defer(&cleanup, buffer_cleanup, &text);
+    buffer_string(&text, ".version 9.0\n.target sm_90\n");
+    for (size_t i = 0; i < count; i++)
+        if (table_find(&joining->lifted, list[i].name) != TABLE_NONE)
+            buffer_text(&text, list[i].statement);
+    joining->parts[part].lifted = module;
+    bool ok = module_parse(module, &joining->arena, "lto.ptx",
+                           arena_text(&joining->arena, buffer_view(&text)), &offset);
+    context_clean(&cleanup);
+    return ok;
+}
+
+static bool find_lifted(struct demotions *demotions)
+{
+    struct joining *joining = demotions->joining;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        find_in_part(demotions, i);
+    find_in_modules(demotions);
+    for (size_t i = 0, end; joining->lifted.count && i < demotions->count; i = end) {
+        uint32_t part = demotions->list[i].part;
+
+        for (end = i; end < demotions->count && demotions->list[end].part == part; end++)
+            ;
+        ok &= lift(joining, part, demotions->list + i, end - i);
+    }
+    return ok;
+}
+
+enum parts_answer parts_read(struct joining *joining)
+{
+    struct demotions demotions = {.joining = joining};
+    struct context_cleanup cleanup;
+    bool ok = true;
+
+    for (size_t i = 0; i < joining->part_count; i++)
+        ok &= parse_part(joining, i);
+    if (!ok)
+        return PARTS_FAILED;
+    for (size_t i = 0; i < joining->part_count; i++)
+        if (!check_header(joining, i))
+            return PARTS_DISAGREE;
+    context_defer(&cleanup, free_demotions, &demotions);
+    ok = find_lifted(&demotions);
+    context_clean(&cleanup);
+    return ok ? PARTS_JOINED : PARTS_FAILED;
+}

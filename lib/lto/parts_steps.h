@@ -1,0 +1,202 @@
+/* parts_steps.h: the steps of parts_join, in their order, and what they hand on. Private to ptx/.
+ *
+ *     texts -> parts with their names -> one symbol for each name -> versions of its text -> order
+ *
+ * A symbol is a variable or function of the program. Each part in which it stands has an entry of
+ * it. Where the library gave an internal function other code in other parts, as it may when all
+ * callers of a part give the same argument, the symbol has several versions, each with a name. */
+#ifndef MINILINK_LTO_PARTS_STEPS_H
+#define MINILINK_LTO_PARTS_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "lto/parts.h"
+#include "ptx/filter.h"
+#include "ptx/item.h"
+#include "ptx/module.h"
+
+#define NO_INDEX UINT32_MAX
+
+/* A name of one part. */
+struct part_entry {
+    struct text name;
+    const struct ptx_item *item; /* the definition, else a declaration */
+    uint32_t part;
+    uint32_t symbol;         /* NO_INDEX: a label in a section */
+    uint32_t version;        /* of the symbol, once the part's text of it has been compared */
+    uint32_t next;           /* the symbol's entry in a later part, or NO_INDEX */
+    bool is_address_taken;   /* the part names it otherwise than as a call's target */
+    struct text replacement; /* of a label */
+};
+
+/* A file number of a part, and the program's. */
+struct part_file {
+    uint64_t own;
+    uint32_t number;
+};
+
+struct part {
+    struct ptx_module *module;
+    struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
+    struct table names;        /* to indexes of `entries` */
+    struct name_filter filter;
+    uint32_t first_entry, end_entry;
+    struct part_file *files; /* rising `own` */
+    size_t file_count;
+};
+
+struct joined_symbol {
+    struct text name;
+    uint32_t first_entry; /* the entries, by rising part */
+    uint32_t last_entry;
+    uint32_t first_version; /* of a variable, the only one */
+    uint32_t address;       /* the version that addresses mean */
+    uint8_t linkage;        /* enum ptx_linkage, the strongest of the definitions */
+    bool is_function;
+    bool is_entry;
+    bool is_defined;
+    bool is_split; /* it has several versions */
+};
+
+struct joined_reference {
+    uint32_t symbol;
+    bool is_call;
+};
+
+/* A text of a symbol, with the names of the joined program, from behind the linkage on. */
+struct symbol_version {
+    uint32_t symbol;
+    uint32_t entry; /* the first that has it */
+    uint32_t next;  /* version of the symbol, or NO_INDEX */
+    struct text name;
+    struct text text;
+    struct joined_reference *references; /* each symbol once for calls, and once for addresses */
+    uint32_t reference_count;
+    uint64_t hash;    /* of `text` as it was first */
+    size_t head_size; /* of a function: bytes of `text` up to the parameters' end */
+    bool has_shared;  /* its body declares .shared variables */
+    bool is_reached;
+    bool is_declared;  /* something refers to it that stands in front of it */
+    uint32_t position; /* in which order it is reached, behind all that it needs */
+    uint32_t line;     /* where its definition stands in `sequence` */
+};
+
+/* What stands at one place of the text. */
+struct joined_place {
+    uint32_t version;
+    bool is_declaration; /* of a function that is defined further on */
+};
+
+struct joined_string {
+    struct text name; /* of its label */
+    struct text content;
+};
+
+struct joining {
+    const struct parts_request *request;
+    struct arena arena; /* gone when the result has been written */
+    struct part *parts;
+    size_t part_count;
+    struct table lifted; /* names of variables that lose their places in bodies */
+
+    struct part_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct joined_symbol *symbols;
+    size_t symbol_count, symbol_capacity;
+    struct symbol_version *versions;
+    size_t version_count, version_capacity;
+
+    struct text *files; /* what stands behind `.file N`; the program's number is index + 1 */
+    size_t file_count;
+    struct joined_string *strings; /* of .debug_str, by rising names; some several times */
+    size_t string_count;
+
+    uint32_t *variables; /* versions in the order in which they are reached */
+    size_t variable_count;
+    uint32_t *functions; /* those defined, each behind what it needs */
+    size_t function_count;
+    uint32_t *externals; /* what is declared only */
+    size_t external_count;
+    struct joined_place *sequence; /* the order of the text */
+    size_t sequence_count;
+
+    char *difference; /* what the parts disagree about */
+    struct arena *result_arena;
+};
+
+/* Notes what the parts disagree about. Returns false. */
+bool parts_differ(struct joining *joining, const char *what, struct text name);
+
+/* parts_read.c: parses the texts. PARTS_JOINED when all is well so far. */
+enum parts_answer parts_read(struct joining *joining);
+
+/* The comment in front of a variable that stands in the body of the only function that uses it. */
+#define PARTS_DEMOTED "// demoted variable"
+
+/* parts_read.c: the declaration of a .shared variable that begins at or behind `at` of a body, up
+ * to its semicolon, and the variable's name. False when no such thing stands there. */
+bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement);
+
+/* parts_names.c: one symbol for each name, one number for each file and string. */
+bool parts_name(struct joining *joining);
+
+/* A text that is being rendered; its memory serves for one text after the other. */
+struct rendering {
+    struct joining *joining;
+    struct buffer text;
+    size_t head_size; /* of a function: what of the text is in front of its directives */
+    bool has_shared;  /* the body declares .shared variables */
+    struct joined_reference *references; /* malloc'ed */
+    size_t reference_count, reference_capacity;
+    uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
+    size_t stamp_capacity;
+    uint32_t stamp;
+    struct table numbered; /* words with numbers that count in the body at hand */
+    struct table counters; /* such words without the numbers, to indexes of `counts` */
+    uint32_t *counts;
+    size_t count_count, count_capacity;
+};
+
+/* parts_text.c: renders an entry's item under the program's names, from behind its linkage. Notes
+ * whose address is taken. */
+void parts_render(struct rendering *rendering, const struct part_entry *entry,
+                  const struct ptx_item *item);
+void parts_rendering_free(void *rendering);
+
+/* parts_agree.c: compares what the parts say of each symbol. */
+bool parts_agree(struct joining *joining);
+
+/* parts_versions.c: tells versions apart whose texts are the same but for the versions that they
+ * call. */
+void parts_refine(struct joining *joining);
+
+/* parts_versions.c: the version that a reference of a version means. */
+uint32_t parts_meant(const struct joining *joining, const struct symbol_version *version,
+                     struct joined_reference reference);
+
+/* parts_order.c: which versions come into the text, in which order. */
+void parts_arrange(struct joining *joining);
+
+/* parts_restore.c: sets `sequence` to the order that what is reached has in one compilation. */
+void parts_restore(struct joining *joining);
+
+/* parts_versions.c: whether more than one version of the symbol comes into the text. */
+bool parts_stays_split(const struct joining *joining, const struct joined_symbol *symbol);
+
+/* parts_order.c: whether the symbol is a variable that host code does not name. */
+bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
+
+/* parts_versions.c: gives all versions but one of each symbol a name of their own, and renders anew
+ * what names them. */
+void parts_name_versions(struct joining *joining);
+
+/* parts_write.c: the joined text. */
+struct text parts_write(struct joining *joining);
+
+#endif

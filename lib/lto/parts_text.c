@@ -1,0 +1,375 @@
+/* parts_text.c: what a part says of a variable or function, in the words of the program.
+ *
+ * Measured on libnvvm 13.0: beside the names of the module level, what differs between two
+ * compilations of a function are numbers that count in the whole text: of the function in
+ * $L__BB7_2 and __local_depot7, of the call in prototype_12, and in comments. They get numbers that
+ * count in the function, so that its text does not depend on what stands beside it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/search.h"
+#include "lto/parts_steps.h"
+#include "ptx/lexer.h"
+
+/* Where the reader of a text is. */
+struct reading {
+    struct rendering *rendering;
+    const struct part *part;
+    const struct part_entry *own; /* in the head of its function: it is no reference; else NULL */
+    struct lexer lexer;
+    size_t copied;   /* the text has been rendered up to here */
+    size_t last_end; /* of the token before the one at hand */
+    bool is_guard;   /* behind @ */
+    bool is_start;   /* the next token begins a statement */
+    bool is_call;    /* behind the word, in front of the target */
+    size_t parentheses;
+    bool has_file; /* the next number is a file's */
+};
+
+void parts_rendering_free(void *argument)
+{
+    struct rendering *rendering = argument;
+
+    buffer_free(&rendering->text);
+    free(rendering->references);
+    free(rendering->stamps);
+    table_free(&rendering->numbered);
+    table_free(&rendering->counters);
+    free(rendering->counts);
+}
+
+/* Renders what has not been, up to `at`. */
+static void copy_to(struct reading *reading, size_t at)
+{
+    if (at > reading->copied)
+        buffer_append(&reading->rendering->text, reading->lexer.text.data + reading->copied,
+                      at - reading->copied);
+    reading->copied = at;
+}
+
+static void replace(struct reading *reading, struct token token, struct text with)
+{
+    copy_to(reading, token.offset);
+    buffer_text(&reading->rendering->text, with);
+    reading->copied = token.offset + token.size;
+}
+
+static void add_reference(struct rendering *rendering, uint32_t symbol, bool is_call)
+{
+    uint32_t *stamp = &rendering->stamps[2 * (size_t)symbol + is_call];
+
+    if (*stamp == rendering->stamp)
+        return;
+    *stamp = rendering->stamp;
+    ARRAY_PUSH(rendering->references, rendering->reference_count, rendering->reference_capacity) =
+        (struct joined_reference){symbol, is_call};
+}
+
+/* The name that a symbol has where an entry's part refers to it. */
+static struct text name_for(const struct joining *joining, const struct part_entry *entry,
+                            bool is_call)
+{
+    const struct joined_symbol *symbol = &joining->symbols[entry->symbol];
+    uint32_t version = is_call ? entry->version : symbol->address;
+
+    return symbol->is_split && version != NO_INDEX ? joining->versions[version].name : symbol->name;
+}
+
+static bool ends_with_digit(struct text word)
+{
+    return word.data[word.size - 1] >= '0' && word.data[word.size - 1] <= '9';
+}
+
+static struct text without_digits(struct text word)
+{
+    while (word.size && ends_with_digit(word))
+        word.size--;
+    return word;
+}
+
+/* "$L__BB7_2" and "__local_depot7": the function's number becomes 0. */
+static bool renumber_function(struct reading *reading, struct token token, struct text word)
+{
+    static const struct text beginnings[] = {{"$L__BB", 6}, {"__local_depot", 13}};
+    struct text beginning = beginnings[word.data[0] == '_'];
+    size_t end = beginning.size;
+
+    if (!text_starts(word, beginning))
+        return false;
+    while (end < word.size && word.data[end] >= '0' && word.data[end] <= '9')
+        end++;
+    copy_to(reading, token.offset + beginning.size);
+    buffer_char(&reading->rendering->text, '0');
+    reading->copied = token.offset + end;
+    return true;
+}
+
+/* Other words with a number: they are counted, those of each kind, in the order of the body. */
+static void renumber(struct reading *reading, struct token token, struct text word)
+{
+    struct rendering *rendering = reading->rendering;
+    struct text kind = without_digits(word);
+    uint32_t counter = table_add(&rendering->counters, kind, (uint32_t)rendering->count_count);
+    uint32_t number;
+
+    if (counter == rendering->count_count)
+        ARRAY_PUSH(rendering->counts, rendering->count_count, rendering->count_capacity) = 0;
+    number = table_add(&rendering->numbered, word, rendering->counts[counter]);
+    if (number == rendering->counts[counter])
+        rendering->counts[counter]++;
+    copy_to(reading, token.offset + kind.size);
+    buffer_printf(&rendering->text, "%u", number);
+    reading->copied = token.offset + word.size;
+}
+
+static void render_local(struct reading *reading, struct token token, struct text word)
+{
+    if ((word.data[0] != '$' && word.data[0] != '_' && word.data[0] != 'p') ||
+        renumber_function(reading, token, word) || !ends_with_digit(word))
+        return;
+    if (text_starts(word, TEXT("$L")) || text_starts(word, TEXT("prototype_")))
+        renumber(reading, token, word);
+}
+
+static void render_entry(struct reading *reading, struct token token, struct part_entry *entry,
+                         bool is_call)
+{
+    struct rendering *rendering = reading->rendering;
+    struct text name = entry->replacement;
+
+    if (entry == reading->own) {
+        name = name_for(rendering->joining, entry, true);
+    } else if (entry->symbol != NO_INDEX) {
+        is_call &= rendering->joining->symbols[entry->symbol].is_function;
+        entry->is_address_taken |= !is_call;
+        add_reference(rendering, entry->symbol, is_call);
+        name = name_for(rendering->joining, entry, is_call);
+    }
+    if (!text_equal(name, entry->name))
+        replace(reading, token, name);
+}
+
+static struct part_entry *find_entry(const struct reading *reading, struct text word)
+{
+    uint32_t at;
+
+    if (!filter_may_have(&reading->part->filter, word))
+        return NULL;
+    at = table_find(&reading->part->names, word);
+    return at == TABLE_NONE ? NULL : &reading->rendering->joining->entries[at];
+}
+
+static void render_word(struct reading *reading, struct token token)
+{
+    struct text word = lexer_text(&reading->lexer, token);
+    bool is_target = reading->is_call && reading->parentheses == 0;
+    struct part_entry *entry;
+
+    if (word.data[0] == '%') {
+        reading->is_call &= !is_target;
+        return;
+    }
+    if (!is_target && reading->is_start && text_equal(word, TEXT("call"))) {
+        reading->is_call = true;
+        reading->parentheses = 0;
+        return;
+    }
+    if (is_target)
+        reading->is_call = false;
+    reading->has_file = text_equal(word, TEXT("inlined_at"));
+    entry = find_entry(reading, word);
+    if (entry)
+        render_entry(reading, token, entry, is_target);
+    else
+        render_local(reading, token, word);
+}
+
+static void render_file(struct reading *reading, struct token token)
+{
+    const struct part *part = reading->part;
+    size_t low;
+    uint64_t own;
+
+    reading->has_file = false;
+    if (lexer_number(lexer_text(&reading->lexer, token), &own, NULL) != NUMBER_INTEGER)
+        return;
+    low = SEARCH_FIRST_NOT(part->file_count, at, part->files[at].own < own);
+    if (low == part->file_count || part->files[low].own != own || part->files[low].number == own)
+        return;
+    copy_to(reading, token.offset);
+    buffer_printf(&reading->rendering->text, "%u", part->files[low].number);
+    reading->copied = token.offset + token.size;
+}
+
+/* A variable that leaves the body: goes on behind its declaration. */
+static bool skip_lifted(struct reading *reading, size_t at)
+{
+    const struct joining *joining = reading->rendering->joining;
+    struct text name, statement;
+
+    if (!joining->lifted.count || !parts_demoted(reading->lexer.text, at, &name, &statement) ||
+        table_find(&joining->lifted, name) == TABLE_NONE)
+        return false;
+    reading->copied = (size_t)(statement.data + statement.size - reading->lexer.text.data);
+    reading->lexer.at = reading->copied;
+    return true;
+}
+
+/* What stands between two tokens. */
+struct gap {
+    size_t line; /* behind the last line end */
+    unsigned lines;
+    bool has_comment;
+    bool is_demoted; /* one of the comments says that a variable follows */
+};
+
+static struct gap look_at_gap(struct text text, size_t at, size_t end)
+{
+    struct gap gap = {.line = end};
+
+    while (at < end) {
+        size_t next = text.data[at] == '/' ? lexer_quoted_end(text, at) : at + 1;
+
+        if (text.data[at] == '/') {
+            gap.has_comment = true;
+            gap.is_demoted |=
+                text_starts((struct text){text.data + at, next - at}, TEXT(PARTS_DEMOTED));
+        } else if (text.data[at] == '\n') {
+            gap.lines++;
+            gap.line = next;
+        }
+        at = next;
+    }
+    return gap;
+}
+
+/* Comments and empty lines are left out. Returns true when the token at hand has been left out with
+ * them. */
+static bool render_gap(struct reading *reading, struct token token)
+{
+    struct text text = reading->lexer.text;
+    struct gap gap = look_at_gap(text, reading->last_end, token.offset);
+
+    if (gap.lines < 2 && !gap.has_comment)
+        return false;
+    copy_to(reading, reading->last_end);
+    if (gap.is_demoted && skip_lifted(reading, token.offset))
+        return true;
+    buffer_char(&reading->rendering->text, gap.lines ? '\n' : ' ');
+    reading->copied = gap.line;
+    return false;
+}
+
+static void note_mark(struct reading *reading, char mark)
+{
+    if (mark == '(')
+        reading->parentheses++;
+    else if (mark == ')' && reading->parentheses > 0)
+        reading->parentheses--;
+    else if (mark == ';')
+        reading->is_call = false;
+    reading->is_guard = mark == '@' || (reading->is_guard && mark == '!');
+}
+
+/* True when what follows a token begins a statement: behind a mark, a guard, or a line's end. */
+static bool begins_statement(const struct reading *reading, struct token last, struct token token)
+{
+    const char *text = reading->lexer.text.data;
+    size_t size = token.offset - reading->last_end;
+
+    return last.kind == TOKEN_END || (last.mark && strchr(";{}:", last.mark)) ||
+           memchr(text + reading->last_end, '\n', size) != NULL;
+}
+
+static void note_directive(struct reading *reading, struct text word)
+{
+    reading->has_file = text_equal(word, TEXT(".loc"));
+    reading->rendering->has_shared |= text_equal(word, TEXT(".shared"));
+}
+
+static void render_token(struct reading *reading, struct token token)
+{
+    bool was_guard = reading->is_guard;
+
+    if (token.kind == TOKEN_MARK) {
+        note_mark(reading, token.mark);
+        return;
+    }
+    if (token.kind == TOKEN_WORD)
+        render_word(reading, token);
+    else if (token.kind == TOKEN_DOT && reading->is_start)
+        note_directive(reading, lexer_text(&reading->lexer, token));
+    else if (token.kind == TOKEN_NUMBER && reading->has_file)
+        render_file(reading, token);
+    reading->is_guard = false;
+    reading->is_start = was_guard;
+}
+
+static void render_text(struct rendering *rendering, const struct part_entry *own, bool is_head,
+                        struct text text)
+{
+    struct reading reading = {.rendering = rendering,
+                              .part = &rendering->joining->parts[own->part],
+                              .own = is_head ? own : NULL,
+                              .lexer = lexer_at(text, 0)};
+    struct token last = {.kind = TOKEN_END}, token;
+
+    while ((token = lexer_next(&reading.lexer)).kind != TOKEN_END) {
+        if (render_gap(&reading, token)) {
+            reading.last_end = reading.lexer.at;
+            continue;
+        }
+        reading.is_start |= begins_statement(&reading, last, token);
+        render_token(&reading, token);
+        if (token.kind == TOKEN_MARK)
+            reading.is_start = false;
+        reading.last_end = token.offset + token.size;
+        last = token;
+    }
+    copy_to(&reading, reading.last_end);
+}
+
+static void begin(struct rendering *rendering)
+{
+    size_t stamps = 2 * rendering->joining->symbol_count, had = rendering->stamp_capacity;
+
+    ARRAY_RESERVE(rendering->stamps, rendering->stamp_capacity, stamps);
+    if (rendering->stamp_capacity > had)
+        memset(rendering->stamps + had, 0,
+               (rendering->stamp_capacity - had) * sizeof *rendering->stamps);
+    rendering->text.size = 0;
+    rendering->has_shared = false;
+    rendering->stamp++;
+    rendering->reference_count = 0;
+    rendering->count_count = 0;
+    if (rendering->numbered.count)
+        table_free(&rendering->numbered);
+    if (rendering->counters.count)
+        table_free(&rendering->counters);
+}
+
+void parts_render(struct rendering *rendering, const struct part_entry *entry,
+                  const struct ptx_item *item)
+{
+    struct buffer *text = &rendering->text;
+
+    begin(rendering);
+    if (item->kind == PTX_FUNCTION) {
+        const char *behind = item->function.head.data + item->function.head.size;
+        const char *end = item->text.data + item->text.size;
+
+        render_text(rendering, entry, true, item->function.head);
+        rendering->head_size = text->size;
+        render_text(rendering, entry, false, (struct text){behind, (size_t)(end - behind)});
+        return;
+    }
+    buffer_text(text, item->variable.prefix);
+    buffer_char(text, ' ');
+    render_text(rendering, entry, true, item->variable.declarator);
+    if (item->variable.initialiser.size) {
+        buffer_string(text, " = ");
+        render_text(rendering, entry, false, item->variable.initialiser);
+    }
+    buffer_char(text, ';');
+}

@@ -1,0 +1,165 @@
+/* remote_parts.c: the files that a child on this machine has in memory are sent instead. */
+#include "lto/remote_parts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "diag/diag.h"
+#include "distribute/job_messages.h"
+#include "distribute/minilink_path.h"
+#include "lto/answer.h"
+#include "lto/child.h"
+#include "lto/lto_cache.h"
+#include "os/descriptor.h"
+
+/* One call, and what must be let go of behind it. */
+struct sending {
+    struct parts_run *run;
+    struct part **parts; /* of the jobs */
+    struct distribute_batch batch;
+    struct buffer loose;
+    void *inputs; /* mapped; NULL = none */
+    size_t inputs_size;
+};
+
+static void let_go(void *argument)
+{
+    struct sending *sending = argument;
+
+    if (sending->inputs)
+        munmap(sending->inputs, sending->inputs_size);
+    buffer_free(&sending->loose);
+    distribute_free(&sending->batch);
+}
+
+static void choose_tool(struct sending *sending)
+{
+    struct distribute_batch *batch = &sending->batch;
+    const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
+    struct stat status;
+
+    words[0] = minilink_path_there(&batch->arena, sending->run->distribution);
+    words[1] = LTO_CHILD_WORD;
+    words[2] = NULL;
+    if (fstat(sending->run->inputs, &status) == 0 && status.st_size > 0) {
+        sending->inputs_size = (size_t)status.st_size;
+        sending->inputs =
+            mmap(NULL, sending->inputs_size, PROT_READ, MAP_SHARED, sending->run->inputs, 0);
+        if (sending->inputs == MAP_FAILED) {
+            sending->inputs = NULL;
+            context_raise(LINK_NO_MEMORY);
+        }
+    }
+    batch->tool = (struct distribute_tool){
+        .words = words,
+        .input_suffix = ".job",
+        .output_suffix = ".answer",
+        .shared = {sending->inputs, sending->inputs ? sending->inputs_size : 0},
+        .is_positional = true,
+        .reports = true,
+        .time_limit = sending->run->timeout,
+    };
+}
+
+static void make_jobs(struct sending *sending)
+{
+    struct parts_run *run = sending->run;
+    struct distribute_batch *batch = &sending->batch;
+
+    batch->jobs = arena_zalloc(&batch->arena, run->count, sizeof *batch->jobs);
+    sending->parts = arena_alloc(&batch->arena, run->count, sizeof *sending->parts);
+    for (size_t i = 0; i < run->count; i++) {
+        struct part *part = &run->list[i];
+
+        if (part->is_found)
+            continue;
+        sending->parts[batch->count] = part;
+        batch->jobs[batch->count++] =
+            (struct distribute_job){.name = arena_printf(&batch->arena, "LTO part %zu", i),
+                                    .input = part->job,
+                                    .cost = part->cost};
+    }
+}
+
+/* The report has vouched for the bytes; what they say is read as every child's answer. */
+static const char *believe(void *argument, struct arena *arena, const struct distribute_job *job,
+                           struct bytes data)
+{
+    (void)argument;
+    (void)arena;
+    (void)job;
+    (void)data;
+    return NULL;
+}
+
+static void take_answer(struct part *part, const struct distribute_job *job)
+{
+    part->answer = exec_memory_file("minilink-lto");
+    if (part->answer < 0 || !descriptor_write(part->answer, job->data, job->size)) {
+        part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
+        return;
+    }
+    part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_ANSWERED};
+    part->succeeded = answer_succeeded(part->answer);
+    if (part->succeeded)
+        lto_cache_keep(part->run->cache, part);
+}
+
+static void take_parts(struct sending *sending)
+{
+    for (size_t i = 0; i < sending->batch.count; i++) {
+        const struct distribute_job *job = &sending->batch.jobs[i];
+        struct part *part = sending->parts[i];
+
+        part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_NO_JOB};
+        if (job->end == DISTRIBUTE_DONE)
+            take_answer(part, job);
+        else if (job->end == DISTRIBUTE_FAILED && job->code == LINK_NO_MEMORY)
+            part->result.code = LTO_CHILD_NO_MEMORY;
+        else if (job->end == DISTRIBUTE_WRONG)
+            diag_error("The result of %s cannot be used: %s", job->name, job->why);
+    }
+}
+
+static void cancel(struct sending *sending)
+{
+    for (size_t i = 0; i < sending->batch.count; i++)
+        sending->parts[i]->result = (struct exec_result){.end = EXEC_CANCELLED};
+}
+
+static void run_jobs(struct sending *sending)
+{
+    struct distribute_batch *batch = &sending->batch;
+    const char *program = batch->distribution->program;
+
+    if (distribute_run(batch) != LINK_OK) {
+        cancel(sending); /* reported, or a signal */
+        return;
+    }
+    job_messages_attribute(batch, &sending->loose);
+    if (batch->how)
+        diag_fatal("The distributor '%s' %s", program, batch->how);
+    job_messages_report(&sending->loose, program, batch->how != NULL);
+    distribute_report_missing(batch);
+    take_parts(sending);
+}
+
+void remote_parts_compile(struct parts_run *run)
+{
+    struct sending sending = {
+        .run = run,
+        .batch = {.distribution = run->distribution, .check = believe, .begins = answer_begins}};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, let_go, &sending);
+    make_jobs(&sending);
+    choose_tool(&sending);
+    run_jobs(&sending);
+    context_clean(&cleanup);
+}

@@ -1,0 +1,93 @@
+/* index_lists.c: counting sort of pairs into lists, all linear in pairs and keys. */
+#include "merge/index_lists.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to)
+{
+    ARRAY_PUSH(pairs->items, pairs->count, pairs->capacity) = (struct merged_pair){from, to};
+}
+
+void index_lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,
+                          size_t item_count)
+{
+    uint32_t *seen = arena_alloc(arena, item_count, sizeof *seen);
+    uint32_t kept = 0;
+    uint32_t start = 0;
+
+    memset(seen, 0xff, item_count * sizeof *seen);
+    for (uint32_t key = 0; key < key_count; key++) {
+        uint32_t end = lists->first[key + 1];
+
+        lists->first[key] = kept;
+        for (uint32_t i = start; i < end; i++) {
+            if (seen[lists->items[i]] == key)
+                continue;
+            seen[lists->items[i]] = key;
+            lists->items[kept++] = lists->items[i];
+        }
+        start = end;
+    }
+    lists->first[key_count] = kept;
+}
+
+void index_lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
+                                    const struct merged_lists *groups, size_t key_count,
+                                    size_t item_count)
+{
+    uint32_t *seen = arena_zalloc(arena, item_count, sizeof *seen);
+    uint32_t group = 0;
+    uint32_t kept = 0;
+    uint32_t start = 0;
+
+    for (size_t key = 0; key < key_count; key++) {
+        uint32_t end = lists->first[key + 1];
+
+        lists->first[key] = kept;
+        for (uint32_t i = start; i < end; i++) {
+            if (i == start || groups->items[i] != groups->items[i - 1])
+                group++;
+            if (seen[lists->items[i]] == group)
+                continue;
+            seen[lists->items[i]] = group;
+            lists->items[kept++] = lists->items[i];
+        }
+        start = end;
+    }
+    lists->first[key_count] = kept;
+}
+
+void index_lists_reverse(struct merged_lists *lists, size_t key_count)
+{
+    for (size_t key = 0; key < key_count; key++) {
+        uint32_t low = lists->first[key];
+        uint32_t high = lists->first[key + 1];
+
+        while (low + 1 < high) {
+            uint32_t item = lists->items[low];
+
+            lists->items[low++] = lists->items[--high];
+            lists->items[high] = item;
+        }
+    }
+}
+
+struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
+                                     size_t key_count)
+{
+    struct merged_lists lists;
+    uint32_t *next = arena_zalloc(arena, key_count + 2, sizeof *next);
+
+    lists.first = arena_zalloc(arena, key_count + 1, sizeof *lists.first);
+    lists.items = arena_alloc(arena, pairs->count, sizeof *lists.items);
+    for (size_t i = 0; i < pairs->count; i++)
+        lists.first[pairs->items[i].from + 1]++;
+    for (size_t key = 0; key < key_count; key++)
+        lists.first[key + 1] += lists.first[key];
+    memcpy(next, lists.first, (key_count + 1) * sizeof *next);
+    for (size_t i = 0; i < pairs->count; i++)
+        lists.items[next[pairs->items[i].from]++] = pairs->items[i].to;
+    return lists;
+}

@@ -1,0 +1,57 @@
+/* index_lists.h: pairs of indices, and lists of them by their first index.
+ *
+ * Call graphs, users of variables and the like are read as pairs in input order and then sorted,
+ * once, into one array of items with the lists' starts beside it. */
+#ifndef MINILINK_MERGE_INDEX_LISTS_H
+#define MINILINK_MERGE_INDEX_LISTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+#define MERGE_NONE UINT32_MAX /* no symbol, section, file ... */
+
+struct merged_pair {
+    uint32_t from;
+    uint32_t to;
+};
+
+/* A growing array, malloc'ed; start with {0}, free `items`. */
+struct merged_pairs {
+    struct merged_pair *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Items of key k: items[first[k]] up to items[first[k + 1]]. */
+struct merged_lists {
+    uint32_t *first;
+    uint32_t *items;
+};
+
+void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to);
+
+/* Sorts pairs into `key_count` lists by `from`, each in the order of the pairs. */
+struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
+                                     size_t key_count);
+
+/* Drops from each list what stands in it already; items are below `item_count`. */
+void index_lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,
+                          size_t item_count);
+
+/* Drops from each list what stands in it already with the same item of `groups`, which are lists of
+ * the same lengths in which equal items stand together. */
+void index_lists_distinct_in_groups(struct arena *arena, struct merged_lists *lists,
+                                    const struct merged_lists *groups, size_t key_count,
+                                    size_t item_count);
+
+/* Reverses each list. */
+void index_lists_reverse(struct merged_lists *lists, size_t key_count);
+
+static inline size_t index_lists_count(const struct merged_lists *lists, uint32_t key)
+{
+    return lists->first[key + 1] - lists->first[key];
+}
+
+#endif

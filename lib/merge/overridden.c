@@ -1,0 +1,170 @@
+/* overridden.c: weak definitions that lost to an earlier cubin's, and what is left of them.
+ *
+ * Code of a copy that lost goes with its section. A variable's storage lies between that of others:
+ * what is zeroed goes only with its whole section, what has initial values stays, without the
+ * addresses in it.
+ *
+ * nvlink 13.0 forgets more than that: in .nv.constant3 the address of everything that lost in this
+ * cubin or was replaced by a later one, and in .nv.global.init that of functions that lost and that
+ * nothing else keeps. Programs then read 0 where the address of the definition that counts should
+ * be. That is not followed here. */
+#include "merge/overridden.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/search.h"
+#include "merge/merging_inputs.h"
+
+/* The losses while they are found. */
+struct finding {
+    struct merging *m;
+    struct losses *result;
+    struct lost_range *ranges; /* malloc'ed until all are known */
+    size_t capacity;
+    enum storage *storage;
+    bool *is_pointed_at;
+    bool *is_relocated;
+};
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct lost_range *x = a;
+    const struct lost_range *y = b;
+
+    if (x->file != y->file)
+        return (x->file > y->file) - (x->file < y->file);
+    if (x->section != y->section)
+        return (x->section > y->section) - (x->section < y->section);
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void note_storage(struct finding *finding, size_t file, uint32_t index)
+{
+    const struct merging *m = finding->m;
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_symbol *symbol = &cubin->symbols[index];
+    enum storage *storage;
+
+    if (symbol->type == STT_SECTION || symbol->section >= cubin->section_count)
+        return;
+    storage = &finding->storage[m->section_base[file] + symbol->section];
+    if (!overridden_has(m, file, index))
+        *storage = STORAGE_WINNERS;
+    else if (*storage == STORAGE_EMPTY)
+        *storage = STORAGE_LOSERS;
+    if (overridden_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
+        ARRAY_PUSH(finding->ranges, finding->result->range_count,
+                   finding->capacity) = (struct lost_range){
+            (uint32_t)file, symbol->section, symbol->value,
+            symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
+}
+
+static void sort_ranges(struct lost_range *ranges, size_t count)
+{
+    if (count < 2)
+        return;
+    qsort(ranges, count, sizeof *ranges, compare_ranges);
+    for (size_t i = 1; i < count; i++) {
+        const struct lost_range *before = &ranges[i - 1];
+        struct lost_range *range = &ranges[i];
+
+        if (before->file == range->file && before->section == range->section &&
+            before->end > range->end)
+            range->end = before->end;
+    }
+}
+
+/* Notes what the addresses in a section point at, if it is data that is never removed. */
+static void note_addresses(struct finding *finding, size_t file, const struct cubin_section *list)
+{
+    const struct merging *m = finding->m;
+    const struct cubin *cubin = m->cubins[file];
+
+    finding->is_relocated[m->section_base[file] + list->info] = true;
+    if (merging_owner(m, file, list->info) != MERGE_NONE ||
+        !(cubin->sections[list->info].flags & SHF_ALLOC))
+        return;
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
+
+        if (relocation->symbol < cubin->symbol_count &&
+            !overridden_forget(m, file, list->info, relocation->offset))
+            finding->is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
+    }
+}
+
+/* The ranges go into the merge's arena when all are known. */
+static void keep_ranges(struct finding *finding)
+{
+    size_t count = finding->result->range_count;
+    struct lost_range *ranges =
+        arena_copy(&finding->m->arena, finding->ranges, count, sizeof *ranges);
+
+    sort_ranges(ranges, count);
+    finding->result->ranges = ranges;
+}
+
+void overridden_find(struct merging *m)
+{
+    size_t sections = m->section_base[m->count];
+    struct finding finding = {
+        .m = m,
+        .result = arena_zalloc(&m->arena, 1, sizeof *finding.result),
+        .storage = arena_zalloc(&m->arena, sections, sizeof *finding.storage),
+        .is_relocated = arena_zalloc(&m->arena, sections, sizeof(bool)),
+        .is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool)),
+    };
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, memory_cleanup, &finding.ranges);
+    finding.result->storage = finding.storage;
+    finding.result->is_relocated = finding.is_relocated;
+    finding.result->is_pointed_at = finding.is_pointed_at;
+    for (size_t file = 0; file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+            note_storage(&finding, file, i);
+    keep_ranges(&finding);
+    context_clean(&cleanup);
+    m->losses = finding.result;
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
+        note_addresses(&finding, at.file, at.section);
+}
+
+bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
+{
+    size_t low;
+    struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
+
+    if (m->request->relocatable || m->losses->range_count == 0 ||
+        m->cubins[file]->sections[section].type != SHT_CUDA_GLOBAL_INIT)
+        return false;
+    /* Behind the last range that does not begin behind the place. */
+    low = SEARCH_FIRST_NOT(m->losses->range_count, i,
+                           compare_ranges(&m->losses->ranges[i], &place) <= 0);
+    return low > 0 && m->losses->ranges[low - 1].file == place.file &&
+           m->losses->ranges[low - 1].section == section && m->losses->ranges[low - 1].end > offset;
+}
+
+bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct merged_symbol *merged = &m->symbols[symbol];
+    uint32_t section = cubin->symbols[index].section;
+
+    return section != SHN_UNDEF && section < cubin->section_count && merged->file != MERGE_NONE &&
+           merged->file > file;
+}
+
+bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index)
+{
+    return m->losses->is_relocated[m->section_base[file] + m->cubins[file]->symbols[index].section];
+}
+
+bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
+{
+    return m->symbols[symbol].file == file ||
+           (overridden_replaced(m, file, index, symbol) &&
+            !overridden_had_relocations(m, file, index) && !overridden_has(m, file, index));
+}

@@ -1,0 +1,327 @@
+/* cross.c: a graph of names, gone through once from all kernels. */
+#include "observe/cross.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "diag/symbol_names.h"
+#include "ptx/module.h"
+#include "ptx/symbol.h"
+#include "ptx/types.h"
+
+struct node {
+    struct text name;   /* empty: the variables of a member */
+    const char *member; /* that defines it, or NULL */
+    bool is_kernel;
+    bool is_seen;
+    uint32_t by; /* who names it, nearest to a kernel; FACT_NONE = nobody needs to */
+};
+
+struct mention {
+    uint32_t node;
+    const char *member;
+    bool is_definition;
+};
+
+struct edge {
+    uint32_t from, to;
+};
+
+struct cross {
+    struct table names; /* of the visible ones */
+    struct node *nodes;
+    size_t node_count, node_capacity;
+    struct mention *mentions;
+    size_t mention_count, mention_capacity;
+    struct edge *edges;
+    size_t edge_count, edge_capacity;
+};
+
+bool cross_is_wanted(const struct observe_request *request)
+{
+    return request->cref || request->trace_symbols || request->why_live;
+}
+
+static struct cross *cross_of(struct observation *observation)
+{
+    if (!observation->cross)
+        observation->cross = memory_zalloc(1, sizeof *observation->cross);
+    return observation->cross;
+}
+
+void cross_free(struct cross *cross)
+{
+    if (!cross)
+        return;
+    table_free(&cross->names);
+    free(cross->nodes);
+    free(cross->mentions);
+    free(cross->edges);
+    free(cross);
+}
+
+static uint32_t add_node(struct observation *observation, struct text name, bool is_visible)
+{
+    struct cross *cross = cross_of(observation);
+    uint32_t node = (uint32_t)cross->node_count;
+
+    if (is_visible && table_find(&cross->names, name) != TABLE_NONE)
+        return table_find(&cross->names, name);
+    name = arena_text(&observation->arena, name);
+    if (is_visible)
+        table_set(&cross->names, name, node);
+    ARRAY_PUSH(cross->nodes, cross->node_count, cross->node_capacity) =
+        (struct node){.name = name, .by = FACT_NONE};
+    return node;
+}
+
+static void add_mention(struct cross *cross, uint32_t node, const char *member, bool is_definition)
+{
+    ARRAY_PUSH(cross->mentions, cross->mention_count, cross->mention_capacity) =
+        (struct mention){node, member, is_definition};
+    if (is_definition && !cross->nodes[node].member)
+        cross->nodes[node].member = member;
+}
+
+static void add_edge(struct cross *cross, uint32_t from, uint32_t to)
+{
+    ARRAY_PUSH(cross->edges, cross->edge_count, cross->edge_capacity) = (struct edge){from, to};
+}
+
+static void add_module(struct observation *observation, const struct program *program,
+                       uint32_t module, const uint32_t *node_of)
+{
+    const struct program_module *details = &program->details[module];
+    const char *member = arena_string(&observation->arena, text_of(program->modules[module]->file));
+
+    for (size_t i = 0; i < details->entry_count; i++) {
+        const struct program_entry *entry = &details->entries[i];
+
+        if (entry->symbol != NO_SYMBOL && entry->item &&
+            (entry->item->is_definition || entry->is_used))
+            add_mention(observation->cross, node_of[entry->symbol], member,
+                        entry->item->is_definition);
+    }
+}
+
+void cross_add_program(struct observation *observation, const struct program *program)
+{
+    struct cross *cross = cross_of(observation);
+    uint32_t *node_of = arena_alloc(&observation->arena, program->symbol_count, sizeof *node_of);
+
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        node_of[i] = add_node(observation, symbol->own_name, symbol->linkage != PTX_INTERNAL);
+        cross->nodes[node_of[i]].is_kernel |= symbol->is_entry && symbol->is_live;
+    }
+    for (size_t i = 0; i < program->symbol_count; i++)
+        for (uint32_t j = 0; program->symbols[i].is_live && j < program->symbols[i].reference_count;
+             j++)
+            add_edge(cross, node_of[i], node_of[program->symbols[i].references[j]]);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        add_module(observation, program, i, node_of);
+}
+
+void cross_add_cubin(struct observation *observation, const struct cubin *cubin)
+{
+    struct cross *cross = cross_of(observation);
+    const char *member = arena_string(&observation->arena, text_of(cubin->name));
+    uint32_t *node_of = arena_alloc(&observation->arena, cubin->symbol_count, sizeof *node_of);
+    uint32_t data = add_node(observation, (struct text){0}, false);
+
+    cross->nodes[data].member = member;
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
+        const struct cubin_symbol *symbol = &cubin->symbols[i];
+        bool is_defined = symbol->section != SHN_UNDEF;
+
+        node_of[i] = FACT_NONE;
+        if (symbol->type != STT_FUNC && symbol->type != STT_CUDA_OBJECT)
+            continue;
+        node_of[i] = add_node(observation, symbol->name, symbol->binding != STB_LOCAL);
+        cross->nodes[node_of[i]].is_kernel |= is_defined && (symbol->other & STO_CUDA_ENTRY) != 0;
+        add_mention(cross, node_of[i], member, is_defined);
+    }
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *list = &cubin->sections[i];
+        uint32_t owner;
+
+        if (list->type != SHT_RELA || !(cubin->sections[list->info].flags & SHF_ALLOC))
+            continue;
+        owner = cubin_section_function(cubin, list->info);
+        for (size_t j = 0; j < list->relocation_count; j++) {
+            uint32_t to = node_of[list->relocations[j].symbol];
+
+            if (list->relocations[j].symbol && to != FACT_NONE)
+                add_edge(cross, owner ? node_of[owner] : data, to);
+        }
+    }
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* Goes from the kernels, nearest first, to all that they need; variables of machine code stay
+ * whoever names them. */
+static void walk(struct observation *observation)
+{
+    struct cross *cross = observation->cross;
+    uint32_t *queue = arena_alloc(&observation->arena, cross->node_count, sizeof *queue);
+    size_t *first = arena_zalloc(&observation->arena, cross->node_count + 1, sizeof *first);
+    size_t count = 0;
+
+    if (cross->edge_count > 0)
+        qsort(cross->edges, cross->edge_count, sizeof *cross->edges, compare_edges);
+    for (size_t i = 0; i < cross->edge_count; i++)
+        first[cross->edges[i].from + 1] = i + 1;
+    for (size_t i = 1; i <= cross->node_count; i++)
+        first[i] = first[i] > first[i - 1] ? first[i] : first[i - 1];
+    for (uint32_t i = 0; i < cross->node_count; i++)
+        if (cross->nodes[i].is_kernel || cross->nodes[i].name.size == 0) {
+            cross->nodes[i].is_seen = true;
+            queue[count++] = i;
+        }
+    for (size_t at = 0; at < count; at++)
+        for (size_t i = first[queue[at]]; i < first[queue[at] + 1]; i++) {
+            struct node *to = &cross->nodes[cross->edges[i].to];
+
+            if (to->is_seen)
+                continue;
+            to->is_seen = true;
+            to->by = queue[at];
+            queue[count++] = cross->edges[i].to;
+        }
+}
+
+/* Kernels that were left out keep nothing. */
+static void leave_out(struct observation *observation)
+{
+    struct cross *cross = observation->cross;
+
+    for (size_t i = 0; i < observation->drop_count; i++) {
+        uint32_t node = table_find(&cross->names, observation->drops[i].name);
+
+        if (strcmp(observation->drops[i].what, "kernel") == 0 && node != TABLE_NONE)
+            cross->nodes[node].is_kernel = false;
+    }
+}
+
+static bool is_called(struct observation *observation, struct text name, const char *wanted)
+{
+    return text_equal(name, text_of(wanted)) ||
+           (name.size > 0 &&
+            text_equal(symbol_names_base(name, &observation->arena), text_of(wanted)));
+}
+
+static const char *shown(struct observation *observation, const struct node *node)
+{
+    return node->name.size ? symbol_names_shown(&node->name, 1, &observation->arena)[0]
+                           : "a variable";
+}
+
+static void print_why(struct observation *observation, const char *name, struct buffer *out)
+{
+    struct cross *cross = observation->cross;
+    bool is_found = false;
+
+    for (size_t i = 0; i < cross->node_count; i++) {
+        const struct node *node = &cross->nodes[i];
+
+        if (!node->member || !is_called(observation, node->name, name))
+            continue;
+        is_found = true;
+        buffer_printf(out, "%s of '%s' %s", shown(observation, node), node->member,
+                      node->is_kernel ? "is a kernel\n"
+                      : node->is_seen ? "stays:\n"
+                                      : "is reached by no kernel\n");
+        for (; node->by != FACT_NONE; node = &cross->nodes[node->by]) {
+            const struct node *by = &cross->nodes[node->by];
+
+            buffer_printf(out, "    %s of '%s'%s refers to %s\n", shown(observation, by),
+                          by->member ? by->member : "", by->is_kernel ? ", a kernel," : "",
+                          shown(observation, node));
+        }
+    }
+    if (!is_found)
+        buffer_printf(out, "no input that takes part defines '%s'\n", name);
+}
+
+static void print_trace(struct observation *observation, const char *name, struct buffer *out)
+{
+    const struct cross *cross = observation->cross;
+
+    for (size_t i = 0; i < cross->mention_count; i++) {
+        const struct mention *mention = &cross->mentions[i];
+        const struct node *node = &cross->nodes[mention->node];
+
+        if (is_called(observation, node->name, name))
+            buffer_printf(out, "%s: %s %s\n", mention->member,
+                          mention->is_definition ? "definition of" : "reference to",
+                          shown(observation, node));
+    }
+}
+
+/* For qsort, which has no place for the names. */
+struct row {
+    struct text name;
+    struct mention mention;
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+    int order = memcmp(a->name.data, b->name.data, size);
+
+    if (order || a->name.size != b->name.size)
+        return order ? order : a->name.size < b->name.size ? -1 : 1;
+    if (a->mention.node != b->mention.node)
+        return a->mention.node < b->mention.node ? -1 : 1;
+    if (a->mention.is_definition != b->mention.is_definition)
+        return a->mention.is_definition ? -1 : 1;
+    return strcmp(a->mention.member, b->mention.member);
+}
+
+static void print_table(struct observation *observation, struct buffer *out)
+{
+    const struct cross *cross = observation->cross;
+    struct row *rows = arena_alloc(&observation->arena, cross->mention_count, sizeof *rows);
+
+    for (size_t i = 0; i < cross->mention_count; i++)
+        rows[i] = (struct row){cross->nodes[cross->mentions[i].node].name, cross->mentions[i]};
+    if (cross->mention_count > 0)
+        qsort(rows, cross->mention_count, sizeof *rows, compare_rows);
+    buffer_string(out, "Cross reference\n\n");
+    for (size_t i = 0; i < cross->mention_count; i++) {
+        bool is_first = i == 0 || rows[i].mention.node != rows[i - 1].mention.node;
+
+        buffer_printf(out, "%-40.*s %s%s\n", is_first ? (int)rows[i].name.size : 0,
+                      rows[i].name.data, rows[i].mention.member,
+                      rows[i].mention.is_definition ? "" : " (refers to it)");
+    }
+}
+
+void cross_print(struct observation *observation, struct buffer *out)
+{
+    const struct observe_request *request = &observation->request;
+
+    cross_of(observation);
+    for (const char *const *name = request->trace_symbols; name && *name; name++)
+        print_trace(observation, *name, out);
+    if (request->cref)
+        print_table(observation, out);
+    if (!request->why_live)
+        return;
+    leave_out(observation);
+    walk(observation);
+    for (const char *const *name = request->why_live; *name; name++)
+        print_why(observation, *name, out);
+}

@@ -1,0 +1,25 @@
+/* cross.h: who names what: --trace-symbol, --cref and --why-live. Private to observe/.
+ *
+ * Symbols that are visible between members are one node by their name; others are nodes of their
+ * own. What PTX names is known from the linked program, what machine code does from its
+ * relocations. */
+#ifndef MINILINK_OBSERVE_CROSS_H
+#define MINILINK_OBSERVE_CROSS_H
+
+#include "observe/facts.h"
+
+struct cross;
+
+/* True when somebody asks for it. */
+bool cross_is_wanted(const struct observe_request *request);
+
+/* Notes what the program's modules, and the cubins of members, define and name. */
+void cross_add_program(struct observation *observation, const struct program *program);
+void cross_add_cubin(struct observation *observation, const struct cubin *cubin);
+
+/* Appends what was asked for. */
+void cross_print(struct observation *observation, struct buffer *out);
+
+void cross_free(struct cross *cross);
+
+#endif

@@ -1,0 +1,199 @@
+/* cgroup.c: from the process's own group up to the mount point, one small file at a time.
+ *
+ * /proc/self/cgroup says which group it is, as the group's namespace sees it. In a container whose
+ * namespace is the host's, the path is not below the mount point, where the container's own group
+ * is then; since folders that are missing are passed over, the walk ends there all the same. */
+#include "os/cgroup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More is in no limit's file, and in /proc/self/cgroup only where groups have very long names. */
+#define FILE_MOST 8192
+
+/* What version 1 says for none is more than any machine has, in whole pages. */
+#define MEMORY_MOST (UINT64_C(1) << 62)
+
+/* A mount point, and the limit that a folder below it sets (0 = none). */
+struct hierarchy {
+    const char *controller; /* in /proc/self/cgroup; "" is version 2 */
+    const char *mount;
+    uint64_t (*limit)(const char *folder);
+};
+
+/* Reads a file as a string; "" where it cannot be read. What is longer is cut. */
+static void read_text(const char *folder, const char *name, char text[FILE_MOST])
+{
+    char path[PATH_MAX];
+    size_t size = 0;
+    ssize_t count = 0;
+    int fd = -1;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    do {
+        count = fd < 0 ? 0 : read(fd, text + size, FILE_MOST - 1 - size);
+        size += count > 0 ? (size_t)count : 0;
+    } while (count > 0 || (count < 0 && errno == EINTR));
+    text[size] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The number at *text, and the blanks and lines' ends behind it; 0 for everything else, "max" and
+ * "-1" among it. */
+static uint64_t take_number(const char **text)
+{
+    char *end = (char *)*text;
+    uint64_t number = isdigit((unsigned char)**text) ? strtoull(*text, &end, 10) : 0;
+
+    end += strspn(end, " \n");
+    *text = end;
+    return number;
+}
+
+static uint64_t read_number(const char *folder, const char *name)
+{
+    char text[FILE_MOST];
+    const char *at = text;
+    uint64_t number;
+
+    read_text(folder, name, text);
+    number = take_number(&at);
+    return *at ? 0 : number;
+}
+
+static uint64_t round_up(uint64_t quota, uint64_t period)
+{
+    return quota && period ? (quota - 1) / period + 1 : 0;
+}
+
+/* "QUOTA PERIOD", in microseconds. */
+static uint64_t cpus_v2(const char *folder)
+{
+    char text[FILE_MOST];
+    const char *at = text;
+    uint64_t quota, period;
+
+    read_text(folder, "cpu.max", text);
+    quota = take_number(&at);
+    period = take_number(&at);
+    return *at ? 0 : round_up(quota, period);
+}
+
+static uint64_t cpus_v1(const char *folder)
+{
+    return round_up(read_number(folder, "cpu.cfs_quota_us"),
+                    read_number(folder, "cpu.cfs_period_us"));
+}
+
+static uint64_t memory_v2(const char *folder)
+{
+    return read_number(folder, "memory.max");
+}
+
+static uint64_t memory_v1(const char *folder)
+{
+    uint64_t limit = read_number(folder, "memory.limit_in_bytes");
+
+    return limit < MEMORY_MOST ? limit : 0;
+}
+
+/* Whether `name` is one of the words of a comma list of `size` bytes; "" is an empty list. */
+static bool is_listed(const char *list, size_t size, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0)
+        return size == 0;
+    for (const char *end = list + size; list < end;) {
+        const char *comma = memchr(list, ',', (size_t)(end - list));
+        const char *stop = comma ? comma : end;
+
+        if ((size_t)(stop - list) == length && memcmp(list, name, length) == 0)
+            return true;
+        list = stop + 1;
+    }
+    return false;
+}
+
+/* Copies the path of the process's group from lines "ID:CONTROLLERS:PATH"; "" where there is none,
+ * or where it leads out of what the process may see. */
+static void find_group(const char *groups, const char *controller, char path[FILE_MOST])
+{
+    path[0] = '\0';
+    for (const char *line = groups, *end; (end = strchr(line, '\n')); line = end + 1) {
+        const char *list = memchr(line, ':', (size_t)(end - line));
+        const char *name = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+
+        if (!name || !is_listed(list + 1, (size_t)(name - list - 1), controller))
+            continue;
+        snprintf(path, FILE_MOST, "%.*s", (int)(end - name - 1), name + 1);
+        if (path[0] != '/' || strstr(path, "/.."))
+            path[0] = '\0';
+        return;
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a && (a < b || !b) ? a : b;
+}
+
+static uint64_t walk(const char *root, const char *groups, const struct hierarchy *hierarchy)
+{
+    char group[FILE_MOST], folder[PATH_MAX];
+    uint64_t limit = 0;
+
+    find_group(groups, hierarchy->controller, group);
+    for (;;) {
+        int length = snprintf(folder, sizeof folder, "%s%s%s", root, hierarchy->mount, group);
+        char *slash = strrchr(group, '/');
+
+        if (length > 0 && (size_t)length < sizeof folder)
+            limit = least(limit, hierarchy->limit(folder));
+        if (!slash)
+            break;
+        *slash = '\0';
+    }
+    return limit;
+}
+
+static uint64_t find_limit(const char *root, const struct hierarchy *hierarchies, size_t count)
+{
+    char groups[FILE_MOST], folder[PATH_MAX];
+    uint64_t limit = 0;
+
+    snprintf(folder, sizeof folder, "%s/proc/self", root);
+    read_text(folder, "cgroup", groups);
+    for (size_t i = 0; i < count; i++)
+        limit = least(limit, walk(root, groups, &hierarchies[i]));
+    return limit;
+}
+
+uint64_t cgroup_cpu_limit(const char *root)
+{
+    static const struct hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", cpus_v2},
+        {"cpu", "/sys/fs/cgroup/cpu", cpus_v1},
+    };
+
+    return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
+}
+
+uint64_t cgroup_memory_limit(const char *root)
+{
+    static const struct hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", memory_v2},
+        {"memory", "/sys/fs/cgroup/memory", memory_v1},
+    };
+
+    return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
+}

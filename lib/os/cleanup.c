@@ -1,0 +1,368 @@
+/* cleanup.c: handlers, and the way from the thread that something happened in to the link thread.
+ *
+ * Everything that runs behind a handler here is async-signal-safe. */
+#include "os/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/exec.h"
+#include "os/mapping.h"
+
+/* The program's own statuses, as link/link.h has them. */
+#define STATUS_ERROR       1
+#define STATUS_ENVIRONMENT 3
+
+/* Threads that may call exit() at the same time. glibc has room for 32 handlers without allocating
+ * memory for them. */
+#define EXIT_HANDLERS 16
+
+/* How long a thread waits for the link thread to end the program, which takes it milliseconds. */
+#define HAND_OVER_SECONDS 30
+
+/* Room for a frame with all vector registers, and the few calls of a handler. */
+#define STACK_SIZE (64u << 10)
+
+/* How the program ends: by the signal, or with a message and a status. */
+struct end {
+    int number; /* of the signal; 0 = none */
+    int status;
+    const char *before, *name, *after; /* the message's parts; NULL without one */
+};
+
+static const char *program_name;
+static void (*clean_up)(void);
+static pid_t link_process; /* its first thread is the link thread */
+static atomic_bool is_prepared;
+
+/* What another thread has handed over. */
+static struct end handed;
+static atomic_flag is_handed = ATOMIC_FLAG_INIT;
+
+/* Tokens must not be given back twice. */
+static atomic_flag is_finishing = ATOMIC_FLAG_INIT;
+
+static int hand_over_signal(void)
+{
+    return SIGRTMAX;
+}
+
+/* The process ends, whoever else has an _exit of his own. */
+static _Noreturn void leave(int status)
+{
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+/* In one call, so that messages of several programs do not mix. */
+static void print(const struct end *end)
+{
+    const char *parts[] = {program_name ? program_name : "minilink",
+                           " fatal   : ",
+                           end->before,
+                           end->name,
+                           end->after,
+                           "\n"};
+    struct iovec pieces[sizeof parts / sizeof *parts];
+    const size_t count = sizeof parts / sizeof *parts;
+
+    for (size_t i = 0; i < count; i++)
+        pieces[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
+    if (writev(STDERR_FILENO, pieces, (int)count) < 0)
+        errno = 0; /* nobody is left to be told */
+}
+
+/* A handler that returns has the signal delivered, which it blocks. */
+static void finish(const struct end *end)
+{
+    while (atomic_flag_test_and_set(&is_finishing))
+        pause();
+    if (clean_up)
+        clean_up();
+    if (end->before)
+        print(end);
+    if (end->number == 0)
+        leave(end->status);
+    signal(end->number, SIG_DFL);
+    raise(end->number);
+}
+
+static void end_program(const struct end *end)
+{
+    if (gettid() != link_process) {
+        const struct timespec pause = {.tv_sec = HAND_OVER_SECONDS};
+
+        /* The first one counts; another thread's only waits. */
+        if (!atomic_flag_test_and_set(&is_handed)) {
+            handed = *end;
+            tgkill(link_process, link_process, hand_over_signal());
+        }
+        nanosleep(&pause, NULL);
+    }
+    finish(end);
+}
+
+/* What the kernel says of an address, not what another process sends. */
+static bool is_fault(const siginfo_t *info)
+{
+    return info->si_code > 0;
+}
+
+/* What was checked in an input that has changed since is no longer so. */
+static void blame_change(struct end *end)
+{
+    const struct mapping *mapping = mapping_find_changed();
+
+    if (mapping)
+        *end = (struct end){.status = STATUS_ENVIRONMENT,
+                            .before = "Input file '",
+                            .name = mapping->path,
+                            .after = "' changed while the link ran"};
+}
+
+/* A page that is not there any more is the input's fault. */
+static void blame_input(struct end *end, const void *address)
+{
+    const struct mapping *mapping = mapping_find(address);
+    struct stat status;
+
+    if (!mapping) {
+        blame_change(end);
+        return;
+    }
+    *end = (struct end){.status = STATUS_ENVIRONMENT,
+                        .before = "Input file '",
+                        .name = mapping->path,
+                        .after = "' could not be read"};
+    if (stat(mapping->path, &status) == 0 && status.st_size < (off_t)mapping->size)
+        end->after = "' became shorter while it was read";
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct end end = {.number = number};
+
+    (void)context;
+    if (number == SIGBUS && is_fault(info))
+        blame_input(&end, info->si_addr);
+    else if ((number == SIGSEGV || number == SIGFPE) && is_fault(info))
+        blame_change(&end);
+    end_program(&end);
+}
+
+/* From another thread of this process, or the signal itself from anywhere. */
+static void on_hand_over(int number, siginfo_t *info, void *context)
+{
+    const struct end end = {.number = number};
+    bool is_ours = info->si_code == SI_TKILL && info->si_pid == link_process;
+
+    (void)context;
+    finish(is_ours ? &handed : &end);
+}
+
+/* The terminal stops the program's own group only: children are in groups of their own. When it is
+ * continued it returns from the second call of kill(), and its children go on, too. */
+static void on_stop(int number)
+{
+    struct sigaction stop = {.sa_handler = SIG_DFL}, handler;
+    int saved = errno;
+    sigset_t only;
+
+    exec_signal_all(number);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigaction(number, &stop, &handler);
+    kill(getpid(), number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    sigaction(number, &handler, NULL);
+    exec_signal_all(SIGCONT);
+    errno = saved;
+}
+
+static void on_exit_call(void);
+
+/* Without memory for one more handler there are those that were made before. */
+static void watch_exit(void)
+{
+    if (atexit(on_exit_call) || at_quick_exit(on_exit_call))
+        errno = 0;
+}
+
+/* exit() and quick_exit() lead here; a call takes its handler off the list before it runs it, so
+ * that threads which exit together need one each. A child that was forked has another process
+ * number. */
+static void on_exit_call(void)
+{
+    const struct end end = {.status = STATUS_ERROR,
+                            .before = "An assembler has called exit()",
+                            .name = "",
+                            .after = ", which none may: the link is given up"};
+
+    if (!atomic_load(&is_prepared) || getpid() != link_process)
+        return;
+    watch_exit();
+    end_program(&end);
+}
+
+void cleanup_leave(int status)
+{
+    const struct end end = {.status = STATUS_ERROR,
+                            .before = "An assembler has called _exit()",
+                            .name = "",
+                            .after = ", which none may: the link is given up"};
+
+    if (atomic_load(&is_prepared) && getpid() == link_process)
+        end_program(&end);
+    leave(status);
+}
+
+static void on_thread_exit(void *unused)
+{
+    const struct end end = {.status = STATUS_ERROR,
+                            .before = "An assembler has ended its thread",
+                            .name = "",
+                            .after = ", which none may: the link is given up"};
+
+    (void)unused;
+    if (atomic_load(&is_prepared))
+        end_program(&end);
+    print(&end);
+    abort();
+}
+
+void cleanup_guard(void (*function)(void *argument), void *argument)
+{
+    pthread_cleanup_push(on_thread_exit, NULL);
+    function(argument);
+    pthread_cleanup_pop(0);
+}
+
+/* Sanitizers have stacks of their own for this. */
+static bool has_stack(void)
+{
+    stack_t stack;
+
+    return sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE);
+}
+
+static bool use_stack(void *memory)
+{
+    const stack_t stack = {.ss_sp = memory, .ss_size = STACK_SIZE};
+
+    return sigaltstack(&stack, NULL) == 0;
+}
+
+void *cleanup_stack_open(void)
+{
+    void *stack = has_stack() ? NULL : malloc(STACK_SIZE);
+
+    if (!stack || use_stack(stack))
+        return stack;
+    free(stack);
+    return NULL;
+}
+
+void cleanup_stack_close(void *stack)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+
+    if (stack)
+        sigaltstack(&none, NULL);
+    free(stack);
+}
+
+/* A crash is delivered whatever the parent has blocked, but then to no handler. */
+static void unblock(const int *numbers, size_t count)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < count; i++)
+        sigaddset(&set, numbers[i]);
+    sigaddset(&set, hand_over_signal());
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* With those of real time, all signals that would end the program but SIGKILL, SIGPIPE, SIGXFSZ and
+ * the two that the C library keeps for itself (32 and 33). */
+static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+static const int others[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU, SIGUSR1,  SIGUSR2,
+                             SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
+
+static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+
+/* nohup and background jobs have some ignored, and sanitizers catch crashes: they are left so. */
+static void set_handler(int number, const struct sigaction *action)
+{
+    struct sigaction old;
+
+    if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+        sigaction(number, action, NULL);
+}
+
+static void catch_signals(const int *numbers, size_t count)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < count; i++)
+        set_handler(numbers[i], &action);
+}
+
+static void catch_unnamed_signals(void)
+{
+    for (int number = SIGRTMIN; number < hand_over_signal(); number++)
+        catch_signals(&number, 1);
+}
+
+static void catch_stops(void)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_ONSTACK | SA_RESTART};
+
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        set_handler(stops[i], &action);
+}
+
+void cleanup_prepare(const char *program, void (*function)(void))
+{
+    static char stack[STACK_SIZE];
+    struct sigaction hand_over = {.sa_sigaction = on_hand_over,
+                                  .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    program_name = program;
+    clean_up = function;
+    link_process = getpid();
+    if (!has_stack())
+        use_stack(stack);
+    sigfillset(&hand_over.sa_mask);
+    sigaction(hand_over_signal(), &hand_over, NULL);
+    catch_signals(crashes, sizeof crashes / sizeof *crashes);
+    catch_signals(others, sizeof others / sizeof *others);
+    catch_unnamed_signals();
+    catch_stops();
+    unblock(crashes, sizeof crashes / sizeof *crashes);
+    /* Past its limit a write then fails, and says so. */
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < EXIT_HANDLERS; i++)
+        watch_exit();
+    atomic_store(&is_prepared, true);
+}
+
+void cleanup_expected(void)
+{
+    atomic_store(&is_prepared, false);
+}

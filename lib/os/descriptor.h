@@ -1,0 +1,23 @@
+/* descriptor.h: open files, read and written whole.
+ *
+ * read() and write() may do a part of what they are asked, and be interrupted: these go on until
+ * all is done. All are async-signal-safe. */
+#ifndef MINILINK_OS_DESCRIPTOR_H
+#define MINILINK_OS_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes all `size` bytes where the descriptor stands. False, with errno set, when not all could be
+ * written; how much was is not known then. */
+bool descriptor_write(int fd, const void *data, size_t size);
+
+/* The same from byte `offset` of a regular file on; the descriptor stands where it stood. */
+bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset);
+
+/* Reads `size` bytes from byte `offset` of the file on. False when it has not so many, with errno
+ * 0, or when it cannot be read, with errno set. */
+bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
+
+#endif

@@ -1,0 +1,528 @@
+/* exec.c: posix_spawn, one pipe, one pidfd, and a table of process groups.
+ *
+ * posix_spawn (vfork inside) costs the same however large the linker has become, and is safe in a
+ * program with threads; fork is neither. A child's end is seen through a pidfd in the same poll as
+ * its output, since a grandchild may hold the pipe open for longer than the child lives. */
+#include "base/clock.h"
+#include "os/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* More than threads that a link can have. */
+#define GROUPS 2048
+
+/* Standard input, output and error of the child. */
+enum { CHILD_INPUT, CHILD_OUTPUT, CHILD_ERRORS };
+
+/* How soon a cancelled child is killed, and, where there is no pidfd, how soon its end is seen. */
+#define TICK_MILLISECONDS 20
+
+/* A place in the table that is free, one that has been taken, and one whose child is being started
+ * just now: what the signal handler must wait for, as nobody would kill that child after it. */
+enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
+
+/* How often, at most, the handler looks again at a child that is being started, and how long it
+ * waits in between: a start takes a millisecond or two. */
+#define START_LOOKS       500
+#define START_NANOSECONDS 1000000
+
+/* How long a child that is asked first may take to end: in the signal handler, which a user waits
+ * for, and elsewhere. */
+#define ASKED_LOOKS       1000
+#define ASKED_NANOSECONDS 2000000000u
+
+/* For the signal handler: process groups of running children, and which of them are asked first. */
+static _Atomic(pid_t) groups[GROUPS];
+static atomic_bool is_asked[GROUPS];
+static atomic_bool stopping;
+
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+}
+
+/* The handler's part for a child that is asked first. */
+static void ask(pid_t group)
+{
+    const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
+
+    kill(-group, SIGTERM);
+    for (int looks = 0; looks < ASKED_LOOKS && !has_ended(group); looks++)
+        nanosleep(&pause, NULL);
+}
+
+void exec_signal_all(int number)
+{
+    for (size_t i = 0; i < GROUPS; i++) {
+        pid_t group = atomic_load(&groups[i]);
+
+        if (group > 0)
+            kill(-group, number);
+    }
+}
+
+void exec_kill_all(void)
+{
+    int saved = errno;
+
+    atomic_store(&stopping, true);
+    for (size_t i = 0; i < GROUPS; i++) {
+        const struct timespec pause = {.tv_nsec = START_NANOSECONDS};
+        pid_t group = atomic_load(&groups[i]);
+
+        for (int looks = 0; group == GROUP_STARTING && looks < START_LOOKS; looks++) {
+            nanosleep(&pause, NULL);
+            group = atomic_load(&groups[i]);
+        }
+        if (group > 0 && atomic_load(&is_asked[i])) {
+            ask(group);
+            group = atomic_load(&groups[i]); /* another thread may have reaped it */
+        }
+        if (group > 0)
+            kill(-group, SIGKILL);
+    }
+    errno = saved;
+}
+
+/* Reserves a place; linear, but nothing beside the cost of a process. GROUPS when it is full. */
+static size_t reserve_group(void)
+{
+    for (size_t i = 0; i < GROUPS; i++) {
+        pid_t none = GROUP_FREE;
+
+        if (atomic_compare_exchange_strong(&groups[i], &none, GROUP_TAKEN))
+            return i;
+    }
+    return GROUPS;
+}
+
+/* The standard descriptors may be closed in a caller of the library; what is opened then would take
+ * their numbers and be replaced in the child. */
+static int above_standard(int fd)
+{
+    int moved, saved;
+
+    if (fd < 0 || fd > CHILD_ERRORS)
+        return fd;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_ERRORS + 1);
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return moved;
+}
+
+int exec_memory_file(const char *name)
+{
+    return above_standard(memfd_create(name, MFD_CLOEXEC));
+}
+
+static bool make_pipe(int fds[2])
+{
+    if (pipe2(fds, O_CLOEXEC))
+        return false;
+    fds[0] = above_standard(fds[0]);
+    fds[1] = above_standard(fds[1]);
+    if (fds[0] >= 0 && fds[1] >= 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+        return true;
+    if (fds[0] >= 0)
+        close(fds[0]);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    return false;
+}
+
+/* Workers block all signals, and a parent may ignore some; both would be inherited. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    int error;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                     POSIX_SPAWN_SETSIGDEF);
+    if (!error)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    if (!error)
+        error = posix_spawnattr_setsigdefault(attributes, &all);
+    return error;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_request *request,
+                       int output)
+{
+    int error = posix_spawn_file_actions_addopen(actions, CHILD_INPUT, "/dev/null", O_RDONLY, 0);
+
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, output, CHILD_OUTPUT);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, output, CHILD_ERRORS);
+    /* A dup2 onto itself clears close-on-exec in the child (glibc 2.29, POSIX 2024). */
+    for (size_t i = 0; !error && i < request->pass_count; i++)
+        error = posix_spawn_file_actions_adddup2(actions, request->pass[i], request->pass[i]);
+    return error;
+}
+
+/* The child's part of a call: what set_attributes and set_actions do for a program. Never
+ * returns. */
+static void run_call(const struct exec_request *request, int output)
+{
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
+
+    setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* our handlers would return our parent's tokens */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (input < 0 || dup2(input, CHILD_INPUT) < 0 || dup2(output, CHILD_OUTPUT) < 0 ||
+        dup2(output, CHILD_ERRORS) < 0)
+        _exit(255);
+    _exit(request->call(request->argument));
+}
+
+/* Returns 0, or an errno value. */
+static int spawn_call(pid_t *pid, const struct exec_request *request, int output)
+{
+    *pid = fork();
+    if (*pid == 0)
+        run_call(request, output);
+    if (*pid < 0)
+        return errno;
+    setpgid(*pid, *pid); /* whoever of the two comes first */
+    return 0;
+}
+
+/* The words are not changed by posix_spawn; its type only cannot say so. */
+static char *const *argv_of(const struct exec_request *request)
+{
+    union {
+        const char *const *in;
+        char *const *out;
+    } both = {.in = request->argv};
+
+    return both.out;
+}
+
+/* The environment with request->variable in the place of what has its name. NULL without memory. */
+static char **make_environment(const struct exec_request *request)
+{
+    size_t name = strcspn(request->variable, "=") + 1, count = 0, kept = 0;
+    char **list;
+    union {
+        const char *in;
+        char *out;
+    } variable = {.in = request->variable};
+
+    while (environ && environ[count])
+        count++;
+    list = malloc((count + 2) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        if (strncmp(environ[i], request->variable, name) != 0)
+            list[kept++] = environ[i];
+    if (!list)
+        return NULL;
+    list[kept++] = variable.out;
+    list[kept] = NULL;
+    return list;
+}
+
+/* Returns 0, or an errno value. */
+static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
+                    char *const *environment)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = set_attributes(&attributes);
+        if (!error)
+            error = set_actions(&actions, request, output);
+        if (!error)
+            error = posix_spawn(pid, request->argv[0], &actions, &attributes, argv_of(request),
+                                environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int spawn(pid_t *pid, const struct exec_request *request, int output)
+{
+    char **environment = request->variable ? make_environment(request) : environ;
+    int error =
+        environment || !request->variable ? spawn_in(pid, request, output, environment) : ENOMEM;
+
+    if (request->variable)
+        free(environment);
+    return error;
+}
+
+/* The same with fixed addresses. A thread's personality is its own, and a child's until it is told
+ * otherwise; a sandbox may forbid to change it (Docker's default does), and then the addresses are
+ * as they come. */
+static int spawn_fixed(pid_t *pid, const struct exec_request *request, int output)
+{
+    int before = personality(0xffffffff); /* only asks */
+    bool is_fixed = before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
+                    personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0;
+    int error = spawn(pid, request, output);
+
+    if (is_fixed)
+        personality((unsigned long)before);
+    return error;
+}
+
+/* What the child has printed so far. */
+struct capture {
+    char *data; /* `size` bytes and a NUL, or NULL */
+    size_t size;
+    size_t capacity;
+    size_t limit;
+    bool cut;
+};
+
+/* Keeps bytes up to the limit. Memory that runs out here only cuts the output. */
+static void keep(struct capture *capture, const char *data, size_t size)
+{
+    size_t room = capture->limit - capture->size;
+
+    if (size > room) {
+        capture->cut = true;
+        size = room;
+    }
+    if (capture->capacity - capture->size <= size) {
+        size_t capacity = (capture->size + size) * 2 + 1;
+        char *grown = realloc(capture->data, capacity);
+
+        if (!grown) {
+            capture->cut = true;
+            return;
+        }
+        capture->data = grown;
+        capture->capacity = capacity;
+    }
+    memcpy(capture->data + capture->size, data, size);
+    capture->size += size;
+    capture->data[capture->size] = '\0';
+}
+
+/* Reads what is there. False when the pipe has ended. */
+static bool read_output(int fd, struct capture *capture)
+{
+    char block[4096];
+
+    for (;;) {
+        ssize_t got = read(fd, block, sizeof block);
+
+        if (got > 0)
+            keep(capture, block, (size_t)got);
+        else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+            return false;
+        else if (errno == EAGAIN)
+            return true;
+    }
+}
+
+static bool is_cancelled(const struct exec_request *request)
+{
+    return atomic_load(&stopping) ||
+           (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
+}
+
+/* Follows the child to its end, which is not yet reaped when this returns. EXEC_EXITED unless its
+ * result is not wanted any more, or came too late. */
+static enum exec_end follow(pid_t pid, int output, const struct exec_request *request,
+                            struct capture *capture)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; without it, ticks do */
+    uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
+    bool is_open = true, killed = false, is_late = false;
+
+    while (!has_ended(pid)) {
+        struct pollfd fds[] = {{.fd = is_open ? output : -1, .events = POLLIN},
+                               {.fd = pidfd, .events = POLLIN}};
+
+        is_late |= !killed && request->timeout && clock_now() >= end;
+        if (!killed && (is_late || is_cancelled(request))) {
+            kill(-pid, request->is_asked_first ? SIGTERM : SIGKILL);
+            killed = true;
+            asked = request->is_asked_first ? clock_now() : 0;
+        }
+        if (asked && clock_now() - asked > ASKED_NANOSECONDS)
+            kill(-pid, SIGKILL);
+        poll(fds, 2, TICK_MILLISECONDS); /* a failure is a spurious wake-up */
+        if (fds[0].revents)
+            is_open = read_output(output, capture);
+    }
+    if (is_open)
+        read_output(output, capture);
+    if (pidfd >= 0)
+        close(pidfd);
+    if (is_late)
+        return EXEC_TIMED_OUT;
+    /* exec_kill_all may have been the killer */
+    return killed || is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
+}
+
+/* Reaps the child. Its group is taken from the table before that, while nobody else can have the
+ * number; members of it that are left go with it. */
+static void reap(pid_t pid, size_t place, const struct exec_request *request, enum exec_end end,
+                 struct exec_result *result)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    pid_t reaped;
+
+    kill(-pid, SIGKILL);
+    atomic_store(&groups[place], GROUP_TAKEN);
+    do
+        reaped = wait4(pid, &status, 0, &usage);
+    while (reaped < 0 && errno == EINTR);
+    if (reaped != pid) /* somebody ignores SIGCHLD, so that the status is lost */
+        *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = ECHILD};
+    else if (end != EXEC_EXITED)
+        *result = (struct exec_result){.end = end, .code = (int)request->timeout};
+    else if (WIFSIGNALED(status))
+        *result = (struct exec_result){.end = EXEC_SIGNALED, .code = WTERMSIG(status)};
+    else
+        *result = (struct exec_result){.end = EXEC_EXITED, .code = WEXITSTATUS(status)};
+    result->peak = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* Starts the child and notes its group, with signals blocked: a handler of this thread would else
+ * run between the two, and the child would escape it. Returns 0, or an errno value. */
+static int start(pid_t *pid, const struct exec_request *request, size_t place, int output)
+{
+    sigset_t all, before;
+    int error = ECANCELED;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    atomic_store(&is_asked[place], request->is_asked_first);
+    atomic_store(&groups[place], GROUP_STARTING);
+    /* A handler of another thread has either set this by now, or sees that a child is starting. */
+    if (!atomic_load(&stopping))
+        error = request->call              ? spawn_call(pid, request, output)
+                : request->fixed_addresses ? spawn_fixed(pid, request, output)
+                                           : spawn(pid, request, output);
+    atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* A child that runs. */
+struct exec_child {
+    pid_t pid;
+    size_t place; /* in the table of groups */
+    int output;
+};
+
+/* Starts the child. Returns 0, or an errno value. */
+static int begin(struct exec_child *child, const struct exec_request *request)
+{
+    int fds[2], error;
+
+    if (child->place >= GROUPS)
+        return EAGAIN;
+    if (!make_pipe(fds))
+        return errno;
+    error = start(&child->pid, request, child->place, fds[1]);
+    close(fds[1]);
+    if (error)
+        close(fds[0]);
+    child->output = fds[0];
+    return error;
+}
+
+static void release(const struct exec_child *child)
+{
+    if (child->place < GROUPS)
+        atomic_store(&groups[child->place], GROUP_FREE);
+}
+
+/* Follows the child to its end. */
+static void finish(const struct exec_child *child, const struct exec_request *request,
+                   struct exec_result *result)
+{
+    struct capture capture = {.limit = request->output_limit};
+    enum exec_end end = follow(child->pid, child->output, request, &capture);
+
+    reap(child->pid, child->place, request, end, result);
+    close(child->output);
+    result->output = capture.data;
+    result->output_size = capture.size;
+    result->output_cut = capture.cut;
+}
+
+void exec_run(const struct exec_request *request, struct exec_result *result)
+{
+    struct exec_child child = {.place = reserve_group()};
+    int error = ECANCELED;
+
+    *result = (struct exec_result){.end = EXEC_CANCELLED};
+    if (!is_cancelled(request))
+        error = begin(&child, request);
+    if (error == 0)
+        finish(&child, request, result);
+    else if (error != ECANCELED)
+        *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = error};
+    release(&child);
+}
+
+struct exec_child *exec_start(const struct exec_request *request)
+{
+    struct exec_child *child = malloc(sizeof *child);
+
+    if (!child)
+        return NULL;
+    *child = (struct exec_child){.place = reserve_group()};
+    if (begin(child, request) == 0)
+        return child;
+    release(child);
+    free(child);
+    return NULL;
+}
+
+void exec_finish(struct exec_child *child, const struct exec_request *request,
+                 struct exec_result *result)
+{
+    finish(child, request, result);
+    release(child);
+    free(child);
+}
+
+void exec_fix_addresses(char *const *argv)
+{
+    int before = personality(0xffffffff); /* only asks */
+
+    if (before < 0 || (before & ADDR_NO_RANDOMIZE) ||
+        personality((unsigned long)before | ADDR_NO_RANDOMIZE) < 0)
+        return;
+    execv("/proc/self/exe", argv);
+}

@@ -1,0 +1,99 @@
+/* exec.h: child processes: the only place that starts any.
+ *
+ * Properties. A child leads a process group of its own, with no signal blocked or ignored,
+ * /dev/null as standard input, and no descriptor of ours but those named. What it prints is kept up
+ * to a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
+ * Called by many threads at once. Running groups stand in a table that a signal handler can walk
+ * without locks. */
+#ifndef MINILINK_OS_EXEC_H
+#define MINILINK_OS_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct exec_child; /* one that was started */
+
+struct exec_request {
+    const char *const *argv; /* argv[0] is the path; ends with NULL */
+    /* When set, no program is run but this, in a copy of this process (a fork), whose exit status
+     * is what it returns: for code of others that may crash, print or never return. Only a process
+     * with one thread may ask for that. */
+    int (*call)(void *argument);
+    void *argument;
+    const char *variable; /* "NAME=value", for the child's environment alone; NULL = none */
+    const int *pass;      /* descriptors that the child gets under the same number */
+    size_t pass_count;
+    /* The program finds its stack, heap and libraries at the same addresses each time, where the
+     * kernel permits that: for what depends on the order of addresses. Not for a call. */
+    bool fixed_addresses;
+    size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
+    unsigned timeout;              /* seconds after which the group is killed; 0 = never */
+    bool is_asked_first;           /* the group gets SIGTERM and a moment to end what it has begun
+                                      elsewhere, before it is killed */
+    const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
+};
+
+enum exec_end {
+    EXEC_EXITED,      /* `code` is the exit status */
+    EXEC_SIGNALED,    /* `code` is the signal */
+    EXEC_CANCELLED,   /* killed, because *cancelled was set or exec_kill_all called */
+    EXEC_TIMED_OUT,   /* killed after request->timeout seconds, which `code` repeats */
+    EXEC_NOT_STARTED, /* `code` is the errno */
+};
+
+struct exec_result {
+    enum exec_end end;
+    int code;
+    char *
+        output; /* standard output and error as they came, NUL-terminated, malloc'ed; NULL = none */
+    size_t output_size;
+    bool output_cut; /* there was more than the limit, or than memory for it */
+    uint64_t peak;   /* most memory that it had at a time, in bytes (ru_maxrss): what this process
+                        had when it started the child at least, as Linux counts; 0 = not known */
+};
+
+/* Runs a program and waits for its end. The caller frees result->output in every case. */
+void exec_run(const struct exec_request *request, struct exec_result *result);
+
+/* Starts a program and returns at once; what it prints waits in a pipe, as far as that holds. The
+ * caller ends it with exec_finish(). NULL when it cannot be started. */
+struct exec_child *exec_start(const struct exec_request *request);
+
+/* Waits for the end of a child, and frees it. Of the request the limit of output, the time, which
+ * counts from now on, and `cancelled` are looked at. The caller frees result->output in every case.
+ */
+void exec_finish(struct exec_child *child, const struct exec_request *request,
+                 struct exec_result *result);
+
+/* Tells that this process runs the program minilink, whose children are the same program. */
+void exec_set_own_program(void);
+
+/* Whether it does. */
+bool exec_is_own_program(void);
+
+/* Writes the path of minilink's program into `path`, of PATH_MAX bytes, and returns it. That is the
+ * program of this process; where it has been removed or replaced meanwhile, /proc/self/exe. In a
+ * process that has minilink as a library it is `minilink` or `bin/minilink` in a folder above the
+ * library, else `minilink` on PATH; just "minilink" when there is none. */
+const char *exec_own_program(char *path);
+
+/* The path of the file that this code stands in: a shared object, or the program. */
+const char *exec_own_code(void);
+
+/* Begins this program anew, with fixed addresses and the same words, unless it has them already.
+ * Returns when it has, or when that cannot be. Only for a process that has done nothing yet. */
+void exec_fix_addresses(char *const *argv);
+
+/* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
+ * standard descriptors. -1 and errno when it cannot be made. */
+int exec_memory_file(const char *name);
+
+/* Sends a signal to every running group. Async-signal-safe. */
+void exec_signal_all(int number);
+
+/* Kills every running group, and makes every later exec_run of this process end as cancelled.
+ * Async-signal-safe: for handlers of SIGINT and SIGTERM that end the program. */
+void exec_kill_all(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* file_version.c: stat(2) then and now. */
+#include "os/file_version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+/* Coarser than the clock of any kernel (CONFIG_HZ is 100 at least) and than the times of any file
+ * system: FAT's are even seconds. */
+#define SETTLED_SECONDS 2
+
+/* Who has a file open and has not written to it for so long does not write to it: programs keep
+ * temporary files open while they run others on them. But nobody waits for ever. */
+#define PAUSE_MILLISECONDS   50
+#define LONGEST_MILLISECONDS 1000
+
+struct file_version file_version_of(const struct stat *status)
+{
+    return (struct file_version){.device = status->st_dev,
+                                 .inode = status->st_ino,
+                                 .size = (uint64_t)status->st_size,
+                                 .written = status->st_mtim,
+                                 .changed = status->st_ctim};
+}
+
+static bool is_before(struct timespec time, struct timespec other)
+{
+    return time.tv_sec < other.tv_sec ||
+           (time.tv_sec == other.tv_sec && time.tv_nsec < other.tv_nsec);
+}
+
+static bool is_same_time(struct timespec time, struct timespec other)
+{
+    return time.tv_sec == other.tv_sec && time.tv_nsec == other.tv_nsec;
+}
+
+/* A time that is yet to come says nothing, either: clocks are set, and servers have their own. */
+bool file_version_is_settled(const struct file_version *version)
+{
+    struct timespec bound;
+
+    if (clock_gettime(CLOCK_REALTIME, &bound))
+        return false;
+    bound.tv_sec -= SETTLED_SECONDS;
+    return is_before(version->written, bound) && is_before(version->changed, bound);
+}
+
+/* The kernel gives no read lease for a file that somebody has open, or mapped, for writing. Who
+ * opens it for writing meanwhile waits until the lease is given back, and the signal that tells of
+ * him is one that does nothing. */
+static bool is_open_for_writing(int fd)
+{
+    if (fcntl(fd, F_SETSIG, SIGURG) || fcntl(fd, F_SETLEASE, F_RDLCK))
+        return errno == EAGAIN;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool was_written_just_now(const struct stat *status)
+{
+    struct timespec now;
+    int64_t age;
+
+    if (clock_gettime(CLOCK_REALTIME, &now))
+        return false;
+    age = (int64_t)(now.tv_sec - status->st_ctim.tv_sec) * 1000 +
+          (now.tv_nsec - status->st_ctim.tv_nsec) / 1000000;
+    return age >= 0 && age < PAUSE_MILLISECONDS;
+}
+
+void file_version_wait_for_writer(int fd, struct stat *status)
+{
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < LONGEST_MILLISECONDS; i++) {
+        if (!was_written_just_now(status) || !is_open_for_writing(fd))
+            return;
+        nanosleep(&millisecond, NULL);
+        if (fstat(fd, status))
+            return;
+    }
+}
+
+const char *file_version_change(const struct file_version *version, const char *path)
+{
+    struct file_version now;
+    struct stat status;
+
+    if (stat(path, &status))
+        return "it is no longer there";
+    now = file_version_of(&status);
+    if (now.device != version->device || now.inode != version->inode)
+        return "another file has taken its place";
+    if (now.size < version->size)
+        return "it became shorter";
+    if (now.size > version->size)
+        return "it became longer";
+    if (!is_same_time(now.written, version->written) ||
+        !is_same_time(now.changed, version->changed))
+        return "it was written to, or its mode or links were changed";
+    return NULL;
+}

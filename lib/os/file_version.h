@@ -1,0 +1,38 @@
+/* file_version.h: which version of a file it is, by what the system says, to tell later whether it
+ * is still the same.
+ *
+ * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
+ * but it comes from a clock that stands still for a tick (1 to 10 ms), and some file systems keep
+ * whole seconds. A file that was written to within the last tick may be written to again without a
+ * change of its times. Two seconds later no write goes unnoticed, and the times
+ * alone tell (the version is settled); before that the contents must be looked at, too. */
+#ifndef MINILINK_OS_FILE_VERSION_H
+#define MINILINK_OS_FILE_VERSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct file_version {
+    dev_t device;
+    ino_t inode;
+    uint64_t size;                    /* in bytes */
+    struct timespec written, changed; /* mtime and ctime */
+};
+
+struct file_version file_version_of(const struct stat *status);
+
+/* Whether any later write changes the version. Reads the clock. */
+bool file_version_is_settled(const struct file_version *version);
+
+/* Waits for whoever is writing to the open file, until he closes it or pauses for some time; what
+ * is read while he is at it is of no version. *status is the file's, before and afterwards. Where
+ * the system does not tell who writes (another user's files, a network's), it does not wait. */
+void file_version_wait_for_writer(int fd, struct stat *status);
+
+/* NULL when `path` is the file that it was, else what became of it ("it was written to").
+ * Async-signal-safe. */
+const char *file_version_change(const struct file_version *version, const char *path);
+
+#endif

@@ -1,0 +1,180 @@
+/* folder.c: mkdtemp, and a removal that a signal handler can do: it reads folders by the system
+ * call that readdir is made of, as that may not allocate. */
+#include "os/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "os/output_target.h"
+
+/* A link has one for a distributor and one for an assembler's launcher; a process may have many
+ * links. */
+#define SLOTS 1024
+
+/* How deep folders in it are followed; what a child makes is flat. */
+#define DEEPEST 16
+
+static const char name[] = "/minilink-XXXXXX";
+
+static _Atomic(char *) folders[SLOTS];
+
+/* What the kernel fills in (getdents64(2)). */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+static void empty(int directory, int depth);
+
+/* What is no folder, or a folder with what is in it. True when it is gone. */
+static bool remove_entry(int directory, const char *entry, int depth)
+{
+    int inner;
+
+    if (unlinkat(directory, entry, 0) == 0)
+        return true;
+    if (depth >= DEEPEST)
+        return false;
+    inner = openat(directory, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0)
+        return false;
+    empty(inner, depth + 1);
+    close(inner);
+    return unlinkat(directory, entry, AT_REMOVEDIR) == 0;
+}
+
+/* Until a pass removes nothing more: entries that go may hide others from the pass. */
+static void empty(int directory, int depth)
+{
+    char block[4096] __attribute__((aligned(8)));
+    bool has_removed = true;
+
+    while (has_removed) {
+        long got;
+
+        has_removed = false;
+        lseek(directory, 0, SEEK_SET);
+        while ((got = syscall(SYS_getdents64, directory, block, sizeof block)) > 0)
+            for (long at = 0; at < got;) {
+                const struct entry *entry = (const struct entry *)(const void *)(block + at);
+
+                at += entry->size;
+                if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
+                    has_removed |= remove_entry(directory, entry->name, depth);
+            }
+    }
+}
+
+static void remove_tree(const char *path)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (directory >= 0) {
+        empty(directory, 0);
+        close(directory);
+    }
+    rmdir(path);
+}
+
+void folder_remove_all(void)
+{
+    int saved = errno;
+
+    for (int i = 0; i < SLOTS; i++) {
+        const char *path = atomic_load(&folders[i]);
+
+        if (path)
+            remove_tree(path);
+    }
+    errno = saved;
+}
+
+static int remember(char *path)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        char *expected = NULL;
+
+        if (atomic_compare_exchange_strong(&folders[i], &expected, path))
+            return i;
+    }
+    return -1;
+}
+
+/* Makes the folder inside of parent[0..size) and notes its name, with signals blocked: a handler
+ * that ran between the two would leave it behind. */
+static bool make_in(struct folder *folder, const char *parent, size_t size)
+{
+    sigset_t all, before;
+    int error = 0;
+
+    /* What begins with a dash would be an option to whoever is told of it. */
+    size_t front = size > 0 && parent[0] == '-' ? 2 : 0;
+
+    folder->path = memory_alloc(front + size + sizeof name, 1);
+    memcpy(folder->path, "./", front);
+    memcpy(folder->path + front, parent, size);
+    memcpy(folder->path + front + size, name, sizeof name);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (!mkdtemp(folder->path))
+        error = errno;
+    else if ((folder->slot = remember(folder->path)) < 0)
+        error = rmdir(folder->path) ? errno : EMFILE;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error)
+        return true;
+    free(folder->path);
+    *folder = (struct folder){0};
+    errno = error;
+    return false;
+}
+
+static bool make_beside(struct folder *folder, const char *output)
+{
+    struct output_target destination;
+    const char *slash;
+
+    if (!output_target_find(&destination, output) || destination.kind != OUTPUT_TARGET_FILE)
+        return false;
+    slash = strrchr(destination.path, '/');
+    return slash ? make_in(folder, destination.path, (size_t)(slash - destination.path))
+                 : make_in(folder, ".", 1);
+}
+
+bool folder_make(struct folder *folder, const char *beside)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    *folder = (struct folder){0};
+    return (beside && make_beside(folder, beside)) ||
+           (temporary && *temporary && make_in(folder, temporary, strlen(temporary))) ||
+           make_in(folder, "/tmp", 4);
+}
+
+void folder_remove(struct folder *folder)
+{
+    if (!folder->path)
+        return;
+    remove_tree(folder->path);
+    atomic_store(&folders[folder->slot], NULL);
+    free(folder->path);
+    *folder = (struct folder){0};
+}
+
+void folder_cleanup(void *folder)
+{
+    folder_remove(folder);
+}

@@ -1,0 +1,31 @@
+/* output_target.h: what the name of an output leads to.
+ *
+ * Links are followed by hand, one after the other, since some of them must not be: a link in /proc
+ * (/proc/self/fd/1, and so /dev/stdout) leads to an open file, whatever name it tells. */
+#ifndef MINILINK_OS_OUTPUT_TARGET_H
+#define MINILINK_OS_OUTPUT_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum output_target_kind {
+    OUTPUT_TARGET_FILE,       /* a regular file, or none yet: `path` is to be replaced */
+    OUTPUT_TARGET_IN_PLACE,   /* a pipe, a device, another process's open file: `path` is opened */
+    OUTPUT_TARGET_DESCRIPTOR, /* an open file of this process: number `descriptor` */
+};
+
+struct output_target {
+    enum output_target_kind kind;
+    int descriptor;
+    char path[PATH_MAX]; /* behind all links */
+};
+
+/* Finds what `path` leads to; "-" is standard output. False, with errno set, for a folder, for
+ * links that lead nowhere, and for what cannot be looked at. */
+bool output_target_find(struct output_target *destination, const char *path);
+
+/* Opens it for writing, with close-on-exec and `flags`, or duplicates the descriptor, whose place
+ * in its file and mode are kept. -1, with errno set, when that cannot be. */
+int output_target_open(const struct output_target *destination, int flags);
+
+#endif

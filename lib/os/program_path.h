@@ -1,0 +1,21 @@
+/* program_path.h: programs by their names, as a shell finds them. */
+#ifndef MINILINK_OS_PROGRAM_PATH_H
+#define MINILINK_OS_PROGRAM_PATH_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* True for a file that may be run. */
+bool program_path_is(const char *path);
+
+/* The path of the program `name`, malloc'ed: the name itself when there is a slash in it, whatever
+ * is there, else the first of that name in the folders of PATH. NULL when there is none. */
+char *program_path_find(struct text name);
+
+/* Takes the next folder of a list with colons such as PATH off the front of *list; one without a
+ * name is the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe.
+ */
+bool program_path_next(const char **list, struct text *folder);
+
+#endif

@@ -1,0 +1,103 @@
+/* self_exec.c: the program minilink, from inside of it and from a library in another program. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/exec.h"
+#include "os/program_path.h"
+
+/* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
+#define MOST_LEVELS 5
+
+static atomic_bool is_own;
+
+void exec_set_own_program(void)
+{
+    atomic_store(&is_own, true);
+}
+
+bool exec_is_own_program(void)
+{
+    return atomic_load(&is_own);
+}
+
+/* The path of the shared object that this code is in; NULL where that is the program itself. */
+static const char *own_library(void)
+{
+    static const char here;
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !*map->l_name)
+        return NULL;
+    return map->l_name;
+}
+
+static bool find_above(char *path, const char *library)
+{
+    static const char *const places[] = {"minilink", "bin/minilink"};
+    char *folder = realpath(library, NULL), *slash;
+    bool is_found = false;
+
+    for (int level = 0; folder && level < MOST_LEVELS && !is_found; level++) {
+        slash = strrchr(folder, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+        for (size_t i = 0; i < sizeof places / sizeof *places && !is_found; i++)
+            is_found = snprintf(path, PATH_MAX, "%s/%s", folder, places[i]) < PATH_MAX &&
+                       program_path_is(path);
+    }
+    free(folder);
+    return is_found;
+}
+
+/* Raises nothing, since workers ask. */
+static bool find_on_path(char *path)
+{
+    const char *list = getenv("PATH");
+
+    for (struct text folder; program_path_next(&list, &folder);)
+        if (snprintf(path, PATH_MAX, "%.*s/minilink", TEXT_ARG(folder)) < PATH_MAX &&
+            program_path_is(path))
+            return true;
+    return false;
+}
+
+static const char *find_program(char *path)
+{
+    static const char name[] = "minilink";
+    const char *library = own_library();
+
+    if (!(library && find_above(path, library)) && !find_on_path(path))
+        memcpy(path, name, sizeof name);
+    return path;
+}
+
+/* Not /proc/self/exe itself where that can be helped: under valgrind it is valgrind. */
+const char *exec_own_program(char *path)
+{
+    static const char link[] = "/proc/self/exe";
+    ssize_t size;
+
+    if (!atomic_load(&is_own))
+        return find_program(path);
+    size = readlink(link, path, PATH_MAX - 1);
+    if (size > 0)
+        path[size] = '\0';
+    if (size <= 0 || access(path, X_OK) != 0)
+        memcpy(path, link, sizeof link);
+    return path;
+}
+
+const char *exec_own_code(void)
+{
+    const char *library = own_library();
+
+    return library ? library : "/proc/self/exe";
+}

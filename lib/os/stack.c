@@ -1,0 +1,23 @@
+/* stack.c: the bounds that the C library knows of a thread's stack. */
+#include "os/stack.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+size_t stack_left(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), lowest;
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t size = 0;
+
+    /* For the first thread glibc reads /proc/self/maps, which may be long. */
+    if (gettid() == getpid() || pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return SIZE_MAX;
+    if (pthread_attr_getstack(&attributes, &stack, &size) != 0)
+        size = 0;
+    pthread_attr_destroy(&attributes);
+    lowest = (uintptr_t)stack;
+    return here >= lowest && here - lowest < size ? here - lowest : SIZE_MAX;
+}

@@ -1,0 +1,225 @@
+/* toolkit.c: looking for files; the last resort is to ask nvcc, which costs some milliseconds. */
+#include "os/toolkit.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "os/exec.h"
+#include "os/program_path.h"
+
+/* What is looked for. */
+struct wanted {
+    const char *const *inside; /* where it may be in a toolkit; ends with NULL */
+    bool (*is_it)(const char *path);
+};
+
+/* As the toolkits of CUDA 12 and 13 have them: packages for development have the plain name, those
+ * for running programs only the versions. ARM servers have sbsa-linux, Jetson aarch64-linux. */
+static const char *const library_places[] = {
+    "lib64/libnvJitLink.so",
+    "lib64/libnvJitLink.so.13",
+    "lib64/libnvJitLink.so.12",
+    "targets/x86_64-linux/lib/libnvJitLink.so",
+    "targets/sbsa-linux/lib/libnvJitLink.so",
+    "targets/sbsa-linux/lib/libnvJitLink.so.13",
+    "targets/sbsa-linux/lib/libnvJitLink.so.12",
+    "targets/aarch64-linux/lib/libnvJitLink.so",
+    "targets/aarch64-linux/lib/libnvJitLink.so.13",
+    "targets/aarch64-linux/lib/libnvJitLink.so.12",
+    "lib/libnvJitLink.so",
+    "lib/libnvJitLink.so.13",
+    "lib/libnvJitLink.so.12",
+    NULL,
+};
+
+static const char *const ptxas_places[] = {"bin/ptxas", NULL};
+
+/* nvcc is stopped when it does not answer; it does so within milliseconds. */
+#define NVCC_SECONDS 10
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static const struct wanted library = {library_places, is_file};
+static const struct wanted ptxas = {ptxas_places, program_path_is};
+
+static void note_tried(struct buffer *tried, const char *place)
+{
+    buffer_printf(tried, "%s'%s'", tried->size ? ", " : "", place);
+}
+
+/* "<folder>/<place>" when that is what is wanted, else NULL. */
+static char *try_place(struct text folder, const char *place, bool (*is_it)(const char *path))
+{
+    struct buffer path = {0};
+
+    /* In one allocation, so that nothing is lost when there is no memory for it. */
+    buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), place);
+    if (is_it(path.data))
+        return path.data;
+    buffer_free(&path);
+    return NULL;
+}
+
+static char *try_toolkit(const struct wanted *wanted, struct buffer *tried, struct text folder)
+{
+    bool is_one = !wanted->inside[1];
+    char *found = NULL;
+
+    for (const char *const *place = wanted->inside; *place && !found; place++)
+        found = try_place(folder, *place, wanted->is_it);
+    if (!found)
+        buffer_printf(tried, "%s'%.*s%s%s'", tried->size ? ", " : "", TEXT_ARG(folder),
+                      is_one ? "/" : "", is_one ? wanted->inside[0] : "");
+    return found;
+}
+
+/* The folder that holds `path`; trailing slashes do not count. */
+static struct text parent_of(struct text path)
+{
+    while (path.size > 1 && path.data[path.size - 1] == '/')
+        path.size--;
+    while (path.size > 0 && path.data[path.size - 1] != '/')
+        path.size--;
+    return path.size > 1 ? (struct text){path.data, path.size - 1} : TEXT(".");
+}
+
+/* The toolkit whose bin/ holds `program`, which may be a symbolic link into it. */
+static char *try_program(struct buffer *tried, const char *program)
+{
+    char real[PATH_MAX];
+
+    if (access(program, X_OK) != 0 || !realpath(program, real))
+        return NULL;
+    return try_toolkit(&library, tried, parent_of(parent_of(text_of(real))));
+}
+
+/* nvcc says what it takes for its toolkit in a line "#$ TOP=...", wherever it was run from. */
+static char *ask_nvcc(struct buffer *tried, const char *nvcc)
+{
+    const char *const argv[] = {nvcc,        "-dryrun", "-c",        "-x", "cu",
+                                "/dev/null", "-o",      "/dev/null", NULL};
+    const struct exec_request request = {
+        .argv = argv, .output_limit = 65536, .timeout = NVCC_SECONDS};
+    struct exec_result result;
+    struct context_cleanup cleanup;
+    char *found = NULL;
+    const char *top;
+
+    exec_run(&request, &result);
+    context_defer(&cleanup, memory_cleanup, &result.output);
+    top = result.output ? strstr(result.output, "#$ TOP=") : NULL;
+    if (top) {
+        top += strlen("#$ TOP=");
+        found = try_toolkit(&library, tried, (struct text){top, strcspn(top, "\r\n")});
+    }
+    context_clean(&cleanup);
+    return found;
+}
+
+/* One folder of PATH; remembers the first nvcc that is there. */
+static char *try_path_folder(struct buffer *tried, struct text folder, struct buffer *nvcc)
+{
+    static const char *const programs[] = {"nvcc", "ptxas"};
+    struct buffer path = {0};
+    struct context_cleanup cleanup;
+    char *found = NULL;
+
+    context_defer(&cleanup, buffer_cleanup, &path);
+    for (size_t i = 0; i < 2 && !found; i++) {
+        path.size = 0;
+        buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
+        found = try_program(tried, path.data);
+        if (!found && i == 0 && nvcc->size == 0 && access(path.data, X_OK) == 0)
+            buffer_printf(nvcc, "%s", path.data); /* with a NUL, unlike buffer_string */
+    }
+    context_clean(&cleanup);
+    return found;
+}
+
+static char *find_library_by_path(struct buffer *tried)
+{
+    const char *list = getenv("PATH");
+    struct text folder;
+    struct buffer nvcc = {0};
+    struct context_cleanup cleanup;
+    char *found = NULL;
+
+    context_defer(&cleanup, buffer_cleanup, &nvcc);
+    while (!found && program_path_next(&list, &folder))
+        found = try_path_folder(tried, folder, &nvcc);
+    if (!found && nvcc.size)
+        found = ask_nvcc(tried, nvcc.data);
+    context_clean(&cleanup);
+    return found;
+}
+
+static char *find_ptxas_by_path(struct buffer *tried)
+{
+    const char *list = getenv("PATH");
+    struct text folder;
+    char *found = NULL;
+
+    while (!found && program_path_next(&list, &folder)) {
+        found = try_place(folder, "ptxas", program_path_is);
+        if (!found)
+            buffer_printf(tried, "%s'%.*s/ptxas'", tried->size ? ", " : "", TEXT_ARG(folder));
+    }
+    return found;
+}
+
+/* All but PATH. */
+static char *find(const struct wanted *wanted, const struct toolkit_request *request,
+                  struct buffer *tried)
+{
+    const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+    char *found = NULL;
+
+    if (request->file) {
+        if (wanted->is_it(request->file))
+            return memory_copy_string(request->file, strlen(request->file));
+        note_tried(tried, request->file);
+        return NULL;
+    }
+    if (request->cuda_path)
+        return try_toolkit(wanted, tried, text_of(request->cuda_path));
+    if (request->nvvm_path)
+        found = try_toolkit(wanted, tried, parent_of(text_of(request->nvvm_path)));
+    for (size_t i = 0; i < 2 && !found; i++) {
+        const char *folder = getenv(variables[i]);
+
+        if (folder && *folder)
+            found = try_toolkit(wanted, tried, text_of(folder));
+    }
+    return found;
+}
+
+/* What is named is not replaced by what is found elsewhere. */
+static bool is_named(const struct toolkit_request *request)
+{
+    return request->file || request->cuda_path;
+}
+
+char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *tried)
+{
+    char *found = find(&ptxas, request, tried);
+
+    return found || is_named(request) ? found : find_ptxas_by_path(tried);
+}
+
+char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried)
+{
+    char *found = find(&library, request, tried);
+
+    return found || is_named(request) ? found : find_library_by_path(tried);
+}

@@ -1,0 +1,59 @@
+/* output.h: writing result files so that a reader sees all of one or nothing of it.
+ *
+ * The bytes go to a temporary beside the target, and only output_commit() gives it the target's
+ * name. Symbolic links are followed, as nvlink's open does (measured), and stay. A target that
+ * exists and is no regular file (/dev/null, a pipe, what a link in /proc leads to) is written
+ * directly and never replaced; "-" is standard output. */
+#ifndef MINILINK_OUTPUT_OUTPUT_H
+#define MINILINK_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+struct output {
+    const char *path;      /* borrowed from the caller until commit or abort */
+    char *temporary;       /* malloc'ed; NULL when the target is written directly */
+    char *target;          /* what the temporary becomes, in the same block */
+    struct buffer *memory; /* where the bytes go instead of a file; or NULL */
+    int fd;                /* open for reading and writing; -1 = none */
+    int slot;              /* in the table of temporaries that a signal removes; -1 = none */
+    uint64_t size;         /* bytes written so far */
+};
+
+/* Opens the output for `path`. False, and a fatal diagnostic, when that cannot be. */
+bool output_open(struct output *output, const char *path);
+
+/* Begins an output that goes to `memory`, which it follows; all later steps succeed. */
+bool output_open_memory(struct output *output, struct buffer *memory);
+
+/* Writes `bytes` behind what was written before. False, and a fatal diagnostic, on any error; the
+ * output is aborted then. */
+bool output_append(struct output *output, struct bytes bytes);
+
+/* Aborts the output and reports that it cannot be written, for the reason that errno's value
+ * `error` stands for. Returns false. For those who write to `fd` by themselves. */
+bool output_fail(struct output *output, int error);
+
+/* Closes the file, which has no name yet: several outputs that appear together are
+ * finished before the first is committed, which then only renames. False, and a fatal diagnostic,
+ * on any error; the output is aborted then. */
+bool output_finish(struct output *output, bool executable);
+
+/* Gives the file its name and closes it; the kernel brings it to the disk. False, and a fatal
+ * diagnostic, on any error (no space among them); nothing is left behind then. The file's mode is
+ * 0666 less the umask, with the execute bits when `executable`. */
+bool output_commit(struct output *output, bool executable);
+
+/* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */
+void output_abort(struct output *output);
+
+/* output_open, output_append, output_commit. */
+bool output_write_file(const char *path, struct bytes bytes, bool executable);
+
+/* Removes the temporaries of this process that are not yet committed. Async-signal-safe. */
+void output_remove_temporaries(void);
+
+#endif

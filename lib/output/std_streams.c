@@ -1,0 +1,66 @@
+/* std_streams.c: /dev/null in place of what is closed, and the end of what was printed. */
+#include "output/std_streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diag/diag.h"
+#include "diag/progress.h"
+
+bool std_streams_open(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
+/* stdio remembers that there was an error, but not always which. */
+static int flush(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return errno ? errno : EIO;
+}
+
+static bool failed(int error)
+{
+    diag_fatal("Could not write to the standard output: %s", strerror(error));
+    return false;
+}
+
+bool std_streams_shows_messages(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
+bool std_streams_print(struct text text)
+{
+    const struct context *context = context_get();
+    int error = 0;
+
+    if (context->writer) {
+        context->writer->write(context->writer->argument, DIAG_TEXT, text);
+        return true;
+    }
+    progress_pause(); /* it may be the same terminal */
+    if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
+        error = errno;
+    if (!error)
+        error = flush();
+    progress_resume();
+    return !error || failed(error);
+}
+
+bool std_streams_flush(void)
+{
+    int error = flush();
+
+    return !error || (error == EPIPE ? false : failed(error));
+}

@@ -1,0 +1,25 @@
+/* std_streams.h: the three descriptors with which a program starts. */
+#ifndef MINILINK_OUTPUT_STD_STREAMS_H
+#define MINILINK_OUTPUT_STD_STREAMS_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* Opens /dev/null on those that are closed, before any other file can take their numbers: a
+ * jobserver's pipe as standard error would make tokens of messages. Standard output is opened so
+ * that writing fails, as to a closed one. False when that cannot be. */
+bool std_streams_open(void);
+
+/* Whether messages, on standard error, go to a terminal. */
+bool std_streams_shows_messages(void);
+
+/* Prints `text` on standard output, at once. False, and a fatal diagnostic, when not all of it
+ * could be written. */
+bool std_streams_print(struct text text);
+
+/* Writes out what stdio still holds. False when anything printed before could not be written; a
+ * fatal diagnostic says so, but for a reader that has gone, like head, which need not be told. */
+bool std_streams_flush(void);
+
+#endif

@@ -1,0 +1,382 @@
+/* diagnostics.c: messages about symbols, with the notes that explain them.
+ *
+ * What a note needs is looked up for the messages that are shown only, and for all of these at
+ * once: the program is gone through once, and one child demangles all names. */
+#include "ptx/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/demangle.h"
+#include "diag/diag.h"
+#include "diag/near_names.h"
+#include "diag/referrers.h"
+#include "diag/symbol_names.h"
+#include "input/contents.h"
+#include "ptx/module.h"
+#include "ptx/source_place.h"
+#include "ptx/types.h"
+
+/* Most notes of each kind under one message. */
+#define MOST_NOTES 3u
+
+/* Most bytes of a prototype that are shown. */
+#define LONGEST_HEAD 400u
+
+enum remark_kind {
+    REMARK_REFERS,
+    REMARK_MORE,
+    REMARK_NEAR,
+    REMARK_PROTOTYPE,
+    REMARK_ELSEWHERE,
+};
+
+struct remark {
+    enum remark_kind kind;
+    struct diag_place place;
+    size_t name, other; /* of the names to be said */
+    const char *file, *text;
+    size_t count;
+    const struct remark *next;
+};
+
+struct explainer {
+    struct arena arena;
+    const struct program *program;
+    struct referrers referrers; /* live symbols that name missing ones */
+    struct near_names near;     /* definitions, by symbol */
+    struct text *names;
+    size_t name_count, name_capacity;
+    const struct remark ***ends; /* by fault: where its next remark goes */
+};
+
+static void free_explainer(void *argument)
+{
+    struct explainer *explainer = argument;
+
+    near_names_free(&explainer->near);
+    referrers_free(&explainer->referrers);
+    free(explainer->names);
+    arena_free(&explainer->arena);
+}
+
+static void find_references(struct explainer *explainer, const struct program_fault *faults,
+                            size_t count)
+{
+    const struct program *program = explainer->program;
+    bool *is_missing = arena_zalloc(&explainer->arena, program->symbol_count, sizeof *is_missing);
+
+    for (size_t i = 0; i < count; i++)
+        is_missing[faults[i].entry->symbol] = faults[i].kind == FAULT_UNDEFINED;
+    for (uint32_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+
+        for (uint32_t j = 0; symbol->is_live && j < symbol->reference_count; j++)
+            if (is_missing[symbol->references[j]])
+                referrers_add(&explainer->referrers,
+                              &(struct referrer){symbol->references[j], symbol->module, i});
+    }
+    referrers_sort(&explainer->referrers);
+}
+
+static void find_bases(struct explainer *explainer)
+{
+    const struct program *program = explainer->program;
+
+    near_names_begin(&explainer->near, &explainer->arena, program->symbol_count);
+    for (uint32_t i = (uint32_t)program->symbol_count; i-- > 0;)
+        if (program->symbols[i].is_defined)
+            near_names_add(&explainer->near, i, program->symbols[i].own_name);
+}
+
+static size_t add_name(struct explainer *explainer, struct text name)
+{
+    ARRAY_PUSH(explainer->names, explainer->name_count, explainer->name_capacity) = name;
+    return explainer->name_count - 1;
+}
+
+static void add_remark(struct explainer *explainer, size_t fault, struct remark remark)
+{
+    struct remark *kept = arena_alloc(&explainer->arena, 1, sizeof *kept);
+
+    *kept = remark;
+    *explainer->ends[fault] = kept;
+    explainer->ends[fault] = &kept->next;
+}
+
+/* Who names it in the module that the message is about. */
+static void add_referrers(struct explainer *explainer, size_t fault,
+                          const struct program_fault *what)
+{
+    const struct program *program = explainer->program;
+    const struct referrers *referrers = &explainer->referrers;
+    size_t first = referrers_first(referrers, what->entry->symbol, what->module), count = 0;
+
+    for (size_t i = first;
+         i < referrers->count && referrers->list[i].symbol == what->entry->symbol &&
+         referrers->list[i].file == what->module;
+         i++) {
+        const struct program_symbol *by = &program->symbols[referrers->list[i].by];
+
+        if (++count > MOST_NOTES)
+            continue;
+        add_remark(explainer, fault,
+                   (struct remark){.kind = REMARK_REFERS,
+                                   .place = source_place(program->modules[by->module], by->item,
+                                                         source_find(by->item, what->entry->name),
+                                                         &explainer->arena),
+                                   .name = add_name(explainer, by->own_name),
+                                   .other = add_name(explainer, what->entry->name)});
+    }
+    if (count > MOST_NOTES)
+        add_remark(explainer, fault,
+                   (struct remark){.kind = REMARK_MORE, .count = count - MOST_NOTES});
+}
+
+/* _ZL6helperi is static, and _Z6helperi is not. */
+static bool is_static_of(struct text name, struct text other)
+{
+    return name.size + 1 == other.size && other.size > 2 && other.data[2] == 'L' &&
+           text_starts(other, TEXT("_Z")) && text_starts(name, TEXT("_Z")) &&
+           text_equal((struct text){name.data + 2, name.size - 2},
+                      (struct text){other.data + 3, other.size - 3});
+}
+
+static const char *difference(struct text name, struct text other)
+{
+    struct text part = demangle_part(other);
+
+    if (text_equal(name, part) && other.size == part.size)
+        return "but not .visible";
+    if (text_equal(name, part) || is_static_of(name, part))
+        return "but static";
+    return near_names_difference(name, other);
+}
+
+/* Definitions that are almost what is missing. */
+static void add_near(struct explainer *explainer, size_t fault, const struct program_fault *what)
+{
+    const struct program *program = explainer->program;
+    struct text name = what->entry->name;
+    size_t count = 0;
+
+    for (uint32_t at = near_names_first(&explainer->near, name);
+         at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
+        const struct program_symbol *symbol = &program->symbols[at];
+
+        if (at == what->entry->symbol ||
+            symbol->is_function != program->symbols[what->entry->symbol].is_function)
+            continue;
+        count++;
+        add_remark(explainer, fault,
+                   (struct remark){.kind = REMARK_NEAR,
+                                   .place = source_place(program->modules[symbol->module],
+                                                         symbol->item, NULL, &explainer->arena),
+                                   .name = add_name(explainer, symbol->own_name),
+                                   .file = program->modules[symbol->module]->file,
+                                   .text = difference(name, symbol->own_name)});
+    }
+}
+
+/* ".func (.param .b32 r) f (.param .b32 a)" in one line. */
+static const char *head_text(struct explainer *explainer, const struct ptx_item *item)
+{
+    struct text head = item->function.head;
+    bool is_cut = head.size > LONGEST_HEAD;
+    char *text;
+    size_t size = 0;
+
+    if (is_cut)
+        head.size = LONGEST_HEAD;
+    text = arena_alloc(&explainer->arena, head.size + sizeof "...", 1);
+    for (size_t i = 0; i < head.size; i++) {
+        bool is_blank = strchr(" \t\r\n", head.data[i]) != NULL;
+
+        if (!is_blank)
+            text[size++] = head.data[i];
+        else if (size > 0 && text[size - 1] != ' ')
+            text[size++] = ' ';
+    }
+    while (size > 0 && text[size - 1] == ' ')
+        size--;
+    memcpy(text + size, is_cut ? "..." : "", is_cut ? 4 : 1);
+    return text;
+}
+
+static void add_prototype(struct explainer *explainer, size_t fault, const struct ptx_item *item,
+                          uint32_t module)
+{
+    const struct ptx_module *in = explainer->program->modules[module];
+
+    add_remark(explainer, fault,
+               (struct remark){.kind = REMARK_PROTOTYPE,
+                               .place = {.file = in->file, .line = item->line},
+                               .name = add_name(explainer, item->name),
+                               .count = item->is_definition,
+                               .text = head_text(explainer, item)});
+}
+
+static void explain(struct explainer *explainer, size_t fault, const struct program_fault *what)
+{
+    const struct program_symbol *symbol = &explainer->program->symbols[what->entry->symbol];
+
+    if (what->kind == FAULT_UNDEFINED) {
+        add_referrers(explainer, fault, what);
+        add_near(explainer, fault, what);
+    } else {
+        add_prototype(explainer, fault, what->entry->item, what->module);
+        add_prototype(explainer, fault, symbol->item, symbol->module);
+    }
+}
+
+/* Host objects that define what is missing, and take no part. */
+static void add_elsewhere(struct explainer *explainer, const struct program_fault *faults,
+                          size_t count, const struct members *members)
+{
+    struct text *names = arena_alloc(&explainer->arena, count, sizeof *names);
+    size_t *fault_of = arena_alloc(&explainer->arena, count, sizeof *fault_of);
+    const char **notes;
+    size_t missing = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (faults[i].kind != FAULT_UNDEFINED)
+            continue;
+        fault_of[missing] = i;
+        names[missing++] = faults[i].entry->name;
+    }
+    notes = contents_explain_undefined(members, names, missing, &explainer->arena);
+    for (size_t i = 0; i < missing; i++)
+        if (notes[i])
+            add_remark(explainer, fault_of[i],
+                       (struct remark){.kind = REMARK_ELSEWHERE, .text = notes[i]});
+}
+
+static void say_remark(const struct remark *remark, const char *const *shown)
+{
+    bool has_name = remark->kind != REMARK_MORE && remark->kind != REMARK_ELSEWHERE;
+    const char *name = has_name ? shown[remark->name] : "";
+
+    switch (remark->kind) {
+    case REMARK_ELSEWHERE:
+        diag_note("%s", remark->text);
+        break;
+    case REMARK_REFERS:
+        diag_at(DIAG_NOTE, &remark->place, "%s refers to %s", name, shown[remark->other]);
+        break;
+    case REMARK_MORE:
+        diag_note("so do %zu more", remark->count);
+        break;
+    case REMARK_NEAR:
+        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', %s", name, remark->file,
+                remark->text);
+        break;
+    case REMARK_PROTOTYPE:
+        diag_at(DIAG_NOTE, &remark->place, "%s is %s as %s", name,
+                remark->count ? "defined" : "declared", remark->text);
+        break;
+    }
+}
+
+static void say(const struct program *program, const struct program_fault *fault)
+{
+    const struct program_symbol *symbol = &program->symbols[fault->entry->symbol];
+    uint32_t first = symbol->module < fault->module ? symbol->module : fault->module;
+    uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
+
+    if (fault->kind == FAULT_UNDEFINED)
+        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(fault->entry->name),
+                   program->modules[fault->module]->file);
+    else
+        diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
+                   TEXT_ARG(fault->entry->name), program->modules[second]->file,
+                   program->modules[first]->file);
+}
+
+void diagnostics_report(const struct program *program, const struct program_fault *faults,
+                        size_t count, const struct members *members)
+{
+    struct explainer explainer = {.program = program};
+    struct context_cleanup cleanup;
+    const struct remark **remarks;
+    const char **shown;
+    size_t explained = diag_room() < count ? diag_room() : count;
+
+    if (count == 0)
+        return;
+    context_defer(&cleanup, free_explainer, &explainer);
+    remarks = arena_zalloc(&explainer.arena, explained, sizeof *remarks);
+    explainer.ends = arena_alloc(&explainer.arena, explained, sizeof *explainer.ends);
+    for (size_t i = 0; i < explained; i++)
+        explainer.ends[i] = &remarks[i];
+    find_references(&explainer, faults, explained);
+    find_bases(&explainer);
+    for (size_t i = 0; i < explained; i++)
+        explain(&explainer, i, &faults[i]);
+    add_elsewhere(&explainer, faults, explained, members);
+    shown = symbol_names_shown(explainer.names, explainer.name_count, &explainer.arena);
+    for (size_t i = 0; i < count; i++) {
+        say(program, &faults[i]);
+        for (const struct remark *remark = i < explained ? remarks[i] : NULL; remark;
+             remark = remark->next)
+            say_remark(remark, shown);
+    }
+    context_clean(&cleanup);
+}
+
+void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
+                              uint32_t first_module, const struct ptx_item *second,
+                              uint32_t second_module)
+{
+    bool explains = diag_room() > 0;
+    struct explainer explainer = {.program = program};
+    struct context_cleanup cleanup;
+    struct diag_place here, there;
+    const char *name;
+
+    diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+               TEXT_ARG(second->name), program->modules[second_module]->file,
+               program->modules[first_module]->file);
+    if (!explains)
+        return;
+    context_defer(&cleanup, free_explainer, &explainer);
+    name = symbol_names_shown(&second->name, 1, &explainer.arena)[0];
+    here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
+    there = source_place(program->modules[first_module], first, NULL, &explainer.arena);
+    if (here.line == there.line && strcmp(here.file, there.file) == 0) {
+        diag_at(DIAG_NOTE, &here, "%s is defined here, and '%s' is linked twice", name,
+                program->modules[first_module]->file);
+    } else {
+        diag_at(DIAG_NOTE, &here, "%s is defined here", name);
+        diag_at(DIAG_NOTE, &there, "and first here, in '%s'", program->modules[first_module]->file);
+        if (text_equal(first->text, second->text))
+            diag_note("both are the same text: link one of the two files only; what a header "
+                      "defines must be inline or static, or extern and defined in one file");
+    }
+    context_clean(&cleanup);
+}
+
+static void note_kind(const struct program *program, const struct ptx_item *item, uint32_t module)
+{
+    const struct diag_place place = {.file = program->modules[module]->file, .line = item->line};
+
+    diag_at(DIAG_NOTE, &place, "'%.*s' is %s here (%s)", TEXT_ARG(item->name),
+            item->function.is_entry ? "__global__" : "__device__",
+            item->function.is_entry ? ".entry" : ".func");
+}
+
+void diagnostics_report_kernel(const struct program *program, const struct ptx_item *first,
+                               uint32_t first_module, const struct ptx_item *second,
+                               uint32_t second_module)
+{
+    struct arena arena = {0};
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, arena_cleanup, &arena);
+    diag_error("Function %s not declared __global__ in all source files",
+               symbol_names_quoted(second->name, &arena));
+    context_clean(&cleanup);
+    note_kind(program, second, second_module);
+    note_kind(program, first, first_module);
+}

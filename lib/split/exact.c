@@ -1,0 +1,126 @@
+/* exact.c: kernels dealt out to chunks that are whole programs.
+ *
+ * In whole-program mode ptxas gives a kernel a section of its own with copies of the functions that
+ * it calls, and lays out its shared memory and constants alone (measured on 13.0). What kernels
+ * share are offsets in banks 3 and 4, which follow the order of all variables. So a chunk with all
+ * variables, in order, some of the kernels, and the functions that these reach, has those kernels
+ * as the whole program has them.
+ *
+ * Where the address of a function is taken, ptxas compiles the kernels in an order of its own, and
+ * offsets in bank 4 follow that order: such a program is one chunk. */
+#include "split/exact.h"
+
+#include "base/context.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
+
+/* Copies of functions, and of what chunks repeat besides, may add this part of the program's text:
+ * what the copies cost one processor is what a second one saves. */
+#define LARGEST_GROWTH(total) ((total) / 4)
+
+/* ptxas reads data so many times faster than it compiles code (measured on 13.0). */
+#define DATA_SPEED 8u
+
+static const char *obstacle_in_module(const struct ptx_module *module, bool is_one_text)
+{
+    if (module->has_full_debug)
+        return "its debug sections describe all of it";
+    if (module->map_f64_to_f32)
+        return "one of its modules maps .f64 to .f32";
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (item->kind == PTX_FILE || item->kind == PTX_SECTION)
+            return "its line tables describe all of it";
+        /* Measured: names stand in the order of declarations, which a text that is given to the
+         * assembler as it stands may have. */
+        if (is_one_text && item->kind == PTX_FUNCTION && item->function.is_entry &&
+            !item->is_definition)
+            return "a kernel is declared ahead of its definition";
+    }
+    return NULL;
+}
+
+static const char *obstacle_in_symbol(const struct program_symbol *symbol)
+{
+    if (!symbol->is_live)
+        return NULL;
+    if (!symbol->is_function && !symbol->is_defined &&
+        symbol->item->variable.space != PTX_SPACE_SHARED)
+        return "a variable is defined nowhere";
+    /* Kernels then have relocations in bank 0, which stand elsewhere among the sections. */
+    if (!symbol->is_function && ptx_type_is_opaque((enum ptx_type)symbol->item->variable.type))
+        return "it has a texture reference";
+    if (symbol->alias_target != NO_SYMBOL)
+        return "a function has an alias";
+    if (symbol->is_function && (symbol->is_address_taken || symbol->calls_indirectly))
+        return "it takes the address of a function, or calls one by its address";
+    if (symbol->is_function && symbol->has_body_data)
+        return "a function declares data inside its body";
+    if (text_starts(symbol->name, TEXT(CLOSING_STEM)))
+        return "it has a name that is used for kernels that close chunks";
+    return NULL;
+}
+
+static const char *find_obstacle(const struct plan *plan)
+{
+    const struct program *program = plan->program;
+    const char *obstacle = NULL;
+
+    for (size_t i = 0; i < program->module_count && !obstacle; i++)
+        obstacle = obstacle_in_module(program->modules[i], plan_is_one_text(plan));
+    for (size_t i = 0; i < program->symbol_count && !obstacle; i++)
+        obstacle = obstacle_in_symbol(&program->symbols[i]);
+    return obstacle;
+}
+
+bool exact_begin(struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    plan->single_reason = find_obstacle(plan);
+    plan->is_exact = !plan->single_reason;
+    for (uint32_t i = 0; plan->is_exact && i < program->symbol_count; i++) {
+        struct placement *placement = &plan->placements[i];
+
+        placement->weight = program->symbols[i].item->text.size;
+        placement->unit = i;
+        placement->is_replicated = plan_is_unit(plan, i) && !program->symbols[i].is_entry;
+    }
+    return plan->is_exact;
+}
+
+bool exact_is_worth_it(const struct plan *plan)
+{
+    size_t count = plan->program->symbol_count;
+    uint32_t *copies = arena_zalloc(plan->arena, count, sizeof *copies);
+    uint64_t growth = 0;
+
+    if (!partition_count_copies(plan, copies, NULL))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct program_symbol *symbol = &plan->program->symbols[i];
+
+        if (plan->placements[i].is_replicated && copies[i] > 1)
+            growth += (copies[i] - 1) * plan->placements[i].weight;
+        else if (plan_is_variable(plan, i))
+            growth +=
+                (plan->chunk_count - 1) *
+                (symbol->item->variable.initialiser.size + symbol->item->variable.declarator.size) /
+                DATA_SPEED;
+    }
+    return growth <= LARGEST_GROWTH(plan->total_weight);
+}
+
+void exact_place_variables(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        struct placement *placement = &plan->placements[i];
+
+        placement->is_promoted = false;
+        if (!plan_is_variable(plan, i))
+            continue;
+        placement->chunk = NO_CHUNK;
+        placement->is_replicated = true;
+    }
+}

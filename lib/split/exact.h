@@ -1,0 +1,36 @@
+/* exact.h: chunks that are assembled as whole programs, each with a share of the kernels, and
+ * joined to what the assembler would have made of the whole program. Private to split/. */
+#ifndef MINILINK_SPLIT_EXACT_H
+#define MINILINK_SPLIT_EXACT_H
+
+#include "split/plan.h"
+#include "split/writer.h"
+
+/* How the names of closing kernels begin. */
+#define CLOSING_STEM "__minilink_closing_"
+
+/* Makes each kernel a unit and every other function one that is copied, and sets plan->is_exact.
+ * False, with plan->single_reason set, where the program cannot be divided without changing code.
+ */
+bool exact_begin(struct plan *plan);
+
+/* True when what the chunks repeat costs little beside what they divide. */
+bool exact_is_worth_it(const struct plan *plan);
+
+/* All variables are in every chunk. */
+void exact_place_variables(struct plan *plan);
+
+/* closing.c: the kernels that close every chunk; none (NULL) unless the program calls functions of
+ * the driver. They name these, so that bank 4 has the same order in all chunks. */
+struct closing *closing_new(const struct plan *plan);
+
+/* Sets `chunks`' list of the closing kernels' names. */
+void closing_list(const struct closing *closing, struct chunks *chunks);
+
+/* Adds the functions that the closing kernels call. */
+void closing_add_functions(const struct closing *closing, struct closure *closure);
+
+/* Writes the closing kernels. */
+void closing_write(const struct closing *closing, struct writer *writer);
+
+#endif

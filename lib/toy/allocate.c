@@ -1,0 +1,291 @@
+/* allocate.c: linear scan over live intervals.
+ *
+ * Registers R0 to R3 belong to the ABI (R1 is the stack pointer; minilink-internals(7), Phases, 20:
+ * at least four registers are reserved), so allocation begins at R4. Intervals are taken in order
+ * of their start; each gets the lowest free place of its width. When there is none, whatever is
+ * needed again last goes to memory (spill.c), and the rewritten body is scanned again: its new
+ * registers live for a few instructions only and are never spilled themselves, so every round has
+ * fewer candidates than the one before it. */
+#include "toy/allocate.h"
+
+#include "toy/liveness.h"
+#include "toy/spill.h"
+
+#define MOST_REGISTERS    255u
+#define BANK_WORDS        4u /* of 64 registers */
+#define PREDICATES        7u
+#define MOST_ROUNDS       6u /* after these, everything that can be spilled is */
+#define MOST_INSTRUCTIONS (1u << 29)
+
+/* The physical registers of one kind, general or predicate, during one scan. */
+struct bank {
+    uint32_t first; /* the lowest that may be given away */
+    uint32_t end;
+    uint32_t used;                   /* highest in use + 1 */
+    uint64_t all[BANK_WORDS];        /* a bit for each from first to end */
+    uint64_t free[BANK_WORDS];       /* those not in use at the position of the scan */
+    uint32_t owner[BANK_WORDS * 64]; /* virtual register that has or had it */
+};
+
+struct scan {
+    struct body *body;
+    struct interval *intervals;
+    uint32_t spillable; /* registers below this index may be spilled */
+    bool *is_spilled;
+    bool has_spilled;
+    bool has_failed;
+    struct bank general;
+    struct bank predicate;
+    uint32_t position;     /* intervals that end before it have given their places back */
+    uint32_t *ending;      /* position -> a register that was placed and ends there, or NO_INDEX */
+    uint32_t *next_ending; /* register -> another one that ends where it does */
+};
+
+static bool is_free(const struct bank *bank, uint32_t physical)
+{
+    return bank->free[physical / 64] >> physical % 64 & 1;
+}
+
+static struct bank *bank_of(struct scan *scan, uint32_t reg)
+{
+    bool is_predicate = scan->body->registers[reg].class == REGISTER_PREDICATE;
+    return is_predicate ? &scan->predicate : &scan->general;
+}
+
+static uint32_t width_of(const struct scan *scan, uint32_t reg)
+{
+    uint8_t class = scan->body->registers[reg].class;
+    return class == REGISTER_64 ? 2 : class == REGISTER_128 ? 4 : 1;
+}
+
+/* A place is aligned to its width, so that it lies in one word. */
+static uint64_t place_bits(uint32_t place, uint32_t width)
+{
+    return ((UINT64_C(1) << width) - 1) << place % 64;
+}
+
+static void give_back(struct bank *bank, uint32_t place, uint32_t width)
+{
+    bank->free[place / 64] |= place_bits(place, width);
+}
+
+/* Gives back the places of all intervals that end before `position`. */
+static void advance(struct scan *scan, uint32_t position)
+{
+    for (; scan->position < position; scan->position++) {
+        uint32_t reg = scan->ending[scan->position];
+        for (; reg != NO_INDEX; reg = scan->next_ending[reg])
+            if (!scan->is_spilled[reg])
+                give_back(bank_of(scan, reg), scan->body->registers[reg].physical,
+                          width_of(scan, reg));
+    }
+}
+
+static uint32_t lowest_bit(const uint64_t *words)
+{
+    for (uint32_t i = 0; i < BANK_WORDS; i++)
+        if (words[i])
+            return 64 * i + (uint32_t)__builtin_ctzll(words[i]);
+    return NO_INDEX;
+}
+
+#define EVEN_BITS   UINT64_C(0x5555555555555555)
+#define FOURTH_BITS UINT64_C(0x1111111111111111)
+
+/* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can
+ * without using more registers, so that pairs stay whole. */
+static uint32_t find_place(const struct bank *bank, uint32_t width)
+{
+    uint64_t wanted[BANK_WORDS];
+    for (uint32_t i = 0; i < BANK_WORDS; i++) {
+        uint64_t free = bank->free[i];
+        uint64_t taken = bank->all[i] & ~free;
+        if (width == 1)
+            wanted[i] = free & ((taken & EVEN_BITS) << 1 | (taken >> 1 & EVEN_BITS));
+        else if (width == 2)
+            wanted[i] = free & free >> 1 & EVEN_BITS;
+        else
+            wanted[i] = free & free >> 1 & free >> 2 & free >> 3 & FOURTH_BITS;
+    }
+    uint32_t place = lowest_bit(wanted);
+    if (width > 1 || place < bank->used)
+        return place;
+    uint32_t lowest = lowest_bit(bank->free);
+    return lowest < place ? lowest : place;
+}
+
+/* Where the registers that stand in a place end, the soonest of them; 0 when one must stay. */
+static uint32_t place_end(const struct scan *scan, const struct bank *bank, uint32_t place,
+                          uint32_t width)
+{
+    uint32_t end = UINT32_MAX;
+    for (uint32_t i = 0; i < width; i++) {
+        uint32_t owner = bank->owner[place + i];
+        if (is_free(bank, place + i))
+            continue;
+        if (owner >= scan->spillable)
+            return 0;
+        if (scan->intervals[owner].end < end)
+            end = scan->intervals[owner].end;
+    }
+    return end;
+}
+
+static void spill(struct scan *scan, uint32_t reg)
+{
+    scan->is_spilled[reg] = true;
+    scan->has_spilled = true;
+}
+
+/* Makes room for `reg` by spilling what is needed again last, be it `reg` itself (then NO_INDEX).
+ */
+static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32_t width)
+{
+    uint32_t best = NO_INDEX;
+    uint32_t best_end = 0;
+    for (uint32_t place = bank->first; place + width <= bank->end; place += width) {
+        uint32_t end = place_end(scan, bank, place, width);
+        if (end > best_end) {
+            best = place;
+            best_end = end;
+        }
+    }
+    if (reg < scan->spillable && best_end <= scan->intervals[reg].end) {
+        spill(scan, reg);
+        return NO_INDEX;
+    }
+    if (best == NO_INDEX) {
+        scan->has_failed = true;
+        return NO_INDEX;
+    }
+    for (uint32_t i = 0; i < width; i++)
+        if (!is_free(bank, best + i)) {
+            uint32_t owner = bank->owner[best + i];
+            spill(scan, owner);
+            give_back(bank, scan->body->registers[owner].physical, width_of(scan, owner));
+        }
+    return best;
+}
+
+static void place_register(struct scan *scan, uint32_t reg)
+{
+    struct interval interval = scan->intervals[reg];
+    struct bank *bank = bank_of(scan, reg);
+    uint32_t width = width_of(scan, reg);
+    advance(scan, interval.start);
+    uint32_t place = find_place(bank, width);
+    if (place == NO_INDEX)
+        place = evict(scan, bank, reg, width);
+    if (place == NO_INDEX)
+        return;
+    scan->body->registers[reg].physical = (uint16_t)place;
+    for (uint32_t i = 0; i < width; i++)
+        bank->owner[place + i] = reg;
+    bank->free[place / 64] &= ~place_bits(place, width);
+    scan->next_ending[reg] = scan->ending[interval.end];
+    scan->ending[interval.end] = reg;
+    if (place + width > bank->used)
+        bank->used = place + width;
+}
+
+/* The registers that occur, by start and then by index: counting sort, as positions are small. */
+static uint32_t *sort_by_start(const struct body *body, const struct interval *intervals,
+                               size_t *count)
+{
+    size_t positions = 2 * body->instruction_count;
+    uint32_t *begin = arena_zalloc(body->arena, positions + 1, sizeof *begin);
+    uint32_t *sorted = arena_alloc(body->arena, body->register_count, sizeof *sorted);
+    for (size_t i = 0; i < body->register_count; i++)
+        if (intervals[i].start <= intervals[i].end)
+            begin[intervals[i].start + 1]++;
+    for (size_t i = 0; i < positions; i++)
+        begin[i + 1] += begin[i];
+    *count = begin[positions];
+    for (uint32_t i = 0; i < body->register_count; i++)
+        if (intervals[i].start <= intervals[i].end)
+            sorted[begin[intervals[i].start]++] = i;
+    return sorted;
+}
+
+static void begin_bank(struct bank *bank, uint32_t first, uint32_t end)
+{
+    *bank = (struct bank){.first = first, .end = end};
+    for (uint32_t i = first; i < end; i++)
+        give_back(bank, i, 1);
+    memcpy(bank->all, bank->free, sizeof bank->all);
+}
+
+/* Whatever of count << 16 | first the bank has. */
+static void reserve(struct bank *bank, uint32_t reserved)
+{
+    uint32_t first = reserved & 0xffff, end = first + (reserved >> 16);
+
+    for (uint32_t i = first > bank->first ? first : bank->first; i < end && i < bank->end; i++)
+        bank->free[i / 64] &= ~place_bits(i, 1);
+    /* Of nobody who could make room. */
+    memset(bank->owner, 0xff, sizeof bank->owner);
+    memcpy(bank->all, bank->free, sizeof bank->all);
+}
+
+static void scan_body(struct scan *scan, uint32_t budget, uint32_t reserved)
+{
+    struct body *body = scan->body;
+    size_t positions = 2 * body->instruction_count;
+    size_t count;
+    scan->is_spilled = arena_zalloc(body->arena, body->register_count, sizeof *scan->is_spilled);
+    scan->has_spilled = false;
+    scan->has_failed = false;
+    scan->position = 0;
+    scan->ending = arena_alloc(body->arena, positions, sizeof *scan->ending);
+    memset(scan->ending, 0xff, positions * sizeof *scan->ending);
+    scan->next_ending = arena_alloc(body->arena, body->register_count, sizeof *scan->next_ending);
+    begin_bank(&scan->general, ALLOCATE_FIRST, budget);
+    reserve(&scan->general, reserved);
+    begin_bank(&scan->predicate, 0, PREDICATES);
+    const uint32_t *sorted = sort_by_start(body, scan->intervals, &count);
+    for (size_t i = 0; i < count; i++)
+        place_register(scan, sorted[i]);
+}
+
+/* Marks everything that may be spilled and still occurs; false when there is nothing left. */
+static bool spill_all(struct scan *scan)
+{
+    scan->has_spilled = false;
+    for (uint32_t i = 0; i < scan->spillable; i++)
+        if (scan->intervals[i].start <= scan->intervals[i].end)
+            spill(scan, i);
+    return scan->has_spilled;
+}
+
+bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
+                        struct allocation *result)
+{
+    struct scan scan = {.body = body, .spillable = (uint32_t)body->register_count};
+    struct spill_area area = {0};
+    budget = budget > MOST_REGISTERS ? MOST_REGISTERS : budget;
+    if (body->instruction_count > MOST_INSTRUCTIONS) {
+        diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
+        return false;
+    }
+    scan.intervals = liveness_intervals(body);
+    for (unsigned round = 0;; round++) {
+        scan_body(&scan, budget, reserved);
+        if (!scan.has_spilled && !scan.has_failed)
+            break;
+        if ((scan.has_failed && !scan.has_spilled) || round >= MOST_ROUNDS) {
+            if (!spill_all(&scan)) {
+                diag_error("Function '%.*s' needs more than the %u registers that it may use in "
+                           "one instruction",
+                           TEXT_ARG(body->function), budget);
+                return false;
+            }
+        }
+        if (!spill_registers(body, scan.is_spilled, &area, &scan.intervals))
+            return false;
+    }
+    result->register_count =
+        scan.general.used > ALLOCATE_FIRST ? scan.general.used : ALLOCATE_FIRST;
+    result->predicate_count = scan.predicate.used;
+    result->spill_bytes = area.size;
+    return true;
+}

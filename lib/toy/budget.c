@@ -1,0 +1,117 @@
+/* budget.c: register limits from directives and options.
+ *
+ * Measured on ptxas 13.0: .maxnreg counts first, then the number of blocks that must fit on a
+ * multiprocessor with its 65536 registers (whole warps, rounded down to a multiple of 8), and
+ * -maxrregcount only for functions without either. No limit goes below 24. Options for launch
+ * bounds are for kernels without such directives; those that are no number, and a number of blocks
+ * without one of threads, are passed over silently. */
+#include "toy/budget.h"
+
+#include "diag/diag.h"
+#include "ptx/lexer.h"
+
+#define REGISTERS_PER_SM 65536u
+#define WARP             32u
+
+static uint64_t product(const uint32_t dimensions[3])
+{
+    uint64_t plane;
+    uint64_t all;
+    if (__builtin_mul_overflow((uint64_t)dimensions[0], dimensions[1], &plane) ||
+        __builtin_mul_overflow(plane, dimensions[2], &all))
+        return UINT64_MAX;
+    return all;
+}
+
+/* Threads of one block that the directives promise, 0 = none. */
+static uint64_t promised_threads(const struct ptx_performance *performance)
+{
+    return product(performance->reqntid[0] ? performance->reqntid : performance->maxntid);
+}
+
+static uint32_t threads_per_sm(uint32_t sm)
+{
+    switch (sm) {
+    case 75:
+        return 1024;
+    case 86:
+    case 87:
+    case 88:
+    case 89:
+    case 110:
+    case 120:
+    case 121:
+        return 1536;
+    default:
+        return 2048;
+    }
+}
+
+static uint32_t clamp(const struct ptx_item *function, uint32_t registers)
+{
+    if (registers < BUDGET_LEAST) {
+        diag_warning(
+            "For entry %.*s adjusting per thread register count of %u to lower bound of %u",
+            TEXT_ARG(function->name), registers, BUDGET_LEAST);
+        return BUDGET_LEAST;
+    }
+    return registers > BUDGET_MOST ? BUDGET_MOST : registers;
+}
+
+/* Registers per thread when `blocks` blocks of `threads` threads are to fit. */
+static uint32_t from_threads(const struct ptx_item *function, uint64_t threads, uint32_t sm)
+{
+    uint64_t blocks = function->function.performance.minnctapersm;
+    if (threads > threads_per_sm(sm))
+        return BUDGET_MOST;
+    if (blocks && blocks * threads > threads_per_sm(sm)) {
+        diag_warning("Value of threads per SM for entry %.*s is out of range. .minnctapersm will "
+                     "be ignored",
+                     TEXT_ARG(function->name));
+        blocks = 0;
+    }
+    uint64_t warps = (threads + WARP - 1) / WARP * (blocks ? blocks : 1);
+    uint64_t registers = REGISTERS_PER_SM / (warps * WARP) / 8 * 8;
+    return clamp(function, registers > BUDGET_MOST ? BUDGET_MOST : (uint32_t)registers);
+}
+
+uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option)
+{
+    const struct ptx_performance *performance = &function->function.performance;
+    uint64_t threads = promised_threads(performance);
+    if (performance->maxnreg)
+        return clamp(function, performance->maxnreg);
+    if (performance->minnctapersm && !threads)
+        diag_warning(".minnctapersm of '%.*s' is ignored when neither .maxntid nor .reqntid is "
+                     "specified",
+                     TEXT_ARG(function->name));
+    if (threads)
+        return from_threads(function, threads, sm);
+    if (option == 0 || option > BUDGET_MOST)
+        return BUDGET_MOST;
+    return option < BUDGET_LEAST ? BUDGET_LEAST : option;
+}
+
+static uint32_t dimension_of(struct text text)
+{
+    uint64_t value;
+    bool is_number = lexer_number(text, &value, NULL) == NUMBER_INTEGER && value <= UINT32_MAX;
+    return is_number ? (uint32_t)value : 0;
+}
+
+void budget_override(struct ptx_performance *performance, const struct switches *switches)
+{
+    bool overrides = switches->override_directives;
+    const struct switch_word *word = switches->maxntid.first;
+    if (word && dimension_of(word->text) && (overrides || !promised_threads(performance)))
+        for (size_t i = 0; i < 3; i++) {
+            uint32_t dimension = word ? dimension_of(word->text) : 1;
+            performance->maxntid[i] = dimension ? dimension : 1;
+            word = word ? word->next : NULL;
+        }
+    if (switches->minnctapersm > 0 && promised_threads(performance) &&
+        (overrides || !performance->minnctapersm))
+        performance->minnctapersm = (uint32_t)switches->minnctapersm;
+    if (overrides && switches->maxrregcount != SWITCH_NOT_GIVEN)
+        performance->maxnreg = (uint32_t)switches->maxrregcount;
+}

@@ -1,0 +1,21 @@
+/* budget.h: how many registers a function may use. */
+#ifndef MINILINK_TOY_BUDGET_H
+#define MINILINK_TOY_BUDGET_H
+
+#include <stdint.h>
+
+#include "ptx/item.h"
+#include "toy/switches.h"
+
+#define BUDGET_LEAST 24u /* what the ABI needs */
+#define BUDGET_MOST  255u
+
+/* Gives a kernel the launch bounds of options, where it has none of its own, or in their place with
+ * --override-directive-values. */
+void budget_override(struct ptx_performance *performance, const struct switches *switches);
+
+/* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
+ * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */
+uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
+
+#endif

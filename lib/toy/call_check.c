@@ -1,0 +1,141 @@
+/* call_check.c: the arguments of calls.
+ *
+ * ptxas refuses a call whose numbers of arguments or results differ from the prototype's, or an
+ * argument of another size, or of a float where an integer is declared and the other way round
+ * (measured on 13.0). A .param variable is compared by its size. */
+#include "toy/call_check.h"
+
+#include "diag/diag.h"
+#include "ptx/types.h"
+#include "toy/language/opcode.h"
+
+/* Errors in one body after which the rest is not looked at. */
+#define MOST_ERRORS 20u
+
+struct call {
+    const struct body *body;
+    const struct ptx_module *module;
+    const struct instruction *instruction;
+    unsigned errors;
+};
+
+static void fail(struct call *call, const char *format, struct text name)
+{
+    struct diag_place place = {.file = call->module->file, .line = call->instruction->line};
+
+    call->errors++;
+    diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
+}
+
+static bool is_float(enum ptx_type type)
+{
+    return type == PTX_F32 || type == PTX_F64;
+}
+
+static bool is_integer(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_U8:
+    case PTX_U16:
+    case PTX_U32:
+    case PTX_U64:
+    case PTX_S8:
+    case PTX_S16:
+    case PTX_S32:
+    case PTX_S64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool register_agrees(const struct virtual_register *reg,
+                            const struct ptx_parameter *parameter)
+{
+    if (parameter->type == PTX_PRED || reg->class == REGISTER_PREDICATE)
+        return parameter->type == PTX_PRED && reg->class == REGISTER_PREDICATE;
+    if ((is_float(parameter->type) && (reg->type == 'u' || reg->type == 's')) ||
+        (is_integer(parameter->type) && reg->type == 'f'))
+        return false;
+    return reg->bits == 8 * parameter->size;
+}
+
+static bool argument_agrees(const struct call *call, const struct operand *argument,
+                            const struct ptx_parameter *parameter)
+{
+    if (parameter->size == 0 || argument->component)
+        return true;
+    if (argument->kind == OPERAND_REGISTER)
+        return register_agrees(&call->body->registers[argument->reg], parameter);
+    if (argument->kind == OPERAND_SYMBOL) {
+        const struct body_symbol *symbol = &call->body->symbols[argument->symbol];
+
+        return symbol->space != SPACE_PARAM || symbol->size == 0 || symbol->size == parameter->size;
+    }
+    return true;
+}
+
+/* The arguments, or results, of the call against those parameters. */
+static void check_list(struct call *call, const struct operand *list, const struct ptx_item *item,
+                       bool is_return)
+{
+    uint32_t count = list ? list->element_count : 0, at = 0;
+    uint32_t wanted = item->function.return_count;
+
+    if (!is_return)
+        wanted = item->function.parameter_count - wanted;
+    if (count != wanted) {
+        fail(call, "Call of '%.*s' has wrong number of parameters", item->name);
+        return;
+    }
+    for (uint32_t i = 0; i < item->function.parameter_count && at < count; i++) {
+        const struct ptx_parameter *parameter = &item->function.parameters[i];
+
+        if (parameter->is_return != is_return)
+            continue;
+        if (!argument_agrees(call, &list->elements[at], parameter)) {
+            fail(call, "Type of argument does not match formal parameter '%.*s'", parameter->name);
+            return;
+        }
+        at++;
+    }
+}
+
+static void check_call(struct call *call, const struct scope *scope)
+{
+    const struct instruction *instruction = call->instruction;
+    unsigned at = instruction->operand_count && instruction->operands[0].kind == OPERAND_LIST;
+    const struct operand *target = &instruction->operands[at], *arguments = NULL;
+    const struct global *global;
+
+    if (at == instruction->operand_count)
+        return;
+    if (at + 1u < instruction->operand_count && target[1].kind == OPERAND_LIST)
+        arguments = &target[1];
+    if (target->kind == OPERAND_REGISTER) {
+        if (instruction->operands[instruction->operand_count - 1].kind != OPERAND_NAME)
+            fail(call, "An indirect call through '%.*s' needs a prototype or a list of targets",
+                 target->text);
+        return;
+    }
+    if (target->kind != OPERAND_SYMBOL)
+        return;
+    global = scope_find(scope, call->body->symbols[target->symbol].name);
+    if (!global || global->item->kind != PTX_FUNCTION)
+        return;
+    check_list(call, at ? &instruction->operands[0] : NULL, global->item, true);
+    if (call->errors <= MOST_ERRORS)
+        check_list(call, arguments, global->item, false);
+}
+
+bool call_check(const struct body *body, const struct scope *scope, const struct ptx_module *module)
+{
+    struct call call = {.body = body, .module = module};
+
+    for (size_t i = 0; i < body->instruction_count && call.errors < MOST_ERRORS; i++) {
+        call.instruction = &body->instructions[i];
+        if (opcode_get(call.instruction->opcode)->flags & OPCODE_CALL)
+            check_call(&call, scope);
+    }
+    return call.errors == 0;
+}

@@ -1,0 +1,266 @@
+/* compile.c: the steps from a body's text to its code.
+ *
+ * Nothing here looks at anything but the function and the declarations that it names, so the result
+ * is the same whichever chunk the function stands in. */
+#include "toy/compile.h"
+
+#include <stdlib.h>
+
+#include "diag/diag.h"
+#include "ptx/lexer.h"
+#include "toy/allocate.h"
+#include "toy/budget.h"
+#include "toy/call_check.h"
+#include "toy/frame.h"
+#include "toy/language/form.h"
+#include "toy/language/opcode.h"
+#include "toy/parse.h"
+#include "toy/signature.h"
+
+#define ALL_BARRIERS 16u /* for a number that only the running program knows */
+
+/* A walk over the instructions that collects what the container must say. */
+struct survey {
+    const struct body *body;
+    struct function_code *result;
+    const struct compile_request *request;
+    bool *is_seen; /* by label: its list of targets has been counted */
+};
+
+static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use use)
+{
+    if (symbol == NO_INDEX)
+        return;
+    if (use == USE_CODE && survey->body->symbols[symbol].is_function)
+        use = USE_ADDRESS;
+    survey->result->uses[symbol] |= (uint8_t)use;
+}
+
+/* Lists and vectors nest by a few levels only: the parser sees to that. */
+static void survey_operand(struct survey *survey, const struct operand *operand)
+{
+    if (operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS)
+        use_symbol(survey, operand->symbol, USE_CODE);
+    for (uint32_t i = 0; i < operand->element_count; i++)
+        survey_operand(survey, &operand->elements[i]);
+}
+
+static void add_signature(struct survey *survey, struct text head)
+{
+    struct function_code *result = survey->result;
+    struct text signature = signature_of(survey->request->arena, head);
+    uint32_t next = (uint32_t)result->signature_count;
+    if (table_add(survey->request->signatures, signature, next) == next)
+        result->signatures[result->signature_count++] = signature;
+}
+
+/* The functions of a .calltargets list are called; a .callprototype says what may be. */
+static void survey_targets(struct survey *survey, const struct operand *operand)
+{
+    if (operand->kind != OPERAND_NAME || operand->label >= survey->body->label_count)
+        return;
+    const struct label *label = &survey->body->labels[operand->label];
+    if (label->prototype.size)
+        add_signature(survey, label->prototype);
+    if (label->targets && survey->is_seen[operand->label])
+        return;
+    survey->is_seen[operand->label] = true;
+    for (uint32_t i = 0; i < label->target_count; i++)
+        if (label->targets[i].kind == OPERAND_SYMBOL)
+            use_symbol(survey, label->targets[i].symbol, USE_CALLED);
+}
+
+static void survey_call(struct survey *survey, const struct instruction *instruction,
+                        unsigned target)
+{
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        const struct operand *operand = &instruction->operands[i];
+        if (i == target && operand->kind == OPERAND_SYMBOL)
+            use_symbol(survey, operand->symbol, USE_CALLED);
+        else if (i > target && operand->kind == OPERAND_NAME)
+            survey_targets(survey, operand);
+        else
+            survey_operand(survey, operand);
+    }
+}
+
+static void survey_barrier(struct survey *survey, const struct instruction *instruction,
+                           unsigned results)
+{
+    struct function_code *result = survey->result;
+    uint16_t warp = modifier_find(TEXT("warp"));
+    uint16_t cluster = modifier_find(TEXT("cluster"));
+    for (unsigned i = 0; i < instruction->modifier_count; i++)
+        if (instruction->modifiers[i] == warp || instruction->modifiers[i] == cluster)
+            return;
+    if (results >= instruction->operand_count)
+        return;
+    const struct operand *number = &instruction->operands[results];
+    uint32_t count = ALL_BARRIERS;
+    if (number->kind == OPERAND_IMMEDIATE && number->value >= 0 && number->value < ALL_BARRIERS)
+        count = (uint32_t)number->value + 1;
+    if (count > result->barrier_count)
+        result->barrier_count = count;
+}
+
+/* Before spilling: everything but the exits, whose addresses are not known yet. */
+static void survey_body(struct survey *survey)
+{
+    const struct body *body = survey->body;
+    for (size_t i = 0; i < body->instruction_count; i++) {
+        const struct instruction *instruction = &body->instructions[i];
+        const struct opcode *opcode = opcode_get(instruction->opcode);
+        unsigned results = instruction->results;
+        survey->result->uses_textures |= (opcode->flags & OPCODE_TEXTURE) != 0;
+        if (opcode->flags & OPCODE_CALL) {
+            survey_call(survey, instruction, results);
+            continue;
+        }
+        if (opcode->flags & OPCODE_BARRIER)
+            survey_barrier(survey, instruction, results);
+        for (unsigned k = 0; k < instruction->operand_count; k++)
+            survey_operand(survey, &instruction->operands[k]);
+    }
+}
+
+static void collect_exits(struct function_code *result, const struct body *body,
+                          struct arena *arena)
+{
+    uint16_t ret = opcode_find(TEXT("ret"));
+    uint16_t leave = opcode_find(TEXT("exit"));
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        result->exit_count = 0;
+        for (size_t i = 0; i < body->instruction_count; i++) {
+            const struct instruction *instruction = &body->instructions[i];
+            if (instruction->opcode != ret && instruction->opcode != leave)
+                continue;
+            if (is_counted)
+                result->exits[result->exit_count] = instruction->address;
+            result->exit_count++;
+        }
+        if (!is_counted)
+            result->exits = arena_alloc(arena, result->exit_count, sizeof *result->exits);
+    }
+}
+
+/* Where the line changes. Padding behind the code belongs to the last line. */
+static void collect_lines(struct function_code *result, const struct body *body,
+                          struct arena *arena)
+{
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        struct source_location last = {0};
+        result->line_count = 0;
+        for (size_t i = 0; i < body->instruction_count; i++) {
+            const struct instruction *instruction = &body->instructions[i];
+            if (instruction->loc == 0)
+                continue;
+            struct source_location here = body->locations[instruction->loc - 1];
+            /* Line 0 is code that comes from no line; ptxas leaves it to the line before. */
+            if (here.line == 0 ||
+                (result->line_count && here.file == last.file && here.line == last.line))
+                continue;
+            if (is_counted)
+                result->lines[result->line_count] =
+                    (struct code_line){instruction->address, here.file, here.line};
+            result->line_count++;
+            last = here;
+        }
+        if (!is_counted)
+            result->lines = arena_alloc(arena, result->line_count, sizeof *result->lines);
+    }
+}
+
+/* Copies what the scratch memory holds of the results. */
+static void keep(struct function_code *result, const struct body *body,
+                 const struct compile_request *request)
+{
+    struct arena *arena = request->arena;
+    size_t size = request->code->size;
+    uint8_t *code = arena_alloc(arena, size, 1);
+    if (size)
+        memcpy(code, request->code->data, size);
+    result->code = (struct bytes){code, size};
+    result->relocation_count = request->relocations->count;
+    result->relocations = arena_alloc(arena, result->relocation_count, sizeof *result->relocations);
+    if (result->relocation_count)
+        memcpy(result->relocations, request->relocations->list,
+               result->relocation_count * sizeof *result->relocations);
+    uint8_t *uses = arena_zalloc(arena, body->symbol_count, sizeof *uses);
+    if (result->symbol_count)
+        memcpy(uses, result->uses, result->symbol_count * sizeof *uses);
+    result->uses = uses;
+    result->symbol_count = body->symbol_count;
+    result->symbols = arena_alloc(arena, body->symbol_count, sizeof *result->symbols);
+    if (body->symbol_count)
+        memcpy(result->symbols, body->symbols, body->symbol_count * sizeof *result->symbols);
+    result->objects = arena_alloc(arena, body->symbol_count, sizeof *result->objects);
+    memset(result->objects, 0xff, body->symbol_count * sizeof *result->objects);
+    collect_exits(result, body, arena);
+    if (request->has_lines)
+        collect_lines(result, body, arena);
+}
+
+static bool parse(struct body *body, const struct ptx_item *item,
+                  const struct compile_request *request)
+{
+    const struct ptx_module *module = request->module;
+    size_t begin = (size_t)(item->text.data - module->whole.data);
+    size_t start = (size_t)(item->function.body.data - module->whole.data);
+    struct parse_scope scope = {
+        .file = module->file,
+        .whole = module->whole,
+        .first_line = item->line + lexer_count_lines(module->whole, begin, start),
+        .version = (uint16_t)(module->version_major * 10 + module->version_minor),
+        .target = module->target,
+        .lookup = scope_lookup,
+        .argument = request->scope};
+    return frame_declare(body, module, item) && parse_body(body, item->function.body, &scope) &&
+           call_check(body, request->scope, module);
+}
+
+static void survey(struct function_code *result, const struct body *body,
+                   const struct compile_request *request)
+{
+    struct survey survey = {.body = body, .result = result, .request = request};
+
+    survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
+    result->symbol_count = body->symbol_count;
+    result->uses = arena_zalloc(body->arena, body->symbol_count, sizeof *result->uses);
+    result->signatures = arena_alloc(request->arena, body->label_count, sizeof *result->signatures);
+    table_free(request->signatures);
+    survey_body(&survey);
+}
+
+static uint32_t registers_wanted(const struct ptx_item *item, const struct compile_request *request)
+{
+    bool is_own = !item->function.is_entry && request->function_registers;
+    return is_own ? request->function_registers : request->job->maxrregcount;
+}
+
+bool compile_function(struct function_code *result, const struct ptx_item *item,
+                      const struct compile_request *request)
+{
+    struct body body = {.arena = request->scratch, .function = item->name};
+    struct allocation allocation;
+    struct frame frame;
+    *result = (struct function_code){.item = item, .global = result->global};
+    request->code->size = 0;
+    request->relocations->count = 0;
+    if (!parse(&body, item, request))
+        return false;
+    cache_operator_apply(&body, &request->cache);
+    frame_complete(&body, item);
+    survey(result, &body, request);
+    result->register_limit = budget_of(item, request->job->sm, registers_wanted(item, request));
+    if (!allocate_registers(&body, result->register_limit, request->reserved_registers,
+                            &allocation) ||
+        !frame_layout(&body, item, request->parameter_base, &frame) ||
+        !encode_body(&body, request->module->file, request->code, request->relocations))
+        return false;
+    result->register_count = allocation.register_count;
+    result->spill_bytes = allocation.spill_bytes;
+    result->frame_bytes = frame.frame_bytes;
+    result->parameter_bytes = frame.parameter_bytes;
+    keep(result, &body, request);
+    return true;
+}

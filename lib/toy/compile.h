@@ -1,0 +1,88 @@
+/* compile.h: one function's text to code, and what the container has to say about it. */
+#ifndef MINILINK_TOY_COMPILE_H
+#define MINILINK_TOY_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/table.h"
+#include "minilink/assembler.h"
+#include "ptx/module.h"
+#include "toy/cache_operator.h"
+#include "toy/encode.h"
+#include "toy/language/body.h"
+#include "toy/parse.h"
+#include "toy/scope.h"
+
+/* How a function's code uses one of its symbols. */
+enum symbol_use {
+    USE_CALLED = 1,  /* by name, or as one of the targets of an indirect call */
+    USE_ADDRESS = 2, /* a function's address is taken */
+    USE_CODE = 4,    /* any other way */
+};
+
+/* From `address` on, the code comes from that line. */
+struct code_line {
+    uint32_t address; /* in the function */
+    uint32_t file;    /* number of a .file directive */
+    uint32_t line;
+};
+
+/* A function that has been assembled. All of it lives in the chunk's arena. */
+struct function_code {
+    const struct ptx_item *item;
+    uint32_t global;             /* index in the scope */
+    uint64_t nanoseconds;        /* that it took, under --phase-trace */
+    struct body_symbol *symbols; /* those of the body */
+    uint8_t *uses;               /* enum symbol_use, one for each symbol */
+    uint32_t *objects;           /* symbol -> index in the data's objects, or NO_INDEX */
+    size_t symbol_count;
+    struct bytes code;
+    struct code_relocation *relocations; /* rising offsets */
+    size_t relocation_count;
+    uint32_t *exits; /* offsets of the instructions that end it */
+    size_t exit_count;
+    struct code_line *lines; /* rising addresses; only with line information */
+    size_t line_count;
+    struct text *signatures; /* of its indirect calls, each once */
+    size_t signature_count;
+    uint32_t register_count;
+    uint32_t register_limit;
+    uint32_t barrier_count;
+    uint32_t parameter_bytes;
+    uint32_t frame_bytes;
+    uint32_t spill_bytes;
+    bool uses_textures;
+    uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */
+    uint32_t shared_alignment; /* the largest of them */
+    uint32_t text_section;     /* indices of its sections; 0 = none */
+    uint32_t constant_section;
+    uint32_t constant_symbol; /* the symbol of that section */
+    uint32_t shared_section;
+};
+
+/* What all functions of a chunk have in common, and room to work in. */
+struct compile_request {
+    const struct minilink_job *job;
+    const struct ptx_module *module;
+    const struct scope *scope;
+    struct arena *arena;   /* for the results */
+    struct arena *scratch; /* emptied after each function */
+    struct buffer *code;   /* the same */
+    struct code_relocations *relocations;
+    struct table *signatures;
+    uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
+    uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
+    struct cache_operators cache;
+    uint32_t reserved_registers; /* count << 16 | first: see allocate.h */
+    bool has_lines;              /* the results say which line code comes from */
+};
+
+/* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */
+bool compile_function(struct function_code *result, const struct ptx_item *item,
+                      const struct compile_request *request);
+
+#endif

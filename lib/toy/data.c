@@ -1,0 +1,373 @@
+/* data.c: variables to objects in sections.
+ *
+ * Measured on ptxas 13.0: a .global variable with an initial value, even of zeros, stands in
+ * .nv.global.init, one without in .nv.global; constants always have bytes; a shared variable is not
+ * placed here, its symbol's value is its alignment and the sections add up the sizes, since the
+ * linker lays shared memory out for each kernel. ptxas numbers the names of body variables by
+ * scope; here they are called FUNCTION$VARIABLE, which does not depend on the chunk. */
+#include "toy/data.h"
+
+#include <elf.h>
+
+#include "cubin/format.h"
+#include "diag/diag.h"
+#include "ptx/initialiser.h"
+#include "ptx/source_place.h"
+#include "ptx/types.h"
+
+#define MOST_CONSTANT_BYTES    0x10000u
+#define MOST_INITIALISED_BYTES 0x40000000u
+#define MOST_SECTION_BYTES     (UINT64_C(1) << 40)
+
+/* A variable with its place, while the sections are not complete. */
+struct valued {
+    struct ptx_item item;
+    uint32_t object;
+    struct valued *next;
+};
+
+struct builder {
+    struct data *data;
+    struct arena *arena;
+    const struct ptx_module *module;
+    struct scope *scope;
+    uint32_t sm;
+    struct valued *first; /* variables with an initial value */
+    struct valued **last;
+    size_t reference_count[DATA_KINDS];
+};
+
+static bool too_large(const char *format, uint64_t size, uint64_t most)
+{
+    diag_error(format, (unsigned long long)size, (unsigned long long)most);
+    return false;
+}
+
+/* Finds room for an object in its section. */
+static bool place(struct data *data, struct object *object)
+{
+    uint64_t alignment = object->alignment ? object->alignment : 1;
+    if (object->kind >= DATA_KINDS)
+        return true;
+    struct data_section *section = &data->sections[object->kind];
+    bool is_shared = object->kind == DATA_SHARED;
+    uint64_t start =
+        is_shared ? section->size : (section->size + alignment - 1) / alignment * alignment;
+    object->offset = is_shared ? alignment : start;
+    if (object->size > MOST_SECTION_BYTES || start > MOST_SECTION_BYTES)
+        return too_large("File uses too much data (0x%llx bytes, 0x%llx max)", object->size,
+                         MOST_SECTION_BYTES);
+    section->size = start + object->size;
+    if (alignment > section->alignment)
+        section->alignment = (uint32_t)alignment;
+    return true;
+}
+
+static struct object *add_object(struct builder *builder, const struct object *object)
+{
+    struct object *added = &builder->data->objects[builder->data->object_count++];
+    *added = *object;
+    return added;
+}
+
+static void add_value(struct builder *builder, const struct ptx_item *item, uint32_t object)
+{
+    struct valued *valued = arena_alloc(builder->arena, 1, sizeof *valued);
+    *valued = (struct valued){.item = *item, .object = object};
+    *builder->last = valued;
+    builder->last = &valued->next;
+}
+
+static uint8_t symbol_type(uint8_t type)
+{
+    return type == PTX_TEXREF       ? STT_CUDA_TEXTURE
+           : type == PTX_SAMPLERREF ? STT_CUDA_SAMPLER
+           : type == PTX_SURFREF    ? STT_CUDA_SURFACE
+                                    : STT_CUDA_OBJECT;
+}
+
+static enum data_kind kind_of(const struct ptx_item *item)
+{
+    const struct ptx_variable *variable = &item->variable;
+    if (symbol_type(variable->type) != STT_CUDA_OBJECT || !item->is_definition)
+        return DATA_UNDEFINED;
+    if (item->linkage == PTX_COMMON)
+        return DATA_COMMON;
+    if (variable->space == PTX_SPACE_SHARED)
+        return DATA_SHARED;
+    if (variable->space == PTX_SPACE_CONST)
+        return DATA_CONSTANT;
+    return variable->initialiser.size ? DATA_INITIALISED : DATA_ZERO;
+}
+
+static uint8_t space_bits(uint8_t space)
+{
+    return space == PTX_SPACE_SHARED  ? STO_CUDA_SHARED
+           : space == PTX_SPACE_CONST ? STO_CUDA_CONST
+                                      : STO_CUDA_GLOBAL;
+}
+
+/* .tex is not spoken any more. */
+static bool check_space(const struct builder *builder, const struct ptx_item *item)
+{
+    if (item->variable.space != PTX_SPACE_TEX)
+        return true;
+    const struct diag_place place = source_ptx_place(builder->module, item, item->text.data);
+    diag_at(DIAG_ERROR, &place, "Deprecated feature: '.tex' not supported as of PTX version 1.5");
+    return false;
+}
+
+static bool add_global(struct builder *builder, struct global *global)
+{
+    const struct ptx_item *item = global->item;
+    const struct ptx_variable *variable = &item->variable;
+    if (!check_space(builder, item))
+        return false;
+    struct object object = {.name = global->name,
+                            .kind = (uint8_t)kind_of(item),
+                            .type = symbol_type(variable->type),
+                            .linkage = item->linkage,
+                            .alignment = variable->alignment,
+                            .size = variable->size};
+    if (object.type == STT_CUDA_OBJECT)
+        object.other =
+            (uint8_t)(space_bits(variable->space) | (variable->is_managed ? STO_CUDA_MANAGED : 0));
+    else
+        object.size = 0;
+    if (object.type == STT_CUDA_SAMPLER && !sampler_decode(&object.sampler, builder->module, item))
+        return false;
+    if (object.kind == DATA_COMMON)
+        object.offset = object.alignment;
+    global->object = (uint32_t)builder->data->object_count;
+    struct object *added = add_object(builder, &object);
+    if (variable->initialiser.size && object.kind < DATA_KINDS)
+        add_value(builder, item, global->object);
+    return place(builder->data, added);
+}
+
+/* The variable of a body as an item, so that its initial value can be decoded. */
+static struct ptx_item item_of(const struct body_symbol *symbol)
+{
+    struct ptx_item item = {.kind = PTX_VARIABLE, .is_definition = true, .name = symbol->name};
+    item.variable = (struct ptx_variable){.type = symbol->type,
+                                          .vector = symbol->lanes,
+                                          .alignment = symbol->alignment,
+                                          .size = symbol->size,
+                                          .initialiser = symbol->initialiser};
+    if (symbol->initialiser.size)
+        item.variable.declarator = (struct text){
+            symbol->name.data, (size_t)(symbol->initialiser.data - symbol->name.data)};
+    return item;
+}
+
+/* FUNCTION$VARIABLE, and a number behind it for all but the first variable of that name. */
+static struct text body_name(struct builder *builder, const struct function_code *function,
+                             struct text name)
+{
+    struct table *seen = &builder->data->names;
+    uint32_t count = table_find(seen, name);
+    count = count == TABLE_NONE ? 0 : count + 1;
+    table_set(seen, name, count);
+    struct text owner = function->item->name;
+    char *text =
+        count ? arena_printf(builder->arena, "%.*s$%.*s$%u", TEXT_ARG(owner), TEXT_ARG(name), count)
+              : arena_printf(builder->arena, "%.*s$%.*s", TEXT_ARG(owner), TEXT_ARG(name));
+    return text_of(text);
+}
+
+static bool add_body_variable(struct builder *builder, struct function_code *function,
+                              uint32_t function_index, uint32_t symbol_index)
+{
+    const struct body_symbol *symbol = &function->symbols[symbol_index];
+    bool is_entry = function->item->function.is_entry;
+    struct object object = {.name = body_name(builder, function, symbol->name),
+                            .type = STT_CUDA_OBJECT,
+                            .linkage = PTX_INTERNAL,
+                            .function = function_index,
+                            .alignment = symbol->alignment,
+                            .size = symbol->size};
+    if (symbol->space == SPACE_SHARED) {
+        object.kind = is_entry ? DATA_KERNEL_SHARED : DATA_SHARED;
+        object.other = STO_CUDA_SHARED;
+    } else if (symbol->space == SPACE_CONST) {
+        object.kind = DATA_CONSTANT;
+        object.other = STO_CUDA_CONST;
+    } else {
+        object.kind = symbol->initialiser.size ? DATA_INITIALISED : DATA_ZERO;
+        object.other = STO_CUDA_GLOBAL;
+    }
+    if (object.kind == DATA_KERNEL_SHARED) {
+        object.offset = object.alignment;
+        if (__builtin_add_overflow(function->shared_bytes, object.size, &function->shared_bytes) ||
+            function->shared_bytes > MOST_SECTION_BYTES)
+            return too_large("File uses too much data (0x%llx bytes, 0x%llx max)", object.size,
+                             MOST_SECTION_BYTES);
+        if (object.alignment > function->shared_alignment)
+            function->shared_alignment = object.alignment;
+    }
+    function->objects[symbol_index] = (uint32_t)builder->data->object_count;
+    struct object *added = add_object(builder, &object);
+    if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED) {
+        struct ptx_item item = item_of(symbol);
+        add_value(builder, &item, function->objects[symbol_index]);
+    }
+    return place(builder->data, added);
+}
+
+static bool is_opaque_parameter(const struct body_symbol *symbol)
+{
+    return symbol->is_parameter && symbol->space == SPACE_TEXTURE;
+}
+
+static void add_parameter(struct builder *builder, struct function_code *function,
+                          uint32_t function_index, uint32_t symbol_index)
+{
+    const struct body_symbol *symbol = &function->symbols[symbol_index];
+    function->objects[symbol_index] = (uint32_t)builder->data->object_count;
+    add_object(builder, &(struct object){.name = symbol->name,
+                                         .kind = DATA_PARAMETER,
+                                         .type = symbol_type(symbol->type),
+                                         .linkage = PTX_INTERNAL,
+                                         .function = function_index});
+}
+
+static bool is_object(const struct body_symbol *symbol)
+{
+    return symbol->is_body_variable && !symbol->is_parameter &&
+           (symbol->space == SPACE_SHARED || symbol->space == SPACE_GLOBAL ||
+            symbol->space == SPACE_CONST);
+}
+
+static bool add_body(struct builder *builder, struct function_code *function, uint32_t index)
+{
+    bool is_good = true;
+    table_free(&builder->data->names);
+    for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
+        if (is_opaque_parameter(&function->symbols[i]))
+            add_parameter(builder, function, index, i);
+        else if (is_object(&function->symbols[i]))
+            is_good = add_body_variable(builder, function, index, i);
+    return is_good;
+}
+
+/* The relocation for one address in data. Functions have unified addresses from sm_90 on. */
+static uint32_t relocation_type(const struct builder *builder,
+                                const struct initialiser_reference *reference, bool is_function)
+{
+    bool is_unified = is_function && builder->sm >= 90;
+    if (reference->mask != UINT64_MAX) {
+        uint32_t byte = (uint32_t)__builtin_ctzll(reference->mask ? reference->mask : 1) / 8;
+        return (is_unified ? R_CUDA_UNIFIED_8_0 : is_function ? R_CUDA_8_0 : R_CUDA_G8_0) + byte;
+    }
+    if (reference->width == 4)
+        return is_unified ? R_CUDA_UNIFIED_32 : is_function ? R_CUDA_32 : R_CUDA_G32;
+    return is_unified ? R_CUDA_UNIFIED : is_function ? R_CUDA_64 : R_CUDA_G64;
+}
+
+/* A statement in front of the variable's must have declared the name (measured on ptxas 13.0). */
+static bool is_known(const struct global *global, const struct ptx_item *variable)
+{
+    return global && (!variable->text.data || global->first < variable->text.data);
+}
+
+static bool add_reference(struct builder *builder, const struct object *object,
+                          const struct ptx_item *variable,
+                          const struct initialiser_reference *reference)
+{
+    struct global *global = scope_find(builder->scope, reference->symbol);
+    if (!is_known(global, variable) ||
+        (!global->is_function &&
+         (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT))) {
+        const struct diag_place place = source_ptx_place(
+            builder->module, variable, builder->module->whole.data + reference->place);
+        diag_at(DIAG_ERROR, &place, "Invalid initial value symbol '%.*s'",
+                TEXT_ARG(reference->symbol));
+        return false;
+    }
+    global->is_used = true;
+    global->is_address_taken |= global->is_function;
+    struct global *target = scope_target(builder->scope, global);
+    target->is_used = true;
+    target->is_address_taken |= target->is_function;
+    struct data_section *section = &builder->data->sections[object->kind];
+    section->relocations[section->relocation_count++] =
+        (struct data_relocation){.offset = object->offset + reference->offset,
+                                 .type = relocation_type(builder, reference, target->is_function),
+                                 .global = (uint32_t)(target - builder->scope->globals),
+                                 .addend = reference->addend};
+    return true;
+}
+
+/* Decodes one initial value into its section, which has its final size. */
+static bool store_value(struct builder *builder, const struct valued *valued)
+{
+    const struct object *object = &builder->data->objects[valued->object];
+    struct data_section *section = &builder->data->sections[object->kind];
+    struct initialiser initialiser = {0};
+    if (!initialiser_decode(&initialiser, builder->arena, builder->module, &valued->item))
+        return false;
+    if (initialiser.size && initialiser.bytes)
+        memcpy(section->bytes + object->offset, initialiser.bytes, initialiser.size);
+    if (initialiser.reference_count) {
+        size_t count = section->relocation_count + initialiser.reference_count;
+        struct data_relocation *list = section->relocations;
+        if (count > builder->reference_count[object->kind]) {
+            builder->reference_count[object->kind] = 2 * count;
+            section->relocations = arena_alloc(builder->arena, 2 * count, sizeof *list);
+            if (section->relocation_count)
+                memcpy(section->relocations, list, section->relocation_count * sizeof *list);
+        }
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < initialiser.reference_count; i++)
+        is_good &= add_reference(builder, object, &valued->item, &initialiser.references[i]);
+    return is_good;
+}
+
+static bool place_all(struct builder *builder, struct function_code *functions,
+                      size_t function_count)
+{
+    struct scope *scope = builder->scope;
+    struct data *data = builder->data;
+    size_t count = scope->count;
+    bool is_good = true;
+    for (size_t i = 0; i < function_count; i++)
+        count += functions[i].symbol_count;
+    data->objects = arena_alloc(builder->arena, count, sizeof *data->objects);
+    for (size_t i = 0; i < scope->count && is_good; i++)
+        if (!scope->globals[i].is_function)
+            is_good = add_global(builder, &scope->globals[i]);
+    for (size_t i = 0; i < function_count && is_good; i++)
+        is_good = add_body(builder, &functions[i], (uint32_t)i);
+    uint64_t initialised = data->sections[DATA_INITIALISED].size;
+    if (is_good && initialised > MOST_INITIALISED_BYTES)
+        is_good = too_large("File uses too much initialised data (0x%llx bytes, 0x%llx max)",
+                            initialised, MOST_INITIALISED_BYTES);
+    uint64_t constants = data->sections[DATA_CONSTANT].size;
+    if (is_good && constants > MOST_CONSTANT_BYTES)
+        is_good = too_large("File uses too much global constant data (0x%llx bytes, 0x%llx max)",
+                            constants, MOST_CONSTANT_BYTES);
+    return is_good;
+}
+
+void data_free(struct data *data)
+{
+    table_free(&data->names);
+}
+
+bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
+                struct scope *scope, struct function_code *functions, size_t function_count,
+                uint32_t sm)
+{
+    struct builder builder = {
+        .data = data, .arena = arena, .module = module, .scope = scope, .sm = sm};
+    builder.last = &builder.first;
+    if (!place_all(&builder, functions, function_count))
+        return false;
+    for (int kind = DATA_INITIALISED; kind <= DATA_CONSTANT; kind++)
+        data->sections[kind].bytes = arena_zalloc(arena, data->sections[kind].size, 1);
+    bool is_good = true;
+    for (const struct valued *valued = builder.first; valued; valued = valued->next)
+        is_good &= store_value(&builder, valued);
+    return is_good;
+}

@@ -1,0 +1,77 @@
+/* data.h: the variables of a chunk: their bytes, their places, and the addresses among them. */
+#ifndef MINILINK_TOY_DATA_H
+#define MINILINK_TOY_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "ptx/module.h"
+#include "toy/compile.h"
+#include "toy/sampler.h"
+#include "toy/scope.h"
+
+enum data_kind {
+    DATA_INITIALISED, /* .nv.global.init */
+    DATA_CONSTANT,    /* .nv.constant3 */
+    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is no kernel */
+    DATA_ZERO,        /* .nv.global */
+    DATA_KINDS,
+    DATA_KERNEL_SHARED = DATA_KINDS, /* .nv.shared.K */
+    DATA_COMMON,                     /* left to the linker */
+    DATA_PARAMETER, /* a texture, sampler or surface: stands at the kernel's code */
+    DATA_UNDEFINED,
+};
+
+/* A variable, of the module or of a body. */
+struct object {
+    struct text name;
+    uint8_t kind;      /* enum data_kind */
+    uint8_t type;      /* of its symbol */
+    uint8_t other;     /* st_other */
+    uint8_t linkage;   /* enum ptx_linkage */
+    uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
+    uint32_t alignment;
+    uint64_t size;
+    uint64_t offset;        /* in its section */
+    uint32_t symbol;        /* index in .symtab */
+    struct sampler sampler; /* of a sampler of the module */
+};
+
+/* An address in the bytes of a variable. */
+struct data_relocation {
+    uint64_t offset; /* in the section */
+    uint32_t type;   /* enum cubin_relocation_type */
+    uint32_t global; /* what it is the address of: index in the scope */
+    int64_t addend;
+};
+
+struct data_section {
+    uint64_t size;
+    uint32_t alignment; /* 0 while it has nothing */
+    uint8_t *bytes;     /* `size` of them, or NULL when they are not stored */
+    struct data_relocation *relocations;
+    size_t relocation_count;
+};
+
+/* Start with {0}. */
+struct data {
+    struct object *objects;
+    size_t object_count;
+    struct data_section sections[DATA_KINDS];
+    struct table names; /* of one body's variables, while they are placed */
+};
+
+void data_free(struct data *data);
+
+/* Places all variables of the module, then those of the bodies of `functions`, whose `objects` and
+ * shared sizes it sets; marks what initial values refer to in the scope. All in `arena`. False, and
+ * errors. */
+bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
+                struct scope *scope, struct function_code *functions, size_t function_count,
+                uint32_t sm);
+
+#endif

@@ -1,0 +1,503 @@
+/* driver.c: one PTX module to one relocatable cubin, phase by phase.
+ *
+ * A phase is a function here, named by what it does; the description's heading for it stands in the
+ * table alone. What is more than a few lines is in a file of its own. Where there is nothing to do,
+ * --phase-trace says why. */
+#include "toy/driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "diag/diag.h"
+#include "toy/allocate.h"
+#include "toy/budget.h"
+#include "toy/calls.h"
+#include "toy/conflicts.h"
+#include "toy/dummy.h"
+#include "toy/emit.h"
+#include "toy/entries.h"
+#include "toy/kernels.h"
+#include "toy/language/target.h"
+#include "toy/mode.h"
+#include "toy/report.h"
+
+/* Nobody pays for a clock that was not asked for. */
+static uint64_t now(const struct unit *unit)
+{
+    return unit->switches.phase_trace ? clock_now() : 0;
+}
+
+static enum link_code ok_or_failed(bool ok)
+{
+    return ok ? LINK_OK : LINK_FAILED;
+}
+
+static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)
+{
+    struct diag_place place =
+        diag_place_of(unit->module.file, unit->module.whole,
+                      (size_t)(unit->module.text.data - unit->module.whole.data));
+    diag_at(DIAG_FATAL, &place, format, argument);
+    return false;
+}
+
+/* Phase 1. What the cache options say is checked here, and kept for phase 16. */
+static enum link_code read_options(struct unit *unit)
+{
+    struct context *context = context_get();
+    bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
+    context->suppress_warnings |= unit->switches.no_warnings;
+    context->warnings_are_errors |= unit->switches.warnings_are_errors;
+    return ok && cache_operator_read(&unit->config.cache, &unit->switches) ? LINK_OK : LINK_USAGE;
+}
+
+/* Phase 2. The driver looks again before each phase, and kernels.c before each function. */
+static enum link_code check_cancellation(struct unit *unit)
+{
+    return unit_is_cancelled(unit) ? LINK_CANCELLED : LINK_OK;
+}
+
+/* What the phase has to say under --phase-trace. */
+__attribute__((format(printf, 3, 4))) static void remark(struct unit *unit, unsigned phase,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    if (!unit->switches.phase_trace)
+        return;
+    va_start(arguments, format);
+    vsnprintf(unit->times.remarks[phase - 1], UNIT_REMARK_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+/* Phase 3. Both clocks, which phase 25 stops: the one on the wall, and the one that only goes on;
+ * each phase's own time is the driver's. */
+static enum link_code start_clock(struct unit *unit)
+{
+    unit->times.start = now(unit);
+    unit->times.wall_start = unit->switches.phase_trace ? clock_wall() : 0;
+    return LINK_OK;
+}
+
+/* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
+ * (target.c) and need no installing. */
+static enum link_code parse_module(struct unit *unit)
+{
+    struct text text = {unit->job->ptx, unit->job->ptx_size};
+    size_t offset = 0;
+    if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &offset))
+        return LINK_FAILED;
+    if (module_at_end(text, offset))
+        return LINK_OK;
+    struct diag_place place = diag_place_of(unit->job->name, text, offset);
+    diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
+    return LINK_FAILED;
+}
+
+/* In ptxas's words. */
+static bool check_fit(const struct unit *unit, struct arch arch)
+{
+    char name[ARCH_NAME_SIZE];
+    const char *target = arch_name(unit->module.target, name);
+    switch (target_fit(unit->module.target, arch)) {
+    case TARGET_HIGHER:
+        return fail_at_module(unit,
+                              "SM version specified by .target is higher than default SM version "
+                              "assumed ('%s')",
+                              unit->job->arch);
+    case TARGET_OTHER_CHIP:
+        return fail_at_module(
+            unit, "PTX with .target '%s' cannot be compiled for another architecture", target);
+    case TARGET_FUTURE:
+        return fail_at_module(
+            unit, "Program with .target '%s' cannot be compiled to future architecture", target);
+    case TARGET_OTHER_FAMILY:
+        return fail_at_module(unit,
+                              "Program with .target '%s' cannot be compiled to different SM-family "
+                              "architecture",
+                              target);
+    case TARGET_FITS:
+        break;
+    }
+    return true;
+}
+
+/* Phase 5. */
+static enum link_code check_versions(struct unit *unit)
+{
+    const struct ptx_module *module = &unit->module;
+    struct arch arch;
+    char text[32];
+    uint16_t first = target_first_ptx(module->target);
+    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
+        return ok_or_failed(
+            fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch));
+    snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
+    if (!target_ptx_is_known(module->version_major, module->version_minor)) {
+        fail_at_module(unit, "Unsupported .version %s; current version is '9.0'", text);
+        if (module->version_major * 10 + module->version_minor > 90)
+            diag_note("it was made by a newer CUDA than 13.0, the newest that the built-in "
+                      "assembler knows: --assembler=ptxas runs a toolkit's");
+        return LINK_FAILED;
+    }
+    if (first == 0)
+        return ok_or_failed(
+            fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text)));
+    if (module->version_major * 10 + module->version_minor < first)
+        return ok_or_failed(
+            fail_at_module(unit, "PTX .version %s does not support its .target", text));
+    return ok_or_failed(check_fit(unit, arch));
+}
+
+/* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode; -ewp and
+ * -astoolspatch are other ways to make what can be merged, and go before that unless the user says
+ * -c. */
+static enum link_code choose_mode(struct unit *unit)
+{
+    const struct switches *switches = &unit->switches;
+    unsigned flags = 0;
+    if (switches->compile_only ||
+        (unit->job->mode != MINILINK_MODE_WHOLE && !switches->extensible && !switches->tools_patch))
+        flags |= MODE_FLAG_COMPILE_ONLY;
+    if (switches->tools_patch)
+        flags |= MODE_FLAG_TOOLS_PATCH;
+    if (switches->extensible)
+        flags |= MODE_FLAG_EXTENSIBLE;
+    if (switches->debug || unit->job->debug)
+        flags |= MODE_FLAG_DEBUG;
+    unit->mode = mode_choose(flags);
+    if (unit->mode)
+        remark(unit, 6, "%s", unit->mode->name);
+    return ok_or_failed(unit->mode != NULL);
+}
+
+/* Phase 7. */
+static enum link_code emit_header(struct unit *unit)
+{
+    bool ok = dummy_add(unit);
+    remark(unit, 7, unit->dummy ? ".entry " DUMMY_NAME " is added" : "the module has " DUMMY_NAME);
+    return ok_or_failed(ok);
+}
+
+/* Phase 8. They are errors (measured); what only the bodies show comes in phase 24. */
+static enum link_code check_patch_code(struct unit *unit)
+{
+    return ok_or_failed(unit->mode != mode_get(MODE_TOOLS_PATCH) || mode_check_tools_patch(unit));
+}
+
+/* Phase 9. There are no modules without ABI any more: ptxas 13.0 refuses -abi=no. */
+static enum link_code resolve_conflicts(struct unit *unit)
+{
+    return conflicts_resolve(unit) ? LINK_OK : LINK_USAGE;
+}
+
+/* Phase 10. The names of functions and variables share one table, and aliases are entries of it;
+ * the records are an array of as many functions as have a body. */
+static enum link_code make_tables(struct unit *unit)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < unit->module.item_count; i++)
+        count += unit->module.items[i].kind == PTX_FUNCTION && unit->module.items[i].is_definition;
+    scope_begin(&unit->scope, &unit->arena, &unit->module);
+    unit->functions = arena_zalloc(&unit->arena, count, sizeof *unit->functions);
+    return LINK_OK;
+}
+
+/* Phase 11. Walks the module's items, functions and variables first, then aliases of functions,
+ * then over all names to see that they are resolved. */
+static enum link_code resolve_names(struct unit *unit)
+{
+    return ok_or_failed(scope_build(&unit->scope, &unit->module));
+}
+
+/* Phase 12. The budget is each function's own, which depends on its directives (budget.c), and on
+ * options that stand in for them. */
+static enum link_code limit_registers(struct unit *unit)
+{
+    if (unit->module.address_size == 32)
+        return ok_or_failed(fail_at_module(
+            unit,
+            unit->job->sm >= 90 ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
+                                  "on sm_90 or higher architectures.%s"
+                                : "32-Bit compilation is no longer supported%s",
+            ""));
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        struct ptx_item *item = &unit->module.items[i];
+        if (item->kind == PTX_FUNCTION && item->function.is_entry)
+            budget_override(&item->function.performance, &unit->switches);
+    }
+    return LINK_OK;
+}
+
+/* Phase 13. ptxas 13.0 has -e, and no -E, which is an option of ours. */
+static enum link_code select_entries(struct unit *unit)
+{
+    bool had_dummy = unit->dummy != NULL;
+    size_t entries = 0;
+    dummy_remove(unit);
+    bool ok = entries_select(unit);
+    for (size_t i = 0; i < unit->scope.count && unit->switches.phase_trace; i++) {
+        const struct global *global = &unit->scope.globals[i];
+        entries += global->is_function && global->is_defined && global->item->function.is_entry;
+    }
+    remark(unit, 13, "%zu entries%s", entries,
+           had_dummy ? ", " DUMMY_NAME " is removed again" : "");
+    return ok_or_failed(ok);
+}
+
+/* Phase 14. What is compiled from here on reads this copy of the job and no longer the caller's:
+ * with what the switches say applied to it. */
+static enum link_code apply_switches(struct unit *unit)
+{
+    const struct switches *switches = &unit->switches;
+    unit->own_job = *unit->job;
+    unit->own_job.debug |= switches->debug;
+    unit->own_job.line_info |= switches->line_info;
+    if (switches->maxrregcount != SWITCH_NOT_GIVEN)
+        unit->own_job.maxrregcount = (uint32_t)switches->maxrregcount;
+    unit->job = &unit->own_job;
+    return LINK_OK;
+}
+
+/* Phase 15. */
+static enum link_code start_mode(struct unit *unit)
+{
+    unit->mode->init(unit);
+    return LINK_OK;
+}
+
+/* Phase 16. */
+static enum link_code set_cache_modes(struct unit *unit)
+{
+    static const char *const names[] = {[CACHE_AS_WRITTEN] = "as written",
+                                        [CACHE_BY_DEFAULT] = "default",
+                                        [CACHE_FORCED] = "forced"};
+    const struct cache_operators *operators = &unit->config.cache;
+    remark(unit, 16, "loads: %s, stores: %s", names[operators->load_mode],
+           names[operators->store_mode]);
+    return LINK_OK;
+}
+
+/* Phase 17. ptxas 13.0 (measured) takes both without a word, and so neither ends the compilation.
+ * Bodies are read for what somebody will see. */
+static enum link_code look_at_calls(struct unit *unit)
+{
+    bool is_wanted = unit->switches.verbose || unit->switches.phase_trace;
+    struct calls calls = {0};
+
+    if (!is_wanted && !calls_may_warn(unit))
+        return LINK_OK;
+    calls_read(&calls, unit);
+    remark(unit, 17, "%zu told, %u rings of calls", calls_report(&calls, unit), calls.ring_count);
+    return LINK_OK;
+}
+
+/* Phase 18. There is no scheduler that could be told a class. */
+static enum link_code keep_order(struct unit *unit)
+{
+    remark(unit, 18, "nothing to do: instructions keep the order of the text");
+    return LINK_OK;
+}
+
+/* Phase 19. The line table is the debug information that there is; the .debug_ sections of the
+ * module itself describe code of another encoding and are left out. */
+static enum link_code decide_line_table(struct unit *unit)
+{
+    unit->config.has_lines =
+        (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
+    remark(unit, 19, "%s",
+           unit->config.has_lines ? "a line table" : "nothing to do: without -lineinfo and -g");
+    return LINK_OK;
+}
+
+/* Phase 20. R0 to R3 are reserved always; ptxas 13.0 has no option that reserves more, as these of
+ * ours do. */
+static enum link_code reserve_registers(struct unit *unit)
+{
+    uint32_t first = (uint32_t)unit->switches.first_reserved;
+    uint32_t count = (uint32_t)unit->switches.reserved_count;
+    first = first < ALLOCATE_FIRST ? ALLOCATE_FIRST : first;
+    unit->config.reserved_registers = count << 16 | first;
+    if (count)
+        remark(unit, 20, "R0 to R%u, and %u from R%u on", ALLOCATE_FIRST - 1, count, first);
+    else
+        remark(unit, 20, "R0 to R%u", ALLOCATE_FIRST - 1);
+    return LINK_OK;
+}
+
+/* Phase 21. What the compilation of each function reads; kernels.c adds the memory of its thread.
+ */
+static enum link_code prepare_functions(struct unit *unit)
+{
+    uint32_t sm = unit->job->sm;
+    unit->config.job = unit->job;
+    unit->config.module = &unit->module;
+    unit->config.scope = &unit->scope;
+    unit->parameter_base = sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : 0x160;
+    unit->config.parameter_base = unit->parameter_base;
+    unit->mode->begin(unit);
+    return LINK_OK;
+}
+
+/* Phase 22. The output is a buffer that the caller gets; the file is the linker's to write. */
+static enum link_code empty_output(struct unit *unit)
+{
+    unit->cubin.size = 0;
+    unit->code.size = 0;
+    return LINK_OK;
+}
+
+/* What --phase-trace tells of each function, and the longest of their times. */
+static void note_times(struct unit *unit)
+{
+    uint64_t peak = 0;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        buffer_printf(&unit->times.functions,
+                      "function '%.*s': cache mode %u of loads, %u of stores, %.3f ms\n",
+                      TEXT_ARG(function->item->name), unit->config.cache.load_mode,
+                      unit->config.cache.store_mode, (double)function->nanoseconds / 1e6);
+        peak = function->nanoseconds > peak ? function->nanoseconds : peak;
+    }
+    remark(unit, 23, "%zu functions on %u threads, the longest %.3f ms", unit->function_count,
+           unit->thread_count, (double)peak / 1e6);
+}
+
+/* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
+ * sections in order of the text, in one (QUIRK 3). */
+static enum link_code compile_functions(struct unit *unit)
+{
+    enum link_code code = kernels_compile(unit);
+    if (unit->switches.phase_trace)
+        note_times(unit);
+    if (code != LINK_OK)
+        return code;
+    if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
+                    unit->function_count, unit->job->sm))
+        return LINK_FAILED;
+    emit_unit(unit);
+    return LINK_OK;
+}
+
+/* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
+static enum link_code check_and_report(struct unit *unit)
+{
+    bool ok = unit->mode->finish(unit);
+    report_use(unit);
+    report_warnings(unit);
+    return ok_or_failed(ok);
+}
+
+/* Phase 25. The functions' results and the memory of the threads that made them. */
+static enum link_code free_functions(struct unit *unit)
+{
+    kernels_free(unit);
+    unit->times.total = unit->times.start ? now(unit) - unit->times.start : 0;
+    unit->times.wall_total = unit->times.wall_start ? clock_wall() - unit->times.wall_start : 0;
+    return LINK_OK;
+}
+
+/* Phase 26. All but the cubin. */
+static enum link_code free_unit(struct unit *unit)
+{
+    data_free(&unit->data);
+    scope_free(&unit->scope);
+    buffer_free(&unit->code);
+    image_strings_free(&unit->strings);
+    image_free(&unit->image);
+    arena_free(&unit->arena);
+    return LINK_OK;
+}
+
+const struct phase driver_phases[UNIT_PHASES] = {
+    {"Option Query and Cache Configuration", read_options, false},
+    {"Cancellation Check", check_cancellation, false},
+    {"Timing Gate", start_clock, false},
+    {"Callback Registration", parse_module, false},
+    {"SM Version Validation", check_versions, false},
+    {"Mode Flag Dispatch", choose_mode, false},
+    {"PTX Header Emission", emit_header, false},
+    {"Tools-Patch Warnings", check_patch_code, false},
+    {"Compilation Flag Setup", resolve_conflicts, false},
+    {"Hash Maps and Codegen Context", make_tables, false},
+    {"Register Callbacks on Module IR", resolve_names, false},
+    {"Address Width and Register Budget", limit_registers, false},
+    {"Entry Point Collection", select_entries, false},
+    {"Transfer State into Codegen Context", apply_switches, false},
+    {"init_callback(ctx, entries)", start_mode, false},
+    {"Load/Store Cache Mode", set_cache_modes, false},
+    {"Indirect Call and MMA Validation", look_at_calls, false},
+    {"Scheduling Class Assignment", keep_order, false},
+    {"Debug Info Setup", decide_line_table, false},
+    {"Reserved Register Configuration", reserve_registers, false},
+    {"Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, false},
+    {"Output File Setup", empty_output, false},
+    {"Per-Function Compile Loop", compile_functions, false},
+    {"Post-Compilation Cleanup", check_and_report, false},
+    {"Pipeline Config Teardown", free_functions, true},
+    {"Final Cleanup", free_unit, true},
+};
+
+/* A warning that counts as an error ends the compilation, too. Errors are counted from the start of
+ * the job. */
+static enum link_code run_phase(struct unit *unit, size_t index)
+{
+    uint64_t begin = index ? now(unit) : unit->times.begin;
+    unit->times.has_run[index] = true;
+    enum link_code code = driver_phases[index].run(unit);
+    unit->times.phases[index] = now(unit) - begin;
+    return code == LINK_OK && diag_error_count() > 0 ? LINK_FAILED : code;
+}
+
+static enum link_code run_until_failure(void *argument)
+{
+    struct unit *unit = argument;
+    for (size_t i = 0; i < UNIT_PHASES && !driver_phases[i].is_teardown; i++) {
+        if (unit_is_cancelled(unit))
+            return LINK_CANCELLED;
+        enum link_code code = run_phase(unit, i);
+        if (code != LINK_OK)
+            return code;
+    }
+    return LINK_OK;
+}
+
+static enum link_code trace_functions(struct text lines)
+{
+    while (lines.size) {
+        const char *end = memchr(lines.data, '\n', lines.size);
+        size_t size = (size_t)(end - lines.data);
+        diag_note("%.*s", (int)size, lines.data);
+        lines = (struct text){lines.data + size + 1, lines.size - size - 1};
+    }
+    return LINK_OK;
+}
+
+/* One message, so that chunks that are assembled at once do not mix. */
+static enum link_code trace(void *argument)
+{
+    const struct unit *unit = argument;
+    diag_info("Phases of '%s':", unit->job->name);
+    for (size_t i = 0; i < UNIT_PHASES; i++)
+        if (unit->times.has_run[i])
+            diag_note("%02zu %-54s %10.3f ms%s%s", i + 1, driver_phases[i].name,
+                      (double)unit->times.phases[i] / 1e6, unit->times.remarks[i][0] ? "  " : "",
+                      unit->times.remarks[i]);
+    diag_note("03 to 25 %-48s %10.3f ms", "together", (double)unit->times.total / 1e6);
+    diag_note("03 to 25 %-48s %10.3f ms", "by the clock on the wall",
+              (double)unit->times.wall_total / 1e6);
+    return trace_functions(buffer_view(&unit->times.functions));
+}
+
+enum link_code driver_run(struct unit *unit)
+{
+    unit->times.begin = clock_now();
+    enum link_code code = context_run(run_until_failure, unit);
+    for (size_t i = 0; i < UNIT_PHASES; i++)
+        if (driver_phases[i].is_teardown)
+            run_phase(unit, i);
+    enum link_code traced = unit->switches.phase_trace ? context_run(trace, unit) : LINK_OK;
+    buffer_free(&unit->times.functions);
+    return code == LINK_OK ? traced : code;
+}

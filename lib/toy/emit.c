@@ -1,0 +1,362 @@
+/* emit.c: the sections of a relocatable cubin.
+ *
+ * Order, types, flags and links are those of ptxas 13.0 for sm_75 to sm_90; from sm_100 on the
+ * twins for its intermediate code are left out, since there is none. Symbols need the sections'
+ * indices, and most contents need the symbols' indices: sections are entered first, without
+ * contents, then symbols, then contents. */
+#include "toy/emit.h"
+
+#include "cubin/format.h"
+#include "diag/diag.h"
+
+#define NOTE_FLAGS_TOOL 0x2000000u
+#define NOTE_FLAGS_CUDA 0x1000000u
+#define TEXT_ALIGNMENT  128u
+#define RELA_SIZE       24u
+
+static const struct {
+    const char *name;
+    uint32_t type;
+    uint64_t flags;
+} data_sections[DATA_KINDS] = {
+    [DATA_CONSTANT] = {".nv.constant3", SHT_CUDA_CONSTANT0 + 3, SHF_ALLOC},
+    [DATA_INITIALISED] = {".nv.global.init", SHT_CUDA_GLOBAL_INIT, SHF_ALLOC | SHF_WRITE},
+    [DATA_SHARED] = {".nv_debug.shared", SHT_CUDA_SHARED, SHF_ALLOC | SHF_WRITE},
+    [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL, SHF_ALLOC | SHF_WRITE},
+};
+
+static uint32_t add(struct emission *emission, const char *name, const char *suffix, size_t size,
+                    struct image_section section)
+{
+    struct unit *unit = emission->unit;
+    section.name = text_of(arena_printf(&unit->arena, "%s%.*s", name,
+                                        (int)(size > INT32_MAX ? 0 : size), suffix ? suffix : ""));
+    return image_add_section(&unit->image, &section);
+}
+
+/* A section of the chunk's own, `type` with the symbol table as its link where `is_linked`. */
+static uint32_t add_single(struct emission *emission, const char *name, uint32_t type,
+                           uint64_t alignment, uint64_t entry_size, bool is_linked)
+{
+    return add(emission, name, NULL, 0,
+               (struct image_section){.type = type,
+                                      .link = is_linked ? emission->sections.symbols : 0,
+                                      .alignment = alignment,
+                                      .entry_size = entry_size});
+}
+
+static uint32_t add_of_function(struct emission *emission, const char *prefix,
+                                const struct function_code *function, uint32_t type, uint64_t flags,
+                                uint64_t alignment)
+{
+    struct text name = function->item->name;
+    return add(emission, prefix, name.data, name.size,
+               (struct image_section){.type = type, .flags = flags, .alignment = alignment});
+}
+
+static void add_head(struct emission *emission)
+{
+    struct emit_sections *sections = &emission->sections;
+    struct unit *unit = emission->unit;
+    bool is_sm90 = unit->job->sm >= 90;
+    sections->section_names = add_single(emission, ".shstrtab", SHT_STRTAB, 1, 0, false);
+    sections->strings = add_single(emission, ".strtab", SHT_STRTAB, 1, 0, false);
+    sections->symbols = add_single(emission, ".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false);
+    if (emit_line_is_needed(unit))
+        sections->lines = add_single(emission, ".debug_line", SHT_PROGBITS, 1, 0, false);
+    sections->tool_note = add_single(emission, ".note.nv.tkinfo", SHT_NOTE, 4, 0, false);
+    sections->cuda_note = add_single(emission, ".note.nv.cuinfo", SHT_NOTE, 4, 0, false);
+    sections->info = add_single(emission, ".nv.info", SHT_CUDA_INFO, 4, 0, true);
+    if (is_sm90)
+        sections->compat = add_single(emission, ".nv.compat", SHT_CUDA_COMPAT, 4, 0, false);
+    struct image_section *list = unit->image.sections;
+    list[sections->symbols].link = sections->strings;
+    list[sections->tool_note].flags = NOTE_FLAGS_TOOL;
+    list[sections->cuda_note].flags = NOTE_FLAGS_CUDA | (is_sm90 ? SHF_INFO_LINK : 0);
+    list[sections->cuda_note].link = sections->tool_note;
+    list[sections->cuda_note].info = sections->compat;
+    unit->image.flags |= sections->cuda_note << CUBIN_FLAGS_NOTE_SHIFT;
+}
+
+/* The info section of function i; its other sections follow at fixed distances only in what they
+ * hold, so their indices are remembered. */
+struct function_sections {
+    uint32_t info;
+    uint32_t relocations;
+};
+
+static void add_functions(struct emission *emission, struct function_sections *list)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        list[i].info = add_of_function(emission, ".nv.info.", &unit->functions[i], SHT_CUDA_INFO,
+                                       SHF_INFO_LINK, 4);
+        unit->image.sections[list[i].info].link = emission->sections.symbols;
+    }
+    emission->sections.callgraph =
+        add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
+    if (emit_graph_has_prototypes(unit))
+        emission->sections.prototype =
+            add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
+    for (size_t i = 0; i < unit->function_count; i++) {
+        if (unit->functions[i].relocation_count == 0)
+            continue;
+        list[i].relocations = add_of_function(emission, ".rela.text.", &unit->functions[i],
+                                              SHT_RELA, SHF_INFO_LINK, 8);
+        unit->image.sections[list[i].relocations].link = emission->sections.symbols;
+        unit->image.sections[list[i].relocations].entry_size = RELA_SIZE;
+    }
+    if (emission->sections.lines) {
+        emission->sections.line_relocations =
+            add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
+        unit->image.sections[emission->sections.line_relocations].flags = SHF_INFO_LINK;
+    }
+}
+
+static uint32_t add_data_relocations(struct emission *emission, enum data_kind kind)
+{
+    if (emission->unit->data.sections[kind].relocation_count == 0)
+        return 0;
+    const char *name = data_sections[kind].name;
+    uint32_t index = add(emission, ".rela", name, strlen(name),
+                         (struct image_section){.type = SHT_RELA,
+                                                .link = emission->sections.symbols,
+                                                .flags = SHF_INFO_LINK,
+                                                .alignment = 8,
+                                                .entry_size = RELA_SIZE});
+    return index;
+}
+
+static void add_data(struct emission *emission, enum data_kind kind)
+{
+    const struct data_section *section = &emission->unit->data.sections[kind];
+    if (section->alignment == 0)
+        return;
+    emission->sections.data[kind] =
+        add(emission, data_sections[kind].name, NULL, 0,
+            (struct image_section){.type = data_sections[kind].type,
+                                   .flags = data_sections[kind].flags,
+                                   .alignment = section->alignment,
+                                   .size = section->size,
+                                   .has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED,
+                                   .data = section->bytes});
+}
+
+static void add_constants(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        struct function_code *function = &unit->functions[i];
+        if (!function->item->function.is_entry)
+            continue;
+        uint32_t size = unit->parameter_base + function->parameter_bytes;
+        function->constant_section = add_of_function(
+            emission, ".nv.constant0.", function, SHT_CUDA_CONSTANT0, SHF_ALLOC | SHF_INFO_LINK, 4);
+        struct image_section *section = &unit->image.sections[function->constant_section];
+        section->info = function->text_section;
+        section->size = size;
+        section->data = arena_zalloc(&unit->arena, size, 1);
+    }
+}
+
+static void add_texts(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        struct function_code *function = &unit->functions[i];
+        function->text_section = add_of_function(emission, ".text.", function, SHT_PROGBITS,
+                                                 SHF_ALLOC | SHF_EXECINSTR, TEXT_ALIGNMENT);
+        struct image_section *section = &unit->image.sections[function->text_section];
+        section->link = emission->sections.symbols;
+        section->size = function->code.size;
+        section->data = function->code.data;
+    }
+}
+
+static void add_kernel_shared(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        struct function_code *function = &unit->functions[i];
+        if (function->shared_alignment == 0)
+            continue;
+        function->shared_section =
+            add_of_function(emission, ".nv.shared.", function, SHT_CUDA_SHARED,
+                            SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, function->shared_alignment);
+        struct image_section *section = &unit->image.sections[function->shared_section];
+        section->info = function->text_section;
+        section->size = function->shared_bytes;
+        section->has_no_bytes = true;
+    }
+}
+
+static void set_contents(struct emission *emission, uint32_t section, struct buffer *contents)
+{
+    struct unit *unit = emission->unit;
+    uint8_t *copy = arena_alloc(&unit->arena, contents->size, 1);
+    if (contents->size)
+        memcpy(copy, contents->data, contents->size);
+    unit->image.sections[section].data = copy;
+    unit->image.sections[section].size = contents->size;
+    contents->size = 0;
+}
+
+static void set_relocations(struct emission *emission, uint32_t section, uint32_t target,
+                            Elf64_Rela *list, size_t count)
+{
+    struct image_section *relocations = &emission->unit->image.sections[section];
+    relocations->info = target;
+    relocations->data = list;
+    relocations->size = count * sizeof *list;
+}
+
+/* ptxas writes relocations in falling order of offsets. */
+static void fill_code_relocations(struct emission *emission, const struct function_code *function,
+                                  uint32_t section)
+{
+    size_t count = function->relocation_count;
+    Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const struct code_relocation *relocation = &function->relocations[count - 1 - i];
+        uint64_t symbol = emit_symbols_of_body(emission, function, relocation->symbol);
+        list[i] = (Elf64_Rela){.r_offset = relocation->offset,
+                               .r_info = ELF64_R_INFO(symbol, relocation->type),
+                               .r_addend = relocation->addend};
+    }
+    set_relocations(emission, section, function->text_section, list, count);
+}
+
+static void fill_data_relocations(struct emission *emission, enum data_kind kind, uint32_t section)
+{
+    struct unit *unit = emission->unit;
+    const struct data_section *data = &unit->data.sections[kind];
+    size_t count = data->relocation_count;
+    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        const struct data_relocation *relocation = &data->relocations[count - 1 - i];
+        const struct global *global = &unit->scope.globals[relocation->global];
+        uint64_t symbol =
+            global->is_function ? global->symbol : unit->data.objects[global->object].symbol;
+        list[i] = (Elf64_Rela){.r_offset = relocation->offset,
+                               .r_info = ELF64_R_INFO(symbol, relocation->type),
+                               .r_addend = relocation->addend};
+    }
+    set_relocations(emission, section, emission->sections.data[kind], list, count);
+}
+
+static void fill_functions(struct emission *emission, const struct function_sections *list)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        struct image_section *text = &unit->image.sections[function->text_section];
+        text->info = unit->scope.globals[function->global].symbol;
+        /* Measured: before sm_90 the register count stands above the symbol. */
+        if (unit->job->sm < 90)
+            text->info |= function->register_count << 24;
+        unit->image.sections[list[i].info].info = function->text_section;
+        emit_info_function(emission, function, &unit->code);
+        set_contents(emission, list[i].info, &unit->code);
+        if (list[i].relocations)
+            fill_code_relocations(emission, function, list[i].relocations);
+    }
+}
+
+static void fill_lines(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    const struct emit_sections *sections = &emission->sections;
+    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
+    size_t count = emit_line_units(emission, &unit->code, list);
+    set_contents(emission, sections->lines, &unit->code);
+    set_relocations(emission, sections->line_relocations, sections->lines, list, count);
+}
+
+static void fill_singles(struct emission *emission)
+{
+    const struct emit_sections *sections = &emission->sections;
+    struct unit *unit = emission->unit;
+    struct buffer *out = &unit->code;
+    emit_note_tool(unit, out);
+    set_contents(emission, sections->tool_note, out);
+    emit_note_cuda(unit, out);
+    set_contents(emission, sections->cuda_note, out);
+    emit_note_builtin(out);
+    set_contents(emission, sections->builtin_note, out);
+    emit_info_chunk(emission, out);
+    set_contents(emission, sections->info, out);
+    if (sections->compat) {
+        emit_info_compat(emission, out);
+        set_contents(emission, sections->compat, out);
+    }
+    emit_graph_calls(emission, out);
+    set_contents(emission, sections->callgraph, out);
+    if (sections->prototype) {
+        emit_graph_prototypes(emission, out);
+        set_contents(emission, sections->prototype, out);
+    }
+}
+
+/* What a function's code refers to has symbols, and what it takes the address of is remembered. */
+static void mark_uses(struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        for (size_t k = 0; k < function->symbol_count; k++) {
+            if (function->symbols[k].is_body_variable || !function->uses[k])
+                continue;
+            struct global *global = scope_find(&unit->scope, function->symbols[k].name);
+            if (!global)
+                continue;
+            struct global *target = scope_target(&unit->scope, global);
+            global->is_used = target->is_used = true;
+            if (function->uses[k] & USE_ADDRESS)
+                global->is_address_taken = target->is_address_taken = true;
+        }
+    }
+}
+
+static void finish(struct emission *emission)
+{
+    const struct emit_sections *sections = &emission->sections;
+    struct unit *unit = emission->unit;
+    image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
+                      &unit->strings);
+    buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
+    set_contents(emission, sections->strings, &unit->code);
+    image_set_section_names(&unit->image, sections->section_names);
+    image_layout(&unit->image);
+}
+
+void emit_unit(struct unit *unit)
+{
+    struct emission emission = {.unit = unit};
+    uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
+    struct function_sections *list = arena_zalloc(&unit->arena, unit->function_count, sizeof *list);
+    unit->code.size = 0;
+    mark_uses(unit);
+    image_begin(&unit->image, ET_REL, class | (unit->job->sm & 0xffu) << 8);
+    add_head(&emission);
+    add_functions(&emission, list);
+    uint32_t initialised = add_data_relocations(&emission, DATA_INITIALISED);
+    uint32_t constant = add_data_relocations(&emission, DATA_CONSTANT);
+    add_data(&emission, DATA_CONSTANT);
+    add_texts(&emission);
+    add_data(&emission, DATA_INITIALISED);
+    add_data(&emission, DATA_SHARED);
+    add_data(&emission, DATA_ZERO);
+    add_kernel_shared(&emission);
+    add_constants(&emission);
+    emission.sections.builtin_note = add_single(&emission, ".note.minilink", SHT_NOTE, 4, 0, false);
+    emit_symbols_build(&emission);
+    fill_functions(&emission, list);
+    if (initialised)
+        fill_data_relocations(&emission, DATA_INITIALISED, initialised);
+    if (constant)
+        fill_data_relocations(&emission, DATA_CONSTANT, constant);
+    fill_singles(&emission);
+    if (emission.sections.lines)
+        fill_lines(&emission);
+    finish(&emission);
+    image_bytes(&unit->image, &unit->cubin);
+}

@@ -1,0 +1,161 @@
+/* emit_graph.c: who calls whom, by symbol, in the four parts of .nv.callgraph, and .nv.prototype.
+ *
+ * An alias has an edge to the function that it stands for, and a call of it counts as a call of
+ * both. Functions whose address is taken have their prototype in part -2 of the call graph, all
+ * others in .nv.prototype; kernels have none. */
+#include "toy/emit.h"
+
+#include "cubin/format.h"
+#include "toy/signature.h"
+
+static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
+{
+    buffer_u32(out, first);
+    buffer_u32(out, second);
+}
+
+static void put_part(struct buffer *out, int part)
+{
+    put_pair(out, 0, (uint32_t)part);
+}
+
+/* The global behind symbol `index` of a function's body when it is a function that is used in the
+ * way `use`; else NULL. */
+static struct global *used_function(const struct unit *unit, const struct function_code *function,
+                                    size_t index, enum symbol_use use)
+{
+    if (!function->symbols[index].is_function || !(function->uses[index] & use))
+        return NULL;
+    return scope_find(&unit->scope, function->symbols[index].name);
+}
+
+static void put_calls(const struct unit *unit, struct buffer *out)
+{
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        uint32_t caller = unit->scope.globals[function->global].symbol;
+        for (size_t k = 0; k < function->symbol_count; k++) {
+            struct global *callee = used_function(unit, function, k, USE_CALLED);
+            if (!callee)
+                continue;
+            put_pair(out, caller, callee->symbol);
+            if (callee->aliased != NO_INDEX)
+                put_pair(out, caller, scope_target(&unit->scope, callee)->symbol);
+        }
+    }
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *alias = &unit->scope.globals[i];
+        if (alias->aliased != NO_INDEX)
+            put_pair(out, alias->symbol, scope_target(&unit->scope, alias)->symbol);
+    }
+}
+
+/* Functions of the driver. ptxas adds to their prototypes which registers they keep; without the
+ * same words the linker would find that an object of ptxas's declares them otherwise. */
+static const char *const system_calls[] = {"vprintf", "malloc", "free", "__assertfail"};
+static const char system_call_suffix[] =
+    "|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9";
+
+static struct text prototype_of(struct unit *unit, const struct global *global)
+{
+    struct text prototype = signature_of(&unit->arena, global->item->function.head);
+    if (global->is_defined)
+        return prototype;
+    for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++)
+        if (text_equal(global->name, text_of(system_calls[i])))
+            return text_of(
+                arena_printf(&unit->arena, "%.*s%s", TEXT_ARG(prototype), system_call_suffix));
+    return prototype;
+}
+
+static bool is_address_taken(const struct global *global)
+{
+    return global->is_function && global->is_address_taken && global->symbol;
+}
+
+/* What an indirect call may reach; kernels have no prototype. */
+static bool is_candidate(const struct global *global)
+{
+    return is_address_taken(global) && !global->item->function.is_entry;
+}
+
+static void put_addresses(struct unit *unit, struct buffer *out)
+{
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        const struct global *global = &unit->scope.globals[i];
+        if (!is_address_taken(global))
+            continue;
+        struct text prototype = {0};
+        if (is_candidate(global))
+            prototype = prototype_of(unit, global);
+        put_pair(out, global->symbol, image_string(&unit->strings, prototype));
+    }
+}
+
+static void put_indirect(struct unit *unit, struct buffer *out)
+{
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        uint32_t caller = unit->scope.globals[function->global].symbol;
+        for (size_t k = 0; k < function->signature_count; k++)
+            put_pair(out, caller, image_string(&unit->strings, function->signatures[k]));
+    }
+}
+
+/* The functions whose address one function's code takes, each once. `last` remembers for which
+ * caller a function was seen. */
+static void put_candidates(struct unit *unit, size_t index, uint32_t *last, struct buffer *out)
+{
+    const struct function_code *function = &unit->functions[index];
+    uint32_t caller = unit->scope.globals[function->global].symbol;
+    for (size_t k = 0; k < function->symbol_count; k++) {
+        struct global *global = used_function(unit, function, k, USE_ADDRESS);
+        if (!global || !is_address_taken(global))
+            continue;
+        size_t number = (size_t)(global - unit->scope.globals);
+        if (last[number] != index)
+            put_pair(out, caller, global->symbol);
+        last[number] = (uint32_t)index;
+    }
+}
+
+void emit_graph_calls(struct emission *emission, struct buffer *out)
+{
+    struct unit *unit = emission->unit;
+    size_t count = unit->scope.count;
+    uint32_t *last = arena_alloc(&unit->arena, count, sizeof *last);
+    memset(last, 0xff, count * sizeof *last);
+    put_part(out, CALLGRAPH_DIRECT);
+    put_calls(unit, out);
+    put_part(out, CALLGRAPH_ADDRESS);
+    put_addresses(unit, out);
+    put_part(out, CALLGRAPH_INDIRECT);
+    put_indirect(unit, out);
+    put_part(out, CALLGRAPH_CANDIDATE);
+    for (size_t i = 0; i < unit->function_count; i++)
+        put_candidates(unit, i, last, out);
+}
+
+static bool has_prototype(const struct global *global)
+{
+    return global->is_function && !global->is_address_taken && !global->item->function.is_entry &&
+           (global->is_defined || global->is_used);
+}
+
+bool emit_graph_has_prototypes(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->scope.count; i++)
+        if (has_prototype(&unit->scope.globals[i]))
+            return true;
+    return false;
+}
+
+void emit_graph_prototypes(struct emission *emission, struct buffer *out)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        const struct global *global = &unit->scope.globals[i];
+        if (has_prototype(global))
+            put_pair(out, global->symbol, image_string(&unit->strings, prototype_of(unit, global)));
+    }
+}

@@ -1,0 +1,250 @@
+/* emit_info.c: EIATTR records, in the order in which ptxas 13.0 writes them for sm_90. */
+#include "toy/budget.h"
+#include "toy/emit.h"
+
+#include "cubin/format.h"
+#include "ptx/lexer.h"
+#include "ptx/types.h"
+
+#define CUDA_API_VERSION  0x82u
+#define MERCURY_VERSION   0x101u /* 0 before sm_90 */
+#define WORKAROUND_SM90   8u
+#define NO_REGISTER_LIMIT 0xffu
+
+/* Total size up to which parameters have records of the first form. */
+#define SMALL_PARAMETERS 4352u
+
+/* The offset of a parameter that is a texture, sampler or surface, and has none. */
+#define NO_OFFSET 0xffffu
+
+static void put_head(struct buffer *out, uint8_t format, uint8_t attribute, uint32_t value)
+{
+    buffer_u32(out, (uint32_t)format | (uint32_t)attribute << 8 | value << 16);
+}
+
+static void put_words(struct buffer *out, uint8_t attribute, const uint32_t *words, size_t count)
+{
+    put_head(out, EIFMT_SVAL, attribute, (uint32_t)(4 * count));
+    for (size_t i = 0; i < count; i++)
+        buffer_u32(out, words[i]);
+}
+
+static bool has_kernel(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].item->function.is_entry)
+            return true;
+    return false;
+}
+
+static uint32_t mercury_version(const struct unit *unit)
+{
+    return unit->job->sm >= 90 ? MERCURY_VERSION : 0;
+}
+
+static void put_samplers(const struct unit *unit, struct buffer *out)
+{
+    for (size_t i = unit->data.object_count; i-- > 0;) {
+        const struct object *object = &unit->data.objects[i];
+        const struct sampler *sampler = &object->sampler;
+        if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
+            continue;
+        if (sampler->unnormalized != SAMPLER_NOT_SAID)
+            put_words(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED,
+                      (uint32_t[]){object->symbol, sampler->unnormalized}, 2);
+        put_words(out, EIATTR_SAMPLER_INIT,
+                  (uint32_t[]){object->symbol, (uint32_t)sampler->values[0] |
+                                                   (uint32_t)sampler->values[1] << 8 |
+                                                   (uint32_t)sampler->values[2] << 16 |
+                                                   (uint32_t)sampler->values[3] << 24},
+                  2);
+    }
+}
+
+void emit_info_chunk(const struct emission *emission, struct buffer *out)
+{
+    const struct unit *unit = emission->unit;
+    for (size_t i = unit->function_count; i-- > 0;) {
+        const struct function_code *function = &unit->functions[i];
+        uint32_t symbol = unit->scope.globals[function->global].symbol;
+        put_words(out, EIATTR_REGCOUNT, (uint32_t[]){symbol, function->register_count}, 2);
+        put_words(out, EIATTR_MAX_STACK_SIZE, (uint32_t[]){symbol, 0}, 2);
+        put_words(out, EIATTR_FRAME_SIZE, (uint32_t[]){symbol, function->frame_bytes}, 2);
+    }
+    put_samplers(unit, out);
+    if (unit->module.texmode_independent)
+        put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
+    if (!has_kernel(unit))
+        put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
+}
+
+static bool uses_textures(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].uses_textures)
+            return true;
+    return false;
+}
+
+/* The values that ptxas writes; of those without a name in format.h the meaning is not known. */
+void emit_info_compat(const struct emission *emission, struct buffer *out)
+{
+    const struct unit *unit = emission->unit;
+    const char *arch = unit->job->arch;
+    bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
+    put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, is_specific);
+    put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
+    put_head(out, EIFMT_BVAL, 5, 5);
+    put_head(out, EIFMT_HVAL, 7, 0x101);
+    put_head(out, EIFMT_BVAL, 3, 0);
+    put_head(out, EIFMT_BVAL, 6, 1);
+    put_words(out, COMPAT_CAN_FASTPATH_FINALIZE, (uint32_t[]){0, 0}, 2);
+}
+
+/* What a pointer parameter points to: the space's number and the alignment's logarithm. */
+struct pointee {
+    uint32_t space;
+    uint32_t alignment;
+};
+
+/* Reads ".ptr .global .align 16" between the parameter's type and its name. */
+static struct pointee pointee_of(const struct ptx_parameter *parameter)
+{
+    static const struct {
+        const char *word;
+        uint32_t number;
+    } spaces[] = {{".local", 1}, {".shared", 2}, {".const", 4}, {".global", 4}};
+    if (ptx_type_is_opaque(parameter->type))
+        return (struct pointee){.space = parameter->type == PTX_TEXREF    ? 6
+                                         : parameter->type == PTX_SURFREF ? 7
+                                                                          : 8};
+    struct pointee pointee = {0, 0};
+    if (!parameter->is_pointer || parameter->name.data < parameter->type_text.data)
+        return pointee;
+    struct lexer lexer =
+        lexer_at((struct text){parameter->type_text.data,
+                               (size_t)(parameter->name.data - parameter->type_text.data)},
+                 0);
+    pointee.space = 5; /* generic */
+    for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
+        struct text word = lexer_text(&lexer, token);
+        uint64_t alignment = 0;
+        for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+            if (text_equal(word, text_of(spaces[i].word)))
+                pointee.space = spaces[i].number;
+        if (token.kind == TOKEN_NUMBER && lexer_number(word, &alignment, NULL) == NUMBER_INTEGER &&
+            alignment)
+            pointee.alignment = (uint32_t)__builtin_ctzll(alignment) & 0xffu;
+    }
+    return pointee;
+}
+
+/* Parameters, the last first: ordinal and offset, then size, memory space and alignment. */
+static void put_parameters(const struct unit *unit, const struct function_code *function,
+                           struct buffer *out)
+{
+    bool is_small = function->parameter_bytes <= SMALL_PARAMETERS;
+    for (uint32_t i = function->item->function.parameter_count; i-- > 0;) {
+        const struct ptx_parameter *parameter = &function->item->function.parameters[i];
+        struct pointee pointee = pointee_of(parameter);
+        /* The parameters are the first symbols of the body, in order (frame_declare). */
+        uint32_t offset = (uint32_t)function->symbols[i].offset - unit->parameter_base;
+        uint32_t size = (uint32_t)function->symbols[i].size;
+        uint32_t symbol = 0;
+        if (function->objects[i] != NO_INDEX) {
+            symbol = unit->data.objects[function->objects[i]].symbol;
+            offset = NO_OFFSET;
+        }
+        uint32_t shape = is_small ? size << 18 | 0x1f000 | pointee.space << 8 | pointee.alignment
+                                  : size | pointee.alignment << 16 | pointee.space << 24;
+        put_words(out, is_small ? EIATTR_KPARAM_INFO : EIATTR_KPARAM_INFO_V2,
+                  (uint32_t[]){symbol, i | offset << 16, shape}, 3);
+    }
+}
+
+static void put_cluster(const struct ptx_performance *performance, struct buffer *out)
+{
+    if (performance->reqnctapercluster[0])
+        put_words(out, EIATTR_CTA_PER_CLUSTER, performance->reqnctapercluster, 3);
+    if (performance->maxclusterrank)
+        put_words(out, EIATTR_MAX_CLUSTER_RANK, &performance->maxclusterrank, 1);
+    if (performance->explicit_cluster)
+        put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
+}
+
+/* Functions that the code refers to and the chunk does not define, and all kernels (as ptxas 13.0
+ * was measured to list them). A payload has 16 bits of size. */
+static void put_externs(const struct emission *emission, const struct function_code *function,
+                        struct buffer *out)
+{
+    const struct unit *unit = emission->unit;
+    size_t head = out->size;
+    uint32_t count = 0;
+    put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, 0);
+    for (uint32_t i = 0; i < function->symbol_count && count < UINT16_MAX / 4; i++) {
+        if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
+            continue;
+        const struct global *global = scope_find(&unit->scope, function->symbols[i].name);
+        /* Measured: a kernel stays an extern even where it is defined. */
+        if (!global || (global->is_defined && !global->item->function.is_entry))
+            continue;
+        buffer_u32(out, global->symbol);
+        count++;
+    }
+    if (count == 0)
+        out->size = head;
+    else
+        memcpy(out->data + head + 2, &(uint16_t){(uint16_t)(4 * count)}, 2);
+}
+
+static void put_threads(const struct ptx_performance *performance, struct buffer *out)
+{
+    bool is_required = performance->reqntid[0] != 0;
+    const uint32_t *threads = is_required ? performance->reqntid : performance->maxntid;
+    if (threads[0])
+        put_words(out, is_required ? EIATTR_REQNTID : EIATTR_MAX_THREADS, threads, 3);
+}
+
+static void put_exits(const struct function_code *function, struct buffer *out)
+{
+    size_t count = function->exit_count < UINT16_MAX / 4 ? function->exit_count : UINT16_MAX / 4;
+    if (count)
+        put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits, count);
+}
+
+void emit_info_function(const struct emission *emission, const struct function_code *function,
+                        struct buffer *out)
+{
+    const struct unit *unit = emission->unit;
+    const struct ptx_performance *performance = &function->item->function.performance;
+    bool is_entry = function->item->function.is_entry;
+    bool is_limited = function->register_limit < BUDGET_MOST;
+    bool is_sm90 = unit->job->sm >= 90;
+    put_words(out, EIATTR_CUDA_API_VERSION, (uint32_t[]){CUDA_API_VERSION}, 1);
+    if (is_entry) {
+        put_parameters(unit, function, out);
+        put_cluster(performance, out);
+    }
+    if (is_sm90)
+        put_head(out, EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, 0);
+    if (is_entry)
+        put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
+                 is_limited ? function->register_limit : NO_REGISTER_LIMIT);
+    if (function->barrier_count)
+        put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, function->barrier_count);
+    put_externs(emission, function, out);
+    put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
+    if (is_entry) {
+        put_exits(function, out);
+        put_threads(performance, out);
+        if (function->parameter_bytes) {
+            put_head(out, EIFMT_HVAL, EIATTR_CBANK_PARAM_SIZE, function->parameter_bytes);
+            put_words(out, EIATTR_PARAM_CBANK,
+                      (uint32_t[]){function->constant_symbol,
+                                   unit->parameter_base | function->parameter_bytes << 16},
+                      2);
+        }
+    }
+    if (is_sm90)
+        put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND_SM90}, 1);
+}

@@ -1,0 +1,295 @@
+/* emit_line.c: .debug_line, which source line each instruction comes from.
+ *
+ * DWARF 2, as ptxas writes it under -lineinfo: no columns, one sequence per function. ptxas puts
+ * all sequences into one unit; here each function has a unit of its own, with just the files that
+ * it names, so that the bytes do not show which functions were assembled together. The address of a
+ * sequence is an R_CUDA_64 relocation against its function. */
+#include "toy/emit.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "cubin/format.h"
+
+#define DWARF_VERSION    2u
+#define LINE_BASE        (-5) /* ptxas's choice of special opcodes */
+#define LINE_RANGE       14
+#define FIRST_SPECIAL    10 /* opcode_base */
+#define MOST_SPECIAL     255
+#define OPERAND_SIZES    "\0\1\1\1\1\0\0\0\1" /* of the opcodes below FIRST_SPECIAL */
+#define OPCODE_COPY      1
+#define OPCODE_PC        2
+#define OPCODE_LINE      3
+#define OPCODE_FILE      4
+#define EXTENDED_END     1
+#define EXTENDED_ADDRESS 2
+
+/* A `.file` directive. `unit` is the last unit that names it, there as number `local`. */
+struct line_file {
+    uint32_t number;
+    uint32_t directory; /* index */
+    struct text name;
+    uint64_t time;
+    uint64_t size;
+    size_t unit;
+    uint32_t local;
+};
+
+struct line_directory {
+    struct text name; /* empty = that of the compilation */
+    size_t unit;
+    uint32_t local;
+};
+
+struct line_table {
+    struct line_file *files; /* by number */
+    size_t file_count;
+    struct line_directory *directories;
+    size_t unit; /* the one that is written, from 1 */
+    struct line_file **used;
+    uint32_t *used_directories; /* indices */
+    size_t used_count;
+    size_t used_directory_count;
+};
+
+static void put_byte(struct buffer *out, int byte)
+{
+    buffer_char(out, (char)byte);
+}
+
+static void put_unsigned(struct buffer *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        put_byte(out, (int)(value & 0x7f) | 0x80);
+    put_byte(out, (int)value);
+}
+
+static void put_signed(struct buffer *out, int64_t value)
+{
+    for (; value < -0x40 || value >= 0x40; value >>= 7)
+        put_byte(out, (int)(value & 0x7f) | 0x80);
+    put_byte(out, (int)(value & 0x7f));
+}
+
+static void put_text(struct buffer *out, struct text text)
+{
+    buffer_text(out, text);
+    put_byte(out, 0);
+}
+
+static void put_u32_at(struct buffer *out, size_t at, size_t value)
+{
+    uint32_t word = (uint32_t)value;
+    memcpy(out->data + at, &word, sizeof word);
+}
+
+/* The next number behind a comma, or 0. */
+static uint64_t next_number(struct text *text)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+    while (at < text->size && (text->data[at] < '0' || text->data[at] > '9'))
+        at++;
+    for (; at < text->size && text->data[at] >= '0' && text->data[at] <= '9'; at++)
+        value = value * 10 + (uint64_t)(text->data[at] - '0');
+    *text = (struct text){text->data + at, text->size - at};
+    return value;
+}
+
+/* From `"path"[, time, size]`; returns the directory of the path. */
+static struct text read_file(struct line_file *file, struct text target)
+{
+    const char *end = target.size > 1 ? memchr(target.data + 1, '"', target.size - 1) : NULL;
+    struct text path = {target.data + 1, end ? (size_t)(end - target.data) - 1 : 0};
+    struct text rest = {end, end ? target.size - (size_t)(end - target.data) : 0};
+    const char *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+    size_t head = slash ? (size_t)(slash - path.data) : 0;
+    file->time = next_number(&rest);
+    file->size = next_number(&rest);
+    if (!slash || head + 1 == path.size) {
+        file->name = path;
+        return (struct text){path.data, 0};
+    }
+    file->name = (struct text){slash + 1, path.size - head - 1};
+    return (struct text){path.data, head ? head : 1};
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct line_file *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Lists the module's files. */
+static void begin_table(struct line_table *table, struct unit *unit)
+{
+    const struct ptx_module *module = &unit->module;
+    struct table names = {0};
+    struct context_cleanup cleanup;
+    uint32_t directory_count = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < module->item_count; i++)
+        count += module->items[i].kind == PTX_FILE;
+    *table = (struct line_table){
+        .files = arena_zalloc(&unit->arena, count, sizeof *table->files),
+        .directories = arena_zalloc(&unit->arena, count, sizeof *table->directories),
+        .used = arena_zalloc(&unit->arena, count, sizeof *table->used),
+        .used_directories = arena_zalloc(&unit->arena, count, sizeof *table->used_directories)};
+    context_defer(&cleanup, table_cleanup, &names);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        struct line_file *file = &table->files[table->file_count];
+        if (item->kind != PTX_FILE)
+            continue;
+        struct text directory = read_file(file, item->target);
+        file->number = (uint32_t)item->number;
+        file->directory = table_add(&names, directory, directory_count);
+        table->directories[file->directory].name = directory;
+        directory_count += file->directory == directory_count;
+        table->file_count++;
+    }
+    context_clean(&cleanup);
+    if (table->file_count)
+        qsort(table->files, table->file_count, sizeof *table->files, by_number);
+}
+
+/* The file of that number, entered into the unit's list; NULL when the module has none. */
+static struct line_file *use_file(struct line_table *table, uint32_t number)
+{
+    struct line_file key = {.number = number};
+    struct line_file *file =
+        table->file_count ? bsearch(&key, table->files, table->file_count, sizeof key, by_number)
+                          : NULL;
+    if (!file || file->unit == table->unit)
+        return file;
+    struct line_directory *directory = &table->directories[file->directory];
+    file->unit = table->unit;
+    table->used[table->used_count++] = file;
+    file->local = (uint32_t)table->used_count;
+    if (directory->unit != table->unit) {
+        directory->unit = table->unit;
+        directory->local = 0;
+        if (directory->name.size) {
+            table->used_directories[table->used_directory_count++] = file->directory;
+            directory->local = (uint32_t)table->used_directory_count;
+        }
+    }
+    return file;
+}
+
+/* The head of a unit; its two lengths are set later. */
+static void put_head(const struct line_table *table, struct buffer *out)
+{
+    size_t start = out->size;
+    buffer_u32(out, 0);
+    put_byte(out, DWARF_VERSION);
+    put_byte(out, 0);
+    buffer_u32(out, 0);
+    put_byte(out, 1); /* bytes of the unit in which addresses advance */
+    put_byte(out, 1); /* a row is a statement */
+    put_byte(out, LINE_BASE);
+    put_byte(out, LINE_RANGE);
+    put_byte(out, FIRST_SPECIAL);
+    buffer_append(out, OPERAND_SIZES, FIRST_SPECIAL - 1);
+    for (size_t i = 0; i < table->used_directory_count; i++)
+        put_text(out, table->directories[table->used_directories[i]].name);
+    put_byte(out, 0);
+    for (size_t i = 0; i < table->used_count; i++) {
+        const struct line_file *file = table->used[i];
+        put_text(out, file->name);
+        put_unsigned(out, table->directories[file->directory].local);
+        put_unsigned(out, file->time);
+        put_unsigned(out, file->size);
+    }
+    put_byte(out, 0);
+    put_u32_at(out, start + 6, out->size - start - 10);
+}
+
+static void put_row(struct buffer *out, uint64_t advance, int64_t step)
+{
+    int64_t special = step - LINE_BASE + LINE_RANGE * (int64_t)advance + FIRST_SPECIAL;
+    if (step >= LINE_BASE && step < LINE_BASE + LINE_RANGE && special <= MOST_SPECIAL) {
+        put_byte(out, (int)special);
+        return;
+    }
+    put_byte(out, OPCODE_LINE);
+    put_signed(out, step);
+    if (advance) {
+        put_byte(out, OPCODE_PC);
+        put_unsigned(out, advance);
+    }
+    put_byte(out, OPCODE_COPY);
+}
+
+static void put_rows(struct line_table *table, const struct function_code *function,
+                     struct buffer *out)
+{
+    uint64_t address = 0;
+    uint32_t file = 1;
+    int64_t line = 1;
+    for (size_t i = 0; i < function->line_count; i++) {
+        const struct code_line *row = &function->lines[i];
+        const struct line_file *in = use_file(table, row->file);
+        if (!in)
+            continue;
+        if (in->local != file) {
+            put_byte(out, OPCODE_FILE);
+            put_unsigned(out, in->local);
+            file = in->local;
+        }
+        put_row(out, row->address - address, (int64_t)row->line - line);
+        address = row->address;
+        line = row->line;
+    }
+    put_byte(out, OPCODE_PC);
+    put_unsigned(out, function->code.size - address);
+    put_byte(out, 0);
+    put_byte(out, 1);
+    put_byte(out, EXTENDED_END);
+}
+
+/* Adds the unit of one function; returns the offset of its address, or 0 when it has no lines. */
+static size_t put_unit(struct line_table *table, const struct function_code *function,
+                       struct buffer *out)
+{
+    size_t start = out->size, place;
+    table->unit++;
+    table->used_count = table->used_directory_count = 0;
+    for (size_t i = 0; i < function->line_count; i++)
+        use_file(table, function->lines[i].file);
+    if (table->used_count == 0)
+        return 0;
+    put_head(table, out);
+    put_byte(out, 0);
+    put_byte(out, 1 + sizeof(uint64_t));
+    put_byte(out, EXTENDED_ADDRESS);
+    place = out->size;
+    buffer_u64(out, 0);
+    put_rows(table, function, out);
+    put_u32_at(out, start, out->size - start - 4);
+    return place;
+}
+
+bool emit_line_is_needed(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].line_count)
+            return true;
+    return false;
+}
+
+size_t emit_line_units(const struct emission *emission, struct buffer *out, Elf64_Rela *relocations)
+{
+    struct unit *unit = emission->unit;
+    struct line_table table;
+    size_t count = 0;
+    begin_table(&table, unit);
+    for (size_t i = 0; i < unit->function_count; i++) {
+        uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
+        size_t place = put_unit(&table, &unit->functions[i], out);
+        if (place)
+            relocations[count++] =
+                (Elf64_Rela){.r_offset = place, .r_info = ELF64_R_INFO(symbol, R_CUDA_64)};
+    }
+    return count;
+}

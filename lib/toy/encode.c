@@ -1,0 +1,479 @@
+/* encode.c: instructions to words, in one pass; distances to labels are filled in at the end. The
+ * layout is in code.h. */
+#include "toy/encode.h"
+
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "cubin/format.h"
+#include "toy/code.h"
+#include "toy/language/opcode.h"
+
+#define ERROR_LIMIT 20u
+
+/* A LABEL word whose distance is to be filled in. */
+struct fixup {
+    size_t word;      /* offset in the buffer */
+    uint32_t address; /* of its instruction */
+    uint32_t label;
+};
+
+struct encoder {
+    struct body *body;
+    const char *file;
+    const struct instruction *instruction; /* the one at hand */
+    struct buffer *code;
+    size_t start; /* of the function in `code` */
+    struct code_relocations *relocations;
+    struct fixup *fixups;
+    size_t fixup_count;
+    size_t fixup_capacity;
+    uint32_t *holders; /* by label: where the instruction is that has its list of targets, or
+                          NO_INDEX; NULL until there is a list */
+    unsigned errors;
+};
+
+/* A list of operands on its way into slots. */
+struct group {
+    const struct operand *operands;
+    size_t count;
+    size_t slots;         /* offset in the buffer of the first slot */
+    bool has_call_target; /* one of them is the target of a direct call: */
+    size_t call_target;
+};
+
+static void put_operands(struct encoder *encoder, const struct group *group, unsigned depth);
+
+static void fail(struct encoder *encoder, const char *message)
+{
+    struct diag_place place = {.file = encoder->file, .line = encoder->instruction->line};
+
+    if (encoder->errors++ < ERROR_LIMIT)
+        diag_at(DIAG_ERROR, &place, "Instruction '%s' of '%.*s' cannot be encoded: %s",
+                opcode_get(encoder->instruction->opcode)->name, TEXT_ARG(encoder->body->function),
+                message);
+}
+
+static void put_word(struct encoder *encoder, struct code_word word)
+{
+    struct buffer *code = encoder->code;
+
+    if (code->capacity - code->size < CODE_WORD_SIZE)
+        buffer_reserve(code, CODE_WORD_SIZE);
+    memcpy(code->data + code->size, &word, CODE_WORD_SIZE);
+    code->size += CODE_WORD_SIZE;
+}
+
+static void set_slot(struct encoder *encoder, size_t offset, uint32_t slot)
+{
+    uint8_t bytes[2] = {(uint8_t)slot, (uint8_t)(slot >> 8)};
+
+    memcpy(encoder->code->data + offset, bytes, sizeof bytes);
+}
+
+static void add_relocation(struct encoder *encoder, uint32_t type, uint32_t symbol, int64_t addend)
+{
+    struct code_relocations *all = encoder->relocations;
+
+    ARRAY_PUSH(all->list, all->count, all->capacity) =
+        (struct code_relocation){encoder->code->size - encoder->start, type, symbol, addend};
+}
+
+/* Class in bits 0-1 and number in 2-9 of a register that has been allocated. */
+static uint32_t register_bits(struct encoder *encoder, uint32_t index)
+{
+    static const uint16_t last[REGISTER_CLASSES] = {6, 254, 253, 251};
+    const struct virtual_register *reg;
+
+    if (index >= encoder->body->register_count) {
+        fail(encoder, "it has no such register");
+        return 0;
+    }
+    reg = &encoder->body->registers[index];
+    if (reg->class >= REGISTER_CLASSES || reg->physical > last[reg->class]) {
+        fail(encoder, "a register is out of range");
+        return 0;
+    }
+    return reg->class | (uint32_t)reg->physical << 2;
+}
+
+static bool is_plain_register(const struct operand *operand)
+{
+    return operand->kind == OPERAND_REGISTER && operand->component == 0;
+}
+
+static bool is_plain_address(const struct operand *operand)
+{
+    return operand->kind == OPERAND_ADDRESS && operand->reg != NO_INDEX && operand->value == 0 &&
+           operand->element_count == 0 && operand->component_kind == 0;
+}
+
+/* The slot of an operand; CODE_LONG when it needs words of its own. */
+static uint32_t slot_of(struct encoder *encoder, const struct operand *operand)
+{
+    if (is_plain_register(operand))
+        return CODE_REGISTER | register_bits(encoder, operand->reg) << 4 |
+               (uint32_t)operand->is_negated << 14 | (uint32_t)operand->is_inverted << 15;
+    if (is_plain_address(operand))
+        return CODE_ADDRESS | register_bits(encoder, operand->reg) << 4;
+    if (operand->kind == OPERAND_IMMEDIATE && operand->immediate_bits == 0 &&
+        operand->value >= -2048 && operand->value < 2048)
+        return CODE_IMMEDIATE | ((uint32_t)operand->value & 0xfff) << 4;
+    if (operand->kind == OPERAND_SPECIAL && !operand->is_negated && !operand->is_inverted)
+        return CODE_SPECIAL | operand->label << 4;
+    if (operand->kind == OPERAND_SINK)
+        return CODE_SINK;
+    if (operand->kind == OPERAND_NAME)
+        return CODE_NAME;
+    return CODE_LONG;
+}
+
+static uint64_t flag_bits(const struct operand *operand)
+{
+    return (uint64_t)operand->is_negated << 4 | (uint64_t)operand->is_inverted << 5;
+}
+
+static uint64_t part_bits(const struct operand *operand)
+{
+    switch (operand->component_kind) {
+    case 'v':
+        return (uint64_t)CODE_LANE << 8;
+    case 'b':
+        return (uint64_t)CODE_BYTES << 8;
+    case 'h':
+        return (uint64_t)CODE_HALVES << 8;
+    case '|':
+        return (uint64_t)CODE_PAIR << 8;
+    case 'u':
+        return (uint64_t)CODE_UNIFIED << 8;
+    default:
+        return 0;
+    }
+}
+
+static enum code_reference reference_of(const struct body_symbol *symbol, bool is_call)
+{
+    if (symbol->is_function)
+        return is_call ? CODE_CALL : CODE_ADDRESS_PAIR;
+    switch (symbol->space) {
+    case SPACE_PARAM:
+        return symbol->is_parameter || symbol->is_return ? CODE_PARAMETER : CODE_ARGUMENT;
+    case SPACE_LOCAL:
+        return CODE_LOCAL;
+    case SPACE_SHARED:
+        return CODE_SHARED;
+    case SPACE_CONST:
+        return CODE_CONSTANT;
+    case SPACE_TEXTURE: /* a word in bank 0 says which it is */
+        return CODE_CONSTANT;
+    default:
+        return CODE_ADDRESS_PAIR;
+    }
+}
+
+/* The word of an address or symbol, its relocations, and its second word. */
+static void put_reference(struct encoder *encoder, const struct operand *operand,
+                          struct code_word word, bool is_call)
+{
+    const struct body_symbol *symbol = &encoder->body->symbols[operand->symbol];
+    enum code_reference reference = reference_of(symbol, is_call);
+
+    word.low |= (uint64_t)reference << 24;
+    word.high = (uint64_t)operand->value;
+    if (reference >= CODE_PARAMETER)
+        word.high += symbol->offset;
+    else if (reference == CODE_ADDRESS_PAIR)
+        add_relocation(encoder, R_CUDA_ABS32_LO_32, operand->symbol, operand->value);
+    else
+        add_relocation(encoder,
+                       reference == CODE_SHARED     ? R_CUDA_ABS32_32
+                       : reference == CODE_CONSTANT ? R_CUDA_CONST_FIELD21_38
+                                                    : R_CUDA_ABS55_16_34,
+                       operand->symbol, operand->value);
+    put_word(encoder, word);
+    if (reference == CODE_ADDRESS_PAIR) {
+        add_relocation(encoder, R_CUDA_ABS32_HI_32, operand->symbol, operand->value);
+        put_word(encoder, (struct code_word){CODE_HIGH, 0});
+    }
+}
+
+/* Elements of which the first `room` slots have been reserved at the end of the code; then packed
+ * words, so that all slots follow each other, and what is long among the elements. */
+static void put_elements(struct encoder *encoder, const struct operand *elements, size_t count,
+                         size_t room, unsigned depth)
+{
+    struct group group = {
+        .operands = elements, .count = count, .slots = encoder->code->size - 2 * room};
+    size_t rest = count > room ? count - room : 0;
+
+    if (depth > CODE_DEEPEST_GROUP) {
+        fail(encoder, "operands are nested too deeply");
+        return;
+    }
+    buffer_zeros(encoder->code,
+                 (rest + CODE_PACKED_SLOTS - 1) / CODE_PACKED_SLOTS * CODE_WORD_SIZE);
+    put_operands(encoder, &group, depth);
+}
+
+static void put_group(struct encoder *encoder, enum code_kind kind, const struct operand *operand,
+                      unsigned depth)
+{
+    uint64_t low = (uint64_t)kind | part_bits(operand) | (uint64_t)operand->element_count << 32;
+
+    put_word(encoder, (struct code_word){low, 0});
+    put_elements(encoder, operand->elements, operand->element_count, CODE_SLOTS, depth);
+}
+
+static void put_address(struct encoder *encoder, const struct operand *operand, unsigned depth)
+{
+    struct code_word word = {CODE_ADDRESS | part_bits(operand), (uint64_t)operand->value};
+
+    if (operand->element_count > CODE_MOST_BASE_ELEMENTS) {
+        fail(encoder, "an address has too many elements");
+        return;
+    }
+    word.low |= (uint64_t)operand->element_count << 27;
+    if (operand->reg != NO_INDEX)
+        word.low |= 1u << 11 | (uint64_t)register_bits(encoder, operand->reg) << 12;
+    if (operand->symbol < encoder->body->symbol_count)
+        put_reference(encoder, operand, word, false);
+    else
+        put_word(encoder, word);
+    if (operand->element_count)
+        put_elements(encoder, operand->elements, operand->element_count, 0, depth);
+}
+
+/* Where the list of the label's targets stands already; NO_INDEX, and the instruction at hand is
+ * where it stands from now on. */
+static uint32_t find_holder(struct encoder *encoder, uint32_t label)
+{
+    uint32_t holder;
+
+    if (!encoder->holders) {
+        encoder->holders = memory_alloc(encoder->body->label_count, sizeof *encoder->holders);
+        for (size_t i = 0; i < encoder->body->label_count; i++)
+            encoder->holders[i] = NO_INDEX;
+    }
+    holder = encoder->holders[label];
+    if (holder == NO_INDEX)
+        encoder->holders[label] = encoder->instruction->address;
+    return holder;
+}
+
+/* A list stands in the code once, however many branches go through it. */
+static void put_targets(struct encoder *encoder, uint32_t label)
+{
+    const struct label *target = &encoder->body->labels[label];
+    struct operand table = {.elements = target->targets, .element_count = target->target_count};
+    uint32_t holder = find_holder(encoder, label);
+
+    if (holder == NO_INDEX)
+        put_group(encoder, CODE_LIST, &table, 1);
+    else
+        put_word(encoder,
+                 (struct code_word){CODE_LABEL, (uint64_t)holder - encoder->instruction->address});
+}
+
+static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
+{
+    const struct label *target;
+
+    if (label >= encoder->body->label_count) {
+        fail(encoder, "it has no such label");
+        return;
+    }
+    target = &encoder->body->labels[label];
+    if (target->targets && depth == 0) {
+        put_targets(encoder, label);
+        return;
+    }
+    ARRAY_PUSH(encoder->fixups, encoder->fixup_count, encoder->fixup_capacity) =
+        (struct fixup){encoder->code->size, encoder->instruction->address, label};
+    put_word(encoder, (struct code_word){CODE_LABEL, 0});
+}
+
+static void put_immediate(struct encoder *encoder, const struct operand *operand)
+{
+    uint64_t literal = operand->immediate_bits == 32 ? 1 : operand->immediate_bits == 64 ? 2 : 0;
+
+    put_word(encoder, (struct code_word){CODE_IMMEDIATE | literal << 6, (uint64_t)operand->value});
+}
+
+/* The words of an operand that does not fit a slot. */
+static void put_long(struct encoder *encoder, const struct operand *operand, bool is_call,
+                     unsigned depth)
+{
+    struct code_word word = {0};
+
+    switch (operand->kind) {
+    case OPERAND_REGISTER:
+        word.low = CODE_REGISTER | flag_bits(operand) | part_bits(operand) | 1u << 11 |
+                   (uint64_t)register_bits(encoder, operand->reg) << 12 |
+                   (uint64_t)operand->component << 32;
+        put_word(encoder, word);
+        break;
+    case OPERAND_IMMEDIATE:
+        put_immediate(encoder, operand);
+        break;
+    case OPERAND_SPECIAL:
+        word.low = CODE_SPECIAL | flag_bits(operand) | (uint64_t)operand->label << 32;
+        put_word(encoder, word);
+        break;
+    case OPERAND_SYMBOL:
+        if (operand->symbol >= encoder->body->symbol_count)
+            fail(encoder, "it has no such symbol");
+        else
+            put_reference(encoder, operand, (struct code_word){CODE_SYMBOL, 0}, is_call);
+        break;
+    case OPERAND_ADDRESS:
+        put_address(encoder, operand, depth + 1);
+        break;
+    case OPERAND_LABEL:
+        put_label(encoder, operand->label, depth);
+        break;
+    case OPERAND_VECTOR:
+    case OPERAND_LIST:
+        put_group(encoder, operand->kind == OPERAND_LIST ? CODE_LIST : CODE_VECTOR, operand,
+                  depth + 1);
+        break;
+    default:
+        fail(encoder, "an operand is of no known kind");
+    }
+}
+
+/* Fills slots that have been reserved, then appends the long operands in order. */
+static void put_operands(struct encoder *encoder, const struct group *group, unsigned depth)
+{
+    for (size_t i = 0; i < group->count; i++)
+        set_slot(encoder, group->slots + 2 * i, slot_of(encoder, &group->operands[i]));
+    for (size_t i = 0; i < group->count; i++) {
+        const struct operand *operand = &group->operands[i];
+        bool is_call = group->has_call_target && i == group->call_target;
+
+        if ((uint8_t)encoder->code->data[group->slots + 2 * i] % 16 == CODE_LONG)
+            put_long(encoder, operand, is_call, depth);
+    }
+}
+
+/* Up to four operands stand in the head; of more, the fourth and the rest are a group. */
+static void put_head_operands(struct encoder *encoder, size_t slots)
+{
+    const struct instruction *instruction = encoder->instruction;
+    size_t count = instruction->operand_count;
+    struct group group = {.operands = instruction->operands, .slots = slots};
+
+    group.has_call_target = opcode_get(instruction->opcode)->flags & OPCODE_CALL;
+    group.call_target = count > 1 && instruction->operands[0].kind == OPERAND_LIST ? 1 : 0;
+    group.count = count <= CODE_SLOTS ? count : CODE_SLOTS - 1;
+    put_operands(encoder, &group, 0);
+    if (count > CODE_SLOTS) {
+        struct operand rest = {.elements = instruction->operands + group.count,
+                               .element_count = (uint32_t)(count - group.count)};
+
+        set_slot(encoder, slots + 2 * group.count, CODE_MORE);
+        put_group(encoder, CODE_MORE, &rest, 0);
+    }
+}
+
+static uint64_t guard_bits(struct encoder *encoder)
+{
+    const struct instruction *instruction = encoder->instruction;
+    uint32_t bits;
+
+    if (instruction->guard == NO_INDEX)
+        return CODE_NO_GUARD;
+    bits = register_bits(encoder, instruction->guard);
+    if ((bits & 3) != REGISTER_PREDICATE)
+        fail(encoder, "its guard is no predicate");
+    return (bits >> 2 & 7) | (uint64_t)instruction->guard_negated << 3;
+}
+
+/* Modifiers from `first` on that fit `room`, ten bits each. */
+static struct code_word modifier_bits(const struct instruction *instruction, unsigned first,
+                                      unsigned room)
+{
+    struct code_word word = {0};
+
+    for (unsigned i = 0; i < room && first + i < instruction->modifier_count; i++) {
+        uint64_t modifier = instruction->modifiers[first + i];
+        unsigned bit = 10 * i;
+
+        if (bit < 64)
+            word.low |= modifier << bit;
+        if (bit >= 64)
+            word.high |= modifier << (bit - 64);
+        else if (bit > 54)
+            word.high |= modifier >> (64 - bit);
+    }
+    return word;
+}
+
+static void put_instruction(struct encoder *encoder, struct instruction *instruction)
+{
+    struct buffer *code = encoder->code;
+    size_t head = code->size;
+    unsigned rest = instruction->modifier_count > CODE_HEAD_MODIFIERS
+                        ? instruction->modifier_count - CODE_HEAD_MODIFIERS
+                        : 0;
+    unsigned words = (rest + CODE_WORD_MODIFIERS - 1) / CODE_WORD_MODIFIERS;
+    struct code_word word = modifier_bits(instruction, 0, CODE_HEAD_MODIFIERS);
+    size_t size;
+
+    encoder->instruction = instruction;
+    instruction->address = (uint32_t)(head - encoder->start);
+    word.low =
+        word.low << 32 | instruction->opcode | guard_bits(encoder) << 12 | (uint64_t)words << 62;
+    put_word(encoder, word);
+    for (unsigned i = 0; i < words; i++)
+        put_word(encoder, modifier_bits(instruction, CODE_HEAD_MODIFIERS + i * CODE_WORD_MODIFIERS,
+                                        CODE_WORD_MODIFIERS));
+    put_head_operands(encoder, head + 8);
+    size = (code->size - head) / CODE_WORD_SIZE;
+    if (size > CODE_MOST_WORDS)
+        fail(encoder, "it has too many operands");
+    set_slot(encoder, head + 2, (uint32_t)size);
+}
+
+static uint64_t address_of(const struct encoder *encoder, uint32_t label)
+{
+    const struct body *body = encoder->body;
+    uint32_t instruction = body->labels[label].instruction;
+
+    return instruction < body->instruction_count ? body->instructions[instruction].address
+                                                 : encoder->code->size - encoder->start;
+}
+
+static void fill_in_labels(struct encoder *encoder)
+{
+    for (size_t i = 0; i < encoder->fixup_count; i++) {
+        struct fixup fixup = encoder->fixups[i];
+        uint64_t distance = address_of(encoder, fixup.label) - fixup.address;
+
+        for (unsigned byte = 0; byte < 8; byte++)
+            encoder->code->data[fixup.word + 8 + byte] = (char)(distance >> (8 * byte));
+    }
+}
+
+bool encode_body(struct body *body, const char *file, struct buffer *code,
+                 struct code_relocations *relocations)
+{
+    struct encoder encoder = {
+        .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
+    struct context_cleanup cleanups[2];
+
+    context_defer(&cleanups[0], memory_cleanup, &encoder.fixups);
+    context_defer(&cleanups[1], memory_cleanup, &encoder.holders);
+    for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
+        put_instruction(&encoder, &body->instructions[i]);
+        if (code->size - encoder.start > UINT32_MAX) {
+            fail(&encoder, "the function is larger than 4 GiB");
+            break;
+        }
+    }
+    if (encoder.errors == 0)
+        fill_in_labels(&encoder);
+    context_clean(&cleanups[1]);
+    context_clean(&cleanups[0]);
+    return encoder.errors == 0;
+}

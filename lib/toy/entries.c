@@ -1,0 +1,155 @@
+/* entries.c: what a whole program consists of.
+ *
+ * Measured on ptxas 13.0: without -c, functions that no kernel reaches are dropped, whatever their
+ * linkage, but under -g all stay. With -c, --entry changes nothing, though the names must exist
+ * (those of variables do). Without it, ptxas crashes on an alias or a variable. What an initial
+ * value refers to is dropped there as well; here it stays, since the reference has to be written.
+ */
+#include "toy/entries.h"
+
+#include "diag/diag.h"
+#include "options/pattern.h"
+#include "ptx/lexer.h"
+#include "ptx/types.h"
+#include "toy/mode.h"
+#include "toy/unit.h"
+
+/* Functions whose bodies have not been looked through yet. */
+struct walk {
+    const struct scope *scope;
+    struct global **work;
+    size_t work_count;
+};
+
+static void select_function(struct walk *walk, struct global *global)
+{
+    struct global *target = scope_target(walk->scope, global);
+    bool is_new = !target->is_selected && target->is_defined;
+    target->is_selected = true;
+    global->is_selected = true;
+    if (is_new)
+        walk->work[walk->work_count++] = target;
+}
+
+/* A word that hides a name of the module is taken for it: one function too many does no harm. */
+static void select_named(struct walk *walk, struct text text)
+{
+    struct lexer lexer = lexer_at(text, 0);
+    for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
+        if (token.kind != TOKEN_WORD)
+            continue;
+        struct global *global = scope_find(walk->scope, lexer_text(&lexer, token));
+        if (global && global->is_function)
+            select_function(walk, global);
+    }
+}
+
+static bool check_names(const struct unit *unit)
+{
+    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
+        if (scope_find(&unit->scope, word->text))
+            continue;
+        diag_fatal("Unknown function %.*s", TEXT_ARG(word->text));
+        return false;
+    }
+    return true;
+}
+
+/* What one pattern selects; false, reported, when it is wrong or matches no kernel. */
+static bool select_pattern(struct walk *walk, const struct unit *unit, struct text text)
+{
+    struct pattern pattern;
+    bool has_matched = false;
+    if (!pattern_compile(&pattern, text, "--entry-pattern"))
+        return false;
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (!global->is_function || !global->item->function.is_entry ||
+            !pattern_matches(&pattern, global->name))
+            continue;
+        select_function(walk, global);
+        has_matched = true;
+    }
+    pattern_free(&pattern);
+    if (!has_matched)
+        diag_error("No entry function matches '%.*s'", TEXT_ARG(text));
+    return has_matched;
+}
+
+static bool select_matching(struct walk *walk, const struct unit *unit)
+{
+    bool ok = true;
+    for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
+         word = word->next)
+        ok &= select_pattern(walk, unit, word->text);
+    return ok;
+}
+
+static bool select_entries(struct walk *walk, const struct unit *unit)
+{
+    bool ok = true;
+    for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
+        struct global *global = scope_find(&unit->scope, word->text);
+        if (global->is_function && global->is_defined && global->item->function.is_entry) {
+            select_function(walk, global);
+            continue;
+        }
+        diag_error("Entry function '%.*s' not found", TEXT_ARG(word->text));
+        ok = false;
+    }
+    ok = select_matching(walk, unit) && ok;
+    if (unit->switches.entries.first || unit->switches.entry_patterns.first)
+        return ok;
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (global->is_function && global->item->function.is_entry)
+            select_function(walk, global);
+    }
+    return ok;
+}
+
+/* A later link may call these. */
+static void select_exported(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->scope->count; i++) {
+        struct global *global = &walk->scope->globals[i];
+        if (global->is_function && global->is_defined && global->item->linkage != PTX_INTERNAL &&
+            !global->item->function.is_entry)
+            select_function(walk, global);
+    }
+}
+
+/* Variables are never dropped. */
+static void select_from_variables(struct walk *walk, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_VARIABLE)
+            select_named(walk, module->items[i].variable.initialiser);
+}
+
+static bool select_program(struct unit *unit)
+{
+    struct walk walk = {.scope = &unit->scope,
+                        .work = arena_alloc(&unit->arena, unit->scope.count, sizeof *walk.work)};
+    if (!select_entries(&walk, unit))
+        return false;
+    if (unit->mode->keeps_exported)
+        select_exported(&walk);
+    select_from_variables(&walk, &unit->module);
+    while (walk.work_count)
+        select_named(&walk, walk.work[--walk.work_count]->item->function.body);
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        struct global *global = &unit->scope.globals[i];
+        if (!global->is_function || global->is_selected)
+            continue;
+        global->is_defined = false;
+        global->aliased = NO_INDEX;
+    }
+    return true;
+}
+
+bool entries_select(struct unit *unit)
+{
+    return check_names(unit) && (!unit->mode->is_program || unit->job->debug ||
+                                 unit->switches.debug || select_program(unit));
+}

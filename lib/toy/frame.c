@@ -1,0 +1,272 @@
+/* frame.c: a function's memory, in three steps. Before its body is parsed the parameters become
+ * symbols, or registers where they are declared as such; behind that come the loads and stores
+ * which those registers need; and when allocation has shown what is spilled, every symbol gets its
+ * offset. */
+#include "toy/frame.h"
+
+#include "ptx/declaration.h"
+#include "ptx/types.h"
+#include "toy/language/form.h"
+#include "toy/language/opcode.h"
+
+/* Measured on ptxas 13.0 for sm_90. */
+#define MOST_PARAMETER_BYTES 0x7ffcu
+
+/* Local memory of a thread: what the 24 bits of an address of the stack can reach. */
+#define MOST_FRAME_BYTES 0xfffff0u
+#define FRAME_ALIGNMENT  8u
+
+static uint8_t class_of_size(uint64_t size)
+{
+    return size <= 4 ? REGISTER_32 : size <= 8 ? REGISTER_64 : REGISTER_128;
+}
+
+/* A texture, sampler or surface that is a parameter has no place among the others. */
+static struct body_symbol symbol_of(const struct ptx_parameter *parameter)
+{
+    bool is_opaque = ptx_type_is_opaque(parameter->type);
+    return (struct body_symbol){.name = parameter->name,
+                                .is_body_variable = true,
+                                .is_parameter = true,
+                                .is_return = parameter->is_return,
+                                .space = is_opaque ? SPACE_TEXTURE : SPACE_PARAM,
+                                .alignment = parameter->alignment,
+                                .size = is_opaque ? 0 : parameter->size,
+                                .type = parameter->type};
+}
+
+static void declare(struct body *body, const struct ptx_parameter *parameter)
+{
+    if (!parameter->is_register) {
+        body->symbols[body->symbol_count++] = symbol_of(parameter);
+        return;
+    }
+    struct virtual_register reg = {.name = parameter->name,
+                                   .class = class_of_size(parameter->size),
+                                   .bits = (uint8_t)(parameter->size * 8)};
+    if (parameter->type == PTX_PRED) {
+        reg.class = REGISTER_PREDICATE;
+        reg.bits = 1;
+    }
+    body->registers[body->register_count++] = reg;
+}
+
+/* As ptxas 13.0 has it of a parameter. */
+static bool check_parameter(const struct body *body, const struct ptx_module *module,
+                            const struct ptx_parameter *parameter, bool is_entry)
+{
+    struct variable_declaration declaration = {
+        .name = parameter->name,
+        .role = is_entry               ? DECLARATION_KERNEL_PARAMETER
+                : parameter->is_return ? DECLARATION_RETURN_PARAMETER
+                                       : DECLARATION_FUNCTION_PARAMETER,
+        .space = parameter->is_register ? PTX_SPACE_REG : PTX_SPACE_PARAM,
+        .type = parameter->type,
+        .vector = parameter->vector,
+        .is_array = parameter->is_array,
+        .is_sized = parameter->size > 0,
+        .is_independent = module->texmode_independent,
+    };
+    const char *fault = declaration_fault(body->arena, &declaration);
+
+    if (fault)
+        diag_error("%s", fault);
+    return !fault;
+}
+
+bool frame_declare(struct body *body, const struct ptx_module *module,
+                   const struct ptx_item *function)
+{
+    uint32_t count = function->function.parameter_count;
+    body->symbols = arena_alloc(body->arena, count, sizeof *body->symbols);
+    body->registers = arena_alloc(body->arena, count, sizeof *body->registers);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_parameter *parameter = &function->function.parameters[i];
+        if (!check_parameter(body, module, parameter, function->function.is_entry))
+            return false;
+        declare(body, parameter);
+    }
+    return true;
+}
+
+/* A register parameter: its register, and the symbol of its place in the frame. */
+struct passed {
+    uint32_t reg;
+    uint32_t symbol;
+    bool is_return;
+};
+
+struct passing {
+    struct body *body;
+    struct passed *list;
+    uint32_t count;
+    struct instruction *out;
+    size_t out_count;
+};
+
+static struct operand memory_operand(const struct passed *passed)
+{
+    return (struct operand){.kind = OPERAND_ADDRESS, .reg = NO_INDEX, .symbol = passed->symbol};
+}
+
+/* ld.param %r, [place]  or  st.param [place], %r; predicates as bytes. */
+static void emit(struct passing *passing, const struct passed *passed, uint32_t line)
+{
+    struct body *body = passing->body;
+    const struct virtual_register *reg = &body->registers[passed->reg];
+    const char *type = reg->class == REGISTER_128  ? "b128"
+                       : reg->class == REGISTER_64 ? "b64"
+                       : reg->bits == 16           ? "b16"
+                       : reg->bits == 32           ? "b32"
+                                                   : "b8";
+    struct instruction *instruction = &passing->out[passing->out_count++];
+    struct operand value = {
+        .kind = OPERAND_REGISTER, .reg = passed->reg, .symbol = NO_INDEX, .text = reg->name};
+    *instruction = (struct instruction){.guard = NO_INDEX, .line = line, .operand_count = 2};
+    instruction->opcode = opcode_find(passed->is_return ? TEXT("st") : TEXT("ld"));
+    uint16_t *modifiers = arena_alloc(body->arena, 2, sizeof *modifiers);
+    modifiers[0] = modifier_find(TEXT("param"));
+    modifiers[1] = modifier_find(text_of(type));
+    instruction->modifiers = modifiers;
+    instruction->modifier_count = 2;
+    instruction->operands = arena_alloc(body->arena, 2, sizeof *instruction->operands);
+    instruction->operands[passed->is_return ? 0 : 1] = memory_operand(passed);
+    instruction->operands[passed->is_return ? 1 : 0] = value;
+    form_complete(instruction);
+}
+
+static void emit_all(struct passing *passing, bool is_return, uint32_t line)
+{
+    for (uint32_t i = 0; i < passing->count; i++)
+        if (passing->list[i].is_return == is_return)
+            emit(passing, &passing->list[i], line);
+}
+
+/* Gives every register parameter a symbol of its own, behind those that the body has. */
+static void place_passed(struct passing *passing, const struct ptx_item *function)
+{
+    struct body *body = passing->body;
+    uint32_t count = function->function.parameter_count;
+    struct body_symbol *symbols =
+        arena_alloc(body->arena, body->symbol_count + count, sizeof *symbols);
+    if (body->symbol_count)
+        memcpy(symbols, body->symbols, body->symbol_count * sizeof *symbols);
+    body->symbols = symbols;
+    passing->list = arena_alloc(body->arena, count, sizeof *passing->list);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_parameter *parameter = &function->function.parameters[i];
+        if (!parameter->is_register)
+            continue;
+        /* frame_declare has entered them first and in this order. */
+        passing->list[passing->count] = (struct passed){.reg = passing->count,
+                                                        .symbol = (uint32_t)body->symbol_count,
+                                                        .is_return = parameter->is_return};
+        passing->count++;
+        symbols[body->symbol_count] = symbol_of(parameter);
+        if (parameter->type == PTX_PRED)
+            symbols[body->symbol_count].size = symbols[body->symbol_count].alignment = 1;
+        body->symbol_count++;
+    }
+}
+
+static bool runs_off_the_end(const struct body *body)
+{
+    if (body->instruction_count == 0)
+        return true;
+    const struct instruction *last = &body->instructions[body->instruction_count - 1];
+    if (!(opcode_get(last->opcode)->flags & OPCODE_ENDS) || last->guard != NO_INDEX)
+        return true;
+    for (size_t i = 0; i < body->label_count; i++)
+        if (body->labels[i].instruction >= body->instruction_count)
+            return true;
+    return false;
+}
+
+void frame_complete(struct body *body, const struct ptx_item *function)
+{
+    struct passing passing = {.body = body};
+    uint16_t ret = opcode_find(TEXT("ret"));
+    size_t count = body->instruction_count;
+    bool needs_return = runs_off_the_end(body);
+    place_passed(&passing, function);
+    if (passing.count == 0 && !needs_return)
+        return;
+    size_t most = count + 1;
+    for (size_t i = 0; i < count; i++)
+        most += body->instructions[i].opcode == ret ? passing.count : 0;
+    most += 2 * (size_t)passing.count;
+
+    uint32_t *moved = arena_alloc(body->arena, count + 1, sizeof *moved);
+    passing.out = arena_alloc(body->arena, most, sizeof *passing.out);
+    uint32_t line = count ? body->instructions[0].line : 0;
+    emit_all(&passing, false, line);
+    for (size_t i = 0; i < count; i++) {
+        line = body->instructions[i].line;
+        moved[i] = (uint32_t)passing.out_count;
+        if (body->instructions[i].opcode == ret)
+            emit_all(&passing, true, line);
+        passing.out[passing.out_count++] = body->instructions[i];
+    }
+    moved[count] = (uint32_t)passing.out_count;
+    if (needs_return) {
+        emit_all(&passing, true, line);
+        passing.out[passing.out_count++] =
+            (struct instruction){.opcode = ret, .guard = NO_INDEX, .line = line};
+    }
+    for (size_t i = 0; i < body->label_count; i++)
+        body->labels[i].instruction =
+            moved[body->labels[i].instruction < count ? body->labels[i].instruction : count];
+    body->instructions = passing.out;
+    body->instruction_count = passing.out_count;
+}
+
+/* Places one symbol behind *end; false when it cannot fit. */
+static bool place(struct body_symbol *symbol, uint64_t *end)
+{
+    uint64_t alignment = symbol->alignment ? symbol->alignment : 1;
+    uint64_t start = (*end + alignment - 1) / alignment * alignment;
+    symbol->offset = start;
+    *end = start + symbol->size;
+    return symbol->size <= UINT32_MAX && *end <= UINT32_MAX;
+}
+
+static bool place_all(struct body *body, bool is_parameter, bool is_return, uint64_t *end)
+{
+    for (size_t i = 0; i < body->symbol_count; i++) {
+        struct body_symbol *symbol = &body->symbols[i];
+        if (!symbol->is_body_variable ||
+            (symbol->space != SPACE_PARAM && symbol->space != SPACE_LOCAL) ||
+            symbol->is_parameter != is_parameter || symbol->is_return != is_return)
+            continue;
+        if (!place(symbol, end))
+            return false;
+    }
+    return true;
+}
+
+bool frame_layout(struct body *body, const struct ptx_item *function, uint32_t base,
+                  struct frame *frame)
+{
+    bool is_entry = function->function.is_entry;
+    uint64_t parameters = base;
+    uint64_t end = 0;
+    *frame = (struct frame){0};
+    bool fits = place_all(body, true, false, is_entry ? &parameters : &end) &&
+                place_all(body, true, true, &end);
+    if (is_entry && (!fits || parameters - base > MOST_PARAMETER_BYTES)) {
+        diag_error("Entry function '%.*s' uses too much parameter space (0x%llx bytes, 0x%x max)",
+                   TEXT_ARG(body->function), (unsigned long long)(parameters - base),
+                   MOST_PARAMETER_BYTES);
+        return false;
+    }
+    fits = fits && place_all(body, false, false, &end);
+    end = (end + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
+    if (!fits || end > MOST_FRAME_BYTES) {
+        diag_error("Function '%.*s' uses too much local memory (0x%llx bytes, 0x%x max)",
+                   TEXT_ARG(body->function), (unsigned long long)end, MOST_FRAME_BYTES);
+        return false;
+    }
+    frame->parameter_bytes = (uint32_t)(parameters - base);
+    frame->frame_bytes = (uint32_t)end;
+    return true;
+}

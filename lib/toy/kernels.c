@@ -1,0 +1,201 @@
+/* kernels.c: functions in batches, and rooms to work in.
+ *
+ * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken, and
+ * rooms share no cache line. The results stay in the rooms until the chunk is done. The module and
+ * the scope are only read. */
+#include "toy/kernels.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "diag/diag.h"
+#include "diag/events.h"
+#include "pool/dispatch.h"
+#include "pool/pool.h"
+
+struct room {
+    struct arena arena;   /* results */
+    struct arena scratch; /* of one function */
+    struct buffer code;   /* the same, and so on */
+    struct code_relocations relocations;
+    struct table signatures;
+    uint8_t padding[64];
+};
+
+/* What became of a function. */
+struct outcome {
+    struct diag_sink sink;
+    enum link_code code;
+};
+
+/* All functions of a chunk. */
+struct team {
+    struct unit *unit;
+    const struct context *parent; /* of the thread that dispatches: it has the first room, workers
+                                     have those of their numbers */
+    struct outcome *outcomes;     /* one for each function */
+};
+
+/* What one worker does in one go: neighbours in the order of the text, [begin, end). */
+struct batch {
+    const struct team *team;
+    size_t begin, end;
+};
+
+static enum link_code compile(struct unit *unit, struct function_code *function, struct room *room)
+{
+    struct compile_request request = unit->config;
+    uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
+    uint64_t begin = unit->switches.phase_trace ? clock_now() : 0;
+    bool ok;
+
+    if (unit_is_cancelled(unit))
+        return LINK_CANCELLED;
+    request.arena = &room->arena;
+    request.scratch = &room->scratch;
+    request.code = &room->code;
+    request.relocations = &room->relocations;
+    request.signatures = &room->signatures;
+    ok = compile_function(function, function->item, &request);
+    if (begin)
+        function->nanoseconds = clock_now() - begin;
+    arena_reset(&room->scratch);
+    if (start)
+        events_record(&(struct event){.kind = EVENT_FUNCTION,
+                                      .name = function->item->name,
+                                      .start = start,
+                                      .cpu = clock_thread() - cpu,
+                                      .bytes = function->item->text.size,
+                                      .state = ok ? NULL : "failed"});
+    return ok ? LINK_OK : LINK_FAILED;
+}
+
+static void make_rooms(struct unit *unit, size_t count)
+{
+    unit->rooms = memory_zalloc(count, sizeof *unit->rooms);
+    unit->room_count = count;
+}
+
+void kernels_free(struct unit *unit)
+{
+    for (size_t i = 0; i < unit->room_count; i++) {
+        struct room *room = &unit->rooms[i];
+
+        table_free(&room->signatures);
+        free(room->relocations.list);
+        buffer_free(&room->code);
+        arena_free(&room->scratch);
+        arena_free(&room->arena);
+    }
+    free(unit->rooms);
+    unit->rooms = NULL;
+    unit->room_count = 0;
+}
+
+/* The worse of two ends: a job that is given up has no result at all. */
+static enum link_code worse(enum link_code a, enum link_code b)
+{
+    return a == LINK_OK || b == LINK_CANCELLED || (b == LINK_NO_MEMORY && a != LINK_CANCELLED) ? b
+                                                                                               : a;
+}
+
+struct call {
+    const struct team *team;
+    size_t function;
+    struct room *room;
+};
+
+static enum link_code compile_one(void *argument)
+{
+    const struct call *call = argument;
+    struct unit *unit = call->team->unit;
+
+    return compile(unit, &unit->functions[call->function], call->room);
+}
+
+static void run_batch(void *argument)
+{
+    const struct batch *batch = argument;
+    const struct team *team = batch->team;
+    /* The thread that dispatches may be a worker of another pool itself. */
+    size_t room = context_get() == team->parent ? 0 : pool_worker();
+
+    for (size_t i = batch->begin; i < batch->end; i++) {
+        struct call call = {team, i, &team->unit->rooms[room]};
+        struct outcome *outcome = &team->outcomes[i];
+
+        outcome->code = diag_collect(compile_one, &call, team->parent, &outcome->sink);
+    }
+}
+
+/* Bytes of PTX that a batch should have. Dynamic scheduling: just enough to be worth a task.
+ * Static: everybody's share at once. */
+static size_t batch_size(const struct unit *unit, uint32_t threads)
+{
+    size_t total = 0;
+
+    if (unit->switches.dynamic_scheduling)
+        return (size_t)unit->switches.minimum_section;
+    for (size_t i = 0; i < unit->function_count; i++)
+        total += unit->functions[i].item->text.size;
+    return total / threads + 1;
+}
+
+/* Cuts the functions into batches of at least `least` bytes, and makes a task of each. */
+static size_t make_batches(const struct team *team, size_t least, struct batch *batches,
+                           struct pool_task *tasks)
+{
+    const struct unit *unit = team->unit;
+    size_t count = unit->function_count, made = 0;
+
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t size = 0;
+
+        for (end = begin; end < count && (end == begin || size < least); end++)
+            size += unit->functions[end].item->text.size;
+        batches[made] = (struct batch){team, begin, end};
+        tasks[made] = (struct pool_task){run_batch, &batches[made],
+                                         size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
+        made++;
+    }
+    return made;
+}
+
+static void free_outcomes(void *argument)
+{
+    struct team *team = argument;
+
+    for (size_t i = 0; i < team->unit->function_count; i++)
+        diag_sink_free(&team->outcomes[i].sink);
+    free(team->outcomes);
+}
+
+enum link_code kernels_compile(struct unit *unit)
+{
+    size_t count = unit->function_count;
+    uint32_t threads = count > 1 ? switches_threads(&unit->switches, unit->job) : 1;
+    struct team team = {.unit = unit, .parent = context_get()};
+    struct batch *batches = arena_alloc(&unit->arena, count, sizeof *batches);
+    struct dispatch_request wanted = {.tasks =
+                                          arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
+                                      .threads = threads,
+                                      .jobserver = (enum jobserver_use)unit->job->jobserver};
+    struct context_cleanup cleanup;
+    enum link_code code = LINK_OK;
+
+    unit->thread_count = threads;
+    make_rooms(unit, (size_t)threads + 1);
+    team.outcomes = memory_zalloc(count, sizeof *team.outcomes);
+    context_defer(&cleanup, free_outcomes, &team);
+    wanted.count = make_batches(&team, batch_size(unit, threads), batches, wanted.tasks);
+    dispatch_run(&wanted);
+    for (size_t i = 0; i < count; i++) {
+        diag_replay(&team.outcomes[i].sink);
+        code = worse(code, team.outcomes[i].code);
+    }
+    context_clean(&cleanup);
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    return code;
+}

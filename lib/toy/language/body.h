@@ -1,0 +1,144 @@
+/* body.h: one function's body as instructions: what the parser makes, the register allocator fills
+ * in and the encoder reads. Everything lives in the arena of the chunk. */
+#ifndef MINILINK_TOY_LANGUAGE_BODY_H
+#define MINILINK_TOY_LANGUAGE_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "diag/diag.h"
+
+#define NO_INDEX UINT32_MAX
+
+enum register_class {
+    REGISTER_PREDICATE, /* .pred: P0..P6 */
+    REGISTER_32,        /* 8-, 16- and 32-bit: one general register */
+    REGISTER_64,        /* an aligned pair */
+    REGISTER_128,       /* an aligned quadruple */
+    REGISTER_CLASSES,
+};
+
+/* A register that the PTX declares; `.reg .b32 %r<7>;` gives seven. */
+struct virtual_register {
+    struct text name;  /* "%r1" */
+    uint8_t class;     /* enum register_class */
+    uint8_t bits;      /* 1, 8, 16, 32, 64, 128 */
+    uint16_t physical; /* first physical register; set by the allocator */
+    char type;         /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate; 0 = unknown */
+    uint8_t lanes;     /* .v2 .v4: their number; else 0 or 1 */
+};
+
+enum operand_kind {
+    OPERAND_REGISTER,
+    OPERAND_IMMEDIATE, /* integer or float bit pattern */
+    OPERAND_SPECIAL,   /* %tid.x, %laneid, WARP_SZ ... */
+    OPERAND_SYMBOL,    /* address of a variable or function, + offset */
+    OPERAND_ADDRESS,   /* [base + offset], base a register, a symbol or nothing */
+    OPERAND_LABEL,     /* branch target in this body, or table label */
+    OPERAND_VECTOR,    /* {a, b, ...}: elements follow in `elements` */
+    OPERAND_SINK,      /* _ */
+    OPERAND_LIST,      /* (a, b): argument list of a call */
+    OPERAND_NAME,      /* an indirect call's prototype or target list: `label` is set */
+};
+
+struct operand {
+    uint8_t kind;           /* enum operand_kind */
+    bool is_negated;        /* -x */
+    bool is_inverted;       /* !p */
+    uint8_t immediate_bits; /* width of a 0f/0d literal: 32 or 64; 0 = integer */
+    /* 0 none, 'v' for .x/.r, 'b' byte selector, 'h' half selector behind a register; '|' on a
+     * VECTOR of two that was written p|q; 'u' for .unified behind an ADDRESS */
+    uint8_t component_kind;
+    /* 0 none; 1 + index of .x .y .z .w (or .b0 .h1 ...); a selector of several digits (.b3210):
+     * number of digits << 12, digits in 3 bits each, the first in the highest */
+    uint16_t component;
+    uint32_t
+        reg; /* REGISTER, ADDRESS with a register base: index in body.registers; else NO_INDEX */
+    uint32_t symbol; /* SYMBOL, ADDRESS with a symbol base: index in body.symbols; else NO_INDEX */
+    uint32_t label;  /* LABEL: index in body.labels; SPECIAL: special register number */
+    int64_t value;   /* IMMEDIATE bits; offset of SYMBOL and ADDRESS */
+    /* VECTOR, LIST; of an ADDRESS what follows its base: [map, {x, y}] has one, a VECTOR */
+    struct operand *elements;
+    uint32_t element_count;
+    struct text text; /* as written (its first word), for messages and NAME */
+};
+
+#define INSTRUCTION_MODIFIERS 16 /* at most */
+
+struct instruction {
+    uint16_t opcode; /* index in the opcode table */
+    uint8_t modifier_count;
+    uint8_t operand_count;
+    uint32_t guard; /* predicate register @p, index in body.registers, or NO_INDEX */
+    bool guard_negated;
+    uint8_t results;           /* form_complete(): operands that are written, from the front */
+    bool is_accumulate;        /* form_complete(): the first operand is read as well */
+    uint32_t line;             /* in the chunk, from 1 */
+    uint32_t loc;              /* index + 1 of the .loc in force, 0 = none */
+    uint32_t address;          /* bytes from the start of the function: set by the encoder */
+    const uint16_t *modifiers; /* indices in the modifier table, types among them, in order */
+    struct operand *operands;
+};
+
+/* A `.loc`: where in the source the instructions behind it come from. */
+struct source_location {
+    uint32_t file; /* number of a .file directive */
+    uint32_t line;
+    uint32_t column;
+};
+
+struct label {
+    struct text name;
+    uint32_t instruction; /* index of the instruction that it stands before; may equal the count */
+    struct operand *targets; /* .branchtargets / .calltargets lists; NULL for a plain label */
+    uint32_t target_count;
+    struct text prototype; /* .callprototype text; empty for others */
+};
+
+enum variable_space {
+    SPACE_PARAM,
+    SPACE_LOCAL,
+    SPACE_SHARED,
+    SPACE_GLOBAL,
+    SPACE_CONST,
+    SPACE_TEXTURE
+};
+
+/* What a body refers to by name and is not a register or label: module-level symbols, its own
+ * parameters, and variables declared in the body. */
+struct body_symbol {
+    struct text name;
+    bool is_function;
+    bool is_body_variable; /* declared in this body, or a parameter */
+    bool is_parameter;     /* of this function */
+    bool is_return;        /* return parameter of a .func */
+    bool is_called;        /* target of a direct call */
+    bool is_address_taken; /* function used otherwise than as a direct call's target */
+    uint8_t space;         /* enum variable_space */
+    uint32_t alignment;    /* of body variables and parameters */
+    uint64_t size;         /* bytes; 0 = unsized */
+    uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */
+    struct text initialiser; /* of body variables; empty = none */
+    uint8_t type;            /* enum ptx_type (ptx/types.h) of one element of a body variable */
+    uint8_t lanes;           /* elements of a vector, else 1 */
+};
+
+struct body {
+    struct arena *arena;
+    struct text function; /* name */
+    struct virtual_register *registers;
+    size_t register_count;
+    struct instruction *instructions;
+    size_t instruction_count;
+    struct label *labels;
+    size_t label_count;
+    struct body_symbol *symbols;
+    size_t symbol_count;
+    struct source_location *locations; /* instruction.loc - 1 is an index here */
+    size_t location_count;
+};
+
+#endif

@@ -1,0 +1,295 @@
+/* syntax.c: fits an instruction's words to the rows of syntax_table.def.
+ *
+ * A row's words are a sequence of items; an item is a choice of words, `a|b`, that may be left out
+ * when a `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a
+ * name of syntax_sets.def. The rows of an opcode stand together, so those of one are found by a
+ * binary search, and of these the first that fits counts. */
+#include "toy/language/syntax.h"
+
+#include "base/search.h"
+#include "toy/language/opcode.h"
+#include "toy/language/syntax_rule.h"
+
+enum opcode_index {
+    INDEX_none,
+#define OPCODE(name, ...) INDEX_##name,
+#include "toy/language/opcode_table.def"
+#undef OPCODE
+};
+
+struct row {
+    uint16_t opcode;
+    uint16_t ptx;
+    const char *words;
+    const char *operands;
+    const char *target;
+};
+
+static const struct row rows[] = {
+#define SYNTAX(opcode, words, operands, ptx, target) {INDEX_##opcode, ptx, words, operands, target},
+#include "toy/language/syntax_table.def"
+#undef SYNTAX
+};
+
+#define ROWS ((uint16_t)(sizeof rows / sizeof rows[0]))
+
+static const struct {
+    struct text name;
+    const char *words;
+} sets[] = {
+#define SET(name, words) {TEXT(#name), words},
+#include "toy/language/syntax_sets.def"
+#undef SET
+};
+
+static const struct {
+    const char *word;
+    uint16_t ptx;
+    const char *target;
+} needs[] = {
+#define NEEDS(word, ptx, target) {word, ptx, target},
+#include "toy/language/syntax_needs.def"
+#undef NEEDS
+};
+
+_Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
+
+/* Words that keep their order among each other. */
+enum order { ORDER_NONE, ORDER_TYPE, ORDER_LAYOUT, ORDER_SPACE, ORDERS };
+
+/* The instruction's words, and which of them the items so far have taken. */
+struct fitting {
+    const uint16_t *modifiers;
+    const struct text *names; /* theirs */
+    size_t count;
+    uint32_t taken;
+    uint16_t last[ORDERS]; /* place of the last one taken, + 1 */
+};
+
+const char *syntax_set(struct text name)
+{
+    if (name.size == 0 || name.data[0] < 'A' || name.data[0] > 'Z')
+        return NULL;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        if (text_equal(sets[i].name, name))
+            return sets[i].words;
+    return NULL;
+}
+
+/* Cuts the text before the first `mark`; *rest begins behind it. */
+static struct text cut(struct text *rest, char mark)
+{
+    const char *end = memchr(rest->data, mark, rest->size);
+    struct text head = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
+
+    rest->data += head.size + (end != NULL);
+    rest->size -= head.size + (end != NULL);
+    return head;
+}
+
+static enum order order_of(uint16_t modifier)
+{
+    const char *name = modifier_name(modifier);
+
+    if (syntax_is_type(modifier))
+        return ORDER_TYPE;
+    if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0)
+        return ORDER_LAYOUT;
+    return strcmp(name, "global") == 0 || strncmp(name, "shared", 6) == 0 ? ORDER_SPACE
+                                                                          : ORDER_NONE;
+}
+
+/* Modifier `i` is the next of its kind, or its kind has no order. */
+static bool is_next(const struct fitting *fitting, size_t i, enum order order)
+{
+    if (order == ORDER_NONE)
+        return true;
+    for (size_t k = fitting->last[order]; k < i; k++)
+        if (!(fitting->taken >> k & 1) && order_of(fitting->modifiers[k]) == order)
+            return false;
+    return true;
+}
+
+/* Takes the first word that is `word` and not taken. */
+static bool take_word(struct fitting *fitting, struct text word)
+{
+    for (size_t i = 0; i < fitting->count; i++) {
+        if ((fitting->taken >> i & 1) || !text_equal(fitting->names[i], word))
+            continue;
+        enum order order = order_of(fitting->modifiers[i]);
+
+        if (order && i < fitting->last[order])
+            continue;
+        if (!is_next(fitting, i, order))
+            return false;
+        fitting->taken |= 1u << i;
+        fitting->last[order] = (uint16_t)(i + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Takes all words of `v2+b64`, or none. */
+static bool take_group(struct fitting *fitting, struct text group)
+{
+    struct fitting before = *fitting;
+
+    while (group.size) {
+        if (!take_word(fitting, cut(&group, '+'))) {
+            *fitting = before;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of the choices that fit, the one that takes the most words: `v4+b32` rather than `b32`. */
+static bool take_choice(struct fitting *fitting, struct text choice, unsigned depth)
+{
+    struct fitting best = *fitting;
+    bool found = false;
+
+    while (choice.size) {
+        struct text group = cut(&choice, '|');
+        struct fitting attempt = *fitting;
+        const char *set = depth == 0 ? syntax_set(group) : NULL;
+
+        if (set ? take_choice(&attempt, text_of(set), 1) : take_group(&attempt, group)) {
+            if (!found || __builtin_popcount(attempt.taken) > __builtin_popcount(best.taken))
+                best = attempt;
+            found = true;
+        }
+    }
+    *fitting = best;
+    return found;
+}
+
+static bool fits(const char *words, struct fitting *fitting)
+{
+    struct text rest = text_of(words);
+
+    while (rest.size) {
+        struct text item = cut(&rest, ' ');
+        bool is_optional = item.size && item.data[item.size - 1] == '?';
+
+        item.size -= is_optional;
+        if (!take_choice(fitting, item, 0) && !is_optional)
+            return false;
+    }
+    return fitting->taken == (1u << fitting->count) - 1;
+}
+
+static uint16_t first_row(uint16_t opcode)
+{
+    return (uint16_t)SEARCH_FIRST_NOT(ROWS, at, rows[at].opcode < opcode);
+}
+
+bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
+                 uint16_t first)
+{
+    struct text names[SYNTAX_MODIFIERS];
+
+    if (count > SYNTAX_MODIFIERS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        names[i] = text_of(modifier_name(modifiers[i]));
+    for (uint16_t i = first ? first : first_row(opcode); i < ROWS && rows[i].opcode == opcode;
+         i++) {
+        struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
+
+        if (!fits(rows[i].words, &fitting))
+            continue;
+        *syntax = (struct syntax){.row = i, .ptx = rows[i].ptx, .target = rows[i].target};
+        syntax_rule_read(syntax, opcode, rows[i].operands, modifiers, count);
+        return true;
+    }
+    return false;
+}
+
+static bool choice_has(struct text choice, struct text word, unsigned depth)
+{
+    while (choice.size) {
+        struct text group = cut(&choice, '|');
+        const char *set = depth == 0 ? syntax_set(group) : NULL;
+
+        if (set && choice_has(text_of(set), word, 1))
+            return true;
+        while (group.size)
+            if (text_equal(cut(&group, '+'), word))
+                return true;
+    }
+    return false;
+}
+
+bool syntax_has_word(uint16_t opcode, const char *modifier)
+{
+    for (uint16_t i = first_row(opcode); i < ROWS && rows[i].opcode == opcode; i++) {
+        struct text rest = text_of(rows[i].words);
+
+        while (rest.size) {
+            struct text item = cut(&rest, ' ');
+
+            item.size -= item.size && item.data[item.size - 1] == '?';
+            if (choice_has(item, text_of(modifier), 0))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "100f": the targets with a suffix of sm_100's family, from sm_100 on; a family is what has the
+ * tens in common. "90a": that target alone. */
+static bool one_fits(struct text word, struct arch target)
+{
+    bool is_before = word.data[0] == '<';
+    unsigned sm = 0;
+    size_t at = is_before;
+
+    while (at < word.size && word.data[at] >= '0' && word.data[at] <= '9')
+        sm = sm * 10 + (unsigned)(word.data[at++] - '0');
+    if (is_before)
+        return target.sm < sm;
+    if (at == word.size)
+        return target.sm >= sm;
+    if (word.data[at] == 'f')
+        return target.suffix != 0 && target.sm >= sm && target.sm / 10 == sm / 10;
+    return target.suffix == 'a' && target.sm == sm;
+}
+
+bool syntax_target_fits(const char *expression, struct arch target)
+{
+    struct text rest = text_of(expression);
+
+    if (rest.size == 0)
+        return true;
+    while (rest.size)
+        if (one_fits(cut(&rest, ' '), target))
+            return true;
+    return false;
+}
+
+void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target)
+{
+    const char *name = modifier_name(modifier);
+
+    *ptx = 0;
+    *target = "";
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if (strcmp(needs[i].word, name) == 0) {
+            *ptx = needs[i].ptx;
+            *target = needs[i].target;
+            return;
+        }
+}
+
+const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, uint16_t *ptx,
+                       const char **target)
+{
+    if (row >= ROWS)
+        return NULL;
+    *opcode = rows[row].opcode;
+    *operands = rows[row].operands;
+    *ptx = rows[row].ptx;
+    *target = rows[row].target;
+    return rows[row].words;
+}

@@ -1,0 +1,235 @@
+/* syntax_rule.c: reads the operands of a row of syntax_table.def; its head explains the notation.
+ */
+#include "toy/language/syntax_rule.h"
+
+#include "toy/language/opcode.h"
+
+/* The instruction's words, as far as operands depend on them. */
+struct words_seen {
+    uint16_t types[SYNTAX_MODIFIERS]; /* those that are types, in their order */
+    size_t type_count;
+    uint8_t lanes;  /* .v2 .v4 .v8; else 0 */
+    uint8_t repeat; /* .x1 .x2 .x4; else 0 */
+    bool has_hint;  /* .L2::cache_hint */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Modifiers are numbered from 1, and types come first. */
+enum {
+    TYPES = 0
+#define TYPE(name) +1
+#define MODIFIER(name)
+#include "toy/language/modifier_table.def"
+#undef MODIFIER
+#undef TYPE
+};
+
+bool syntax_is_type(uint16_t index)
+{
+    return index != 0 && index <= TYPES;
+}
+
+/* The number in a type's name, times the number of its parts: f16x2 is 32. */
+static uint16_t size_of(struct text name)
+{
+    unsigned size = 0, parts = 0;
+    size_t at = 0;
+
+    while (at < name.size && !is_digit(name.data[at]))
+        at++;
+    while (at < name.size && is_digit(name.data[at]))
+        size = size * 10 + (unsigned)(name.data[at++] - '0');
+    if (at < name.size && name.data[at] == 'x')
+        while (++at < name.size && is_digit(name.data[at]))
+            parts = parts * 10 + (unsigned)(name.data[at] - '0');
+    return (uint16_t)(size * (parts ? parts : 1));
+}
+
+/* e4m3x2 and its like: two in 16 bits, four in 32; of e2m1, half of that. */
+static uint16_t small_size_of(struct text name)
+{
+    unsigned size = text_starts(name, TEXT("e2m1")) ? 4 : 8;
+    char last = name.data[name.size - 1];
+
+    if (name.size > 2 && name.data[name.size - 2] == 'x')
+        size *= (unsigned)(last - '0');
+    return (uint16_t)(size < 8 ? 8 : size);
+}
+
+/* Class and size in bits of a type, as in struct operand_rule. */
+static void read_type(struct text name, char *class, uint16_t *bits)
+{
+    char first = name.size ? name.data[0] : 0;
+
+    *bits = size_of(name);
+    if (text_equal(name, TEXT("pred"))) {
+        *class = 'p';
+        *bits = 1;
+    } else if (first == 'e' || (first == 'u' && name.size > 1 && name.data[1] == 'e')) {
+        *class = 'x';
+        *bits = small_size_of(name);
+    } else if (text_equal(name, TEXT("f32")) || text_equal(name, TEXT("f64"))) {
+        *class = 'f';
+    } else if ((first == 'u' || first == 's' || first == 'b') &&
+               !memchr(name.data, 'x', name.size) && !text_starts(name, TEXT("bf")) && *bits >= 8) {
+        *class = first;
+    } else {
+        *class = 'x';
+        if (*bits < 16)
+            *bits = 32;
+    }
+}
+
+static struct words_seen look(const uint16_t *modifiers, size_t count)
+{
+    struct words_seen seen = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = modifier_name(modifiers[i]);
+
+        if (syntax_is_type(modifiers[i]))
+            seen.types[seen.type_count++] = modifiers[i];
+        else if (name[0] == 'v' && is_digit(name[1]) && name[2] == '\0')
+            seen.lanes = (uint8_t)(name[1] - '0');
+        else if (name[0] == 'x' && is_digit(name[1]) && name[2] == '\0')
+            seen.repeat = (uint8_t)(name[1] - '0');
+        else if (strcmp(name, "L2::cache_hint") == 0)
+            seen.has_hint = true;
+    }
+    return seen;
+}
+
+static void take_flags(struct text *item, struct operand_rule *rule)
+{
+    static const struct {
+        char mark;
+        uint16_t flag;
+    } flags[] = {
+        {'=', RULE_WRITTEN},   {'+', RULE_WRITTEN},    {'|', RULE_MAY_PAIR},
+        {'^', RULE_MUST_PAIR}, {'%', RULE_SPECIAL},    {'&', RULE_SYMBOL},
+        {'~', RULE_WIDER},     {'-', RULE_MAY_NEGATE}, {'_', RULE_MAY_SINK},
+    };
+    size_t i = 0;
+
+    while (item->size > 1 && i < sizeof flags / sizeof flags[0]) {
+        for (i = 0; i < sizeof flags / sizeof flags[0]; i++)
+            if (item->data[0] == flags[i].mark) {
+                rule->flags |= flags[i].flag;
+                item->data++;
+                item->size--;
+                break;
+            }
+    }
+}
+
+/* Type number n, or the unsigned or doubled type of it, or a type by name. */
+static void take_type(struct text item, const struct words_seen *seen, struct operand_rule *rule)
+{
+    char digit = item.data[item.size - 1];
+    size_t number = (size_t)(digit - '0');
+    struct text name = item;
+
+    if (item.size == 1 && item.data[0] == 'a') {
+        rule->class = 'a';
+        return;
+    }
+    if (item.size <= 2 && is_digit(digit) && (item.size == 1 || strchr("uw", item.data[0]))) {
+        if (number >= seen->type_count) {
+            rule->kind = RULE_ANY;
+            return;
+        }
+        name = text_of(modifier_name(seen->types[number]));
+    }
+    read_type(name, &rule->class, &rule->bits);
+    if (item.size == 2 && item.data[0] == 'u')
+        rule->class = 'u';
+    if (item.size == 2 && item.data[0] == 'w')
+        rule->bits = (uint16_t)(rule->bits * 2);
+}
+
+/* {}0: a vector as .v4 says, else a scalar; {f32}4: four; {}0 without .vN in a mov: a vector whose
+ * elements fill the type. */
+static void take_vector(struct text item, const struct words_seen *seen, struct operand_rule *rule)
+{
+    const char *end = memchr(item.data, '}', item.size);
+    struct text inside = {item.data + 1, (size_t)(end - item.data) - 1};
+    struct text behind = {end + 1, item.size - inside.size - 2};
+
+    rule->kind = RULE_VALUE;
+    if (inside.size) {
+        take_type(inside, seen, rule);
+        rule->lanes = (uint8_t)(behind.data[0] - '0');
+        return;
+    }
+    if (behind.size == 0) {
+        rule->kind = RULE_PARTS;
+        return;
+    }
+    take_flags(&behind, rule);
+    take_type(behind, seen, rule);
+    rule->lanes = seen->lanes;
+    if (rule->flags & RULE_SPECIAL)
+        rule->flags |= RULE_MAY_VECTOR;
+}
+
+static void take_item(struct text item, const struct words_seen *seen, struct operand_rule *rule)
+{
+    if (item.data[item.size - 1] == '?') {
+        rule->flags |= RULE_OPTIONAL;
+        item.size--;
+    }
+    take_flags(&item, rule);
+    if (item.data[0] == '#') {
+        rule->kind = RULE_IMMEDIATE;
+        rule->values = item.size > 1 ? item.data + 1 : NULL;
+    } else if (item.data[0] == '[') {
+        rule->kind = RULE_ADDRESS;
+    } else if (item.data[0] == '{') {
+        take_vector(item, seen, rule);
+    } else if (text_equal(item, TEXT("_"))) {
+        rule->kind = RULE_SINK;
+    } else if (text_equal(item, TEXT("L")) || text_equal(item, TEXT("T"))) {
+        rule->kind = RULE_LABEL;
+    } else if (text_equal(item, TEXT("v")) || text_equal(item, TEXT("V")) ||
+               text_equal(item, TEXT("vp"))) {
+        rule->kind = RULE_PARTS;
+        rule->lanes = text_equal(item, TEXT("vp")) ? SYNTAX_ANY_LANES : 0;
+    } else if (item.data[0] == 'X') { /* X: as many as .x4 says; XX: twice that */
+        rule->kind = RULE_PARTS;
+        rule->lanes = (uint8_t)(seen->repeat * item.size);
+    } else if (text_equal(item, TEXT("h"))) {
+        *rule = (struct operand_rule){.kind = RULE_VALUE, .class = 'b', .bits = 64};
+    } else if (strchr("mAx", item.data[0]) || item.data[0] == 'c') {
+        rule->kind = RULE_ANY;
+    } else {
+        rule->kind = RULE_VALUE;
+        take_type(item, seen, rule);
+    }
+}
+
+void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
+                      const uint16_t *modifiers, size_t count)
+{
+    struct words_seen seen = look(modifiers, count);
+
+    for (const char *at = operands; *at;) {
+        struct text item = {at, strcspn(at, " ")};
+
+        at += item.size + (at[item.size] == ' ');
+        if (text_equal(item, TEXT("h")) && !seen.has_hint)
+            continue;
+        if (syntax->rule_count == SYNTAX_OPERANDS)
+            return;
+        struct operand_rule *rule = &syntax->rules[syntax->rule_count++];
+
+        *rule = (struct operand_rule){0};
+        take_item(item, &seen, rule);
+        if (rule->kind == RULE_PARTS)
+            fragment_of(&rule->fragment, opcode, modifiers, count, syntax->rule_count - 1u);
+        syntax->required = (uint8_t)(syntax->required + !(rule->flags & RULE_OPTIONAL));
+    }
+}

@@ -1,0 +1,30 @@
+/* target.h: which PTX version knows which target, and which target's code runs where. */
+#ifndef MINILINK_TOY_LANGUAGE_TARGET_H
+#define MINILINK_TOY_LANGUAGE_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+
+/* True for a PTX ISA version of ptxas's --list-version: 1.0 to 9.0, with gaps. */
+bool target_ptx_is_known(unsigned major, unsigned minor);
+
+/* The first PTX ISA version that has `.target` for it; 0 when none has. */
+uint16_t target_first_ptx(struct arch target);
+
+/* True when code is made for it: the real architectures of ptxas's --gpu-name. */
+bool target_is_compiled_for(struct arch arch);
+
+enum target_fit {
+    TARGET_FITS,
+    TARGET_HIGHER,       /* .target names a higher number */
+    TARGET_OTHER_CHIP,   /* sm_NNa runs on sm_NNa only, not on sm_NN or sm_NNf... */
+    TARGET_FUTURE,       /* ...and not on a higher number either */
+    TARGET_OTHER_FAMILY, /* sm_NMf runs on the numbers of its family that are no lower */
+};
+
+/* Whether PTX for `target` may be compiled for `arch`. */
+enum target_fit target_fit(struct arch target, struct arch arch);
+
+#endif

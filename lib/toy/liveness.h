@@ -1,0 +1,32 @@
+/* liveness.h: from where to where each register of a body holds a value that is still needed. */
+#ifndef MINILINK_TOY_LIVENESS_H
+#define MINILINK_TOY_LIVENESS_H
+
+#include <stdint.h>
+
+#include "toy/language/body.h"
+
+/* Positions: instruction i reads at 2 * i and writes at 2 * i + 1. A register must be kept from
+ * `start` to `end`, both included; start > end for one that does not occur. Two registers whose
+ * intervals do not meet can share a place. */
+struct interval {
+    uint32_t start;
+    uint32_t end;
+};
+
+/* What a register that does not occur (yet) has. */
+#define INTERVAL_NONE ((struct interval){UINT32_MAX, 0})
+
+/* Makes the interval reach to `position`. */
+static inline void interval_extend(struct interval *interval, uint32_t position)
+{
+    if (position < interval->start)
+        interval->start = position;
+    if (position > interval->end)
+        interval->end = position;
+}
+
+/* The interval of every register, in the body's arena. The body has less than 2^30 instructions. */
+struct interval *liveness_intervals(const struct body *body);
+
+#endif

@@ -1,0 +1,201 @@
+/* mode.c: the matrix of modes, and what is special about each.
+ *
+ * The matrix is what ptxas 13.0 was measured to do. --assyscall, which the description has beside
+ * these flags, is no option of it. */
+#include "toy/mode.h"
+
+#include <stddef.h>
+
+#include "diag/diag.h"
+#include "ptx/types.h"
+#include "toy/budget.h"
+#include "toy/callers.h"
+#include "toy/unit.h"
+
+/* A record for each function that phase 13 has left, in order of the text. */
+static void init(struct unit *unit)
+{
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        const struct ptx_item *item = &unit->module.items[i];
+        if (item->kind != PTX_FUNCTION || !item->is_definition)
+            continue;
+        struct global *global = scope_find(&unit->scope, item->name);
+        if (!global || global->item != item || !global->is_defined)
+            continue;
+        global->function = (uint32_t)unit->function_count;
+        unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
+        unit->functions[unit->function_count++].item = item;
+    }
+}
+
+static void begin_program(struct unit *unit)
+{
+    unit->config.function_registers = 0;
+}
+
+/* Chunks are compiled in this mode too, and which functions meet in a chunk must not decide whether
+ * a link succeeds: registers are only checked when the user has asked for the mode. */
+static void begin_relocatable(struct unit *unit)
+{
+    int32_t registers = unit->switches.function_maxrregcount;
+    unit->config.function_registers = registers > 0 ? (uint32_t)registers : 0;
+    unit->checks_registers = unit->switches.compile_only && !unit->own_job.debug;
+}
+
+/* Code that is patched in must get by with what the ABI leaves it. */
+static void begin_patch(struct unit *unit)
+{
+    unit->own_job.maxrregcount = BUDGET_LEAST;
+}
+
+static bool finish_program(struct unit *unit)
+{
+    (void)unit;
+    return true;
+}
+
+static bool finish_relocatable(struct unit *unit)
+{
+    return !unit->checks_registers || callers_check(unit);
+}
+
+static bool finish_patch(struct unit *unit);
+
+static const struct mode modes[MODE_KINDS] = {
+    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, init, begin_program, finish_program},
+    [MODE_COMPILE_ONLY] = {"compile-only", false, false, init, begin_relocatable,
+                           finish_relocatable},
+    [MODE_TOOLS_PATCH] = {"tools-patch", false, false, init, begin_patch, finish_patch},
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, init,
+                                       begin_relocatable, finish_relocatable},
+};
+
+const struct mode *mode_get(enum mode_kind kind)
+{
+    return &modes[kind];
+}
+
+#define C MODE_FLAG_COMPILE_ONLY
+#define T MODE_FLAG_TOOLS_PATCH
+#define E MODE_FLAG_EXTENSIBLE
+#define G MODE_FLAG_DEBUG
+
+/* The first row of which all flags are set decides, or drops a flag and leaves it to the rest. */
+static const struct row {
+    unsigned flags;
+    unsigned dropped;
+    enum mode_kind kind; /* MODE_KINDS: refused */
+    const char *message;
+} matrix[] = {
+    {C | E, E, MODE_KINDS,
+     "Conflicting options '--compile-only' and '--extensible-whole-program' specified, ignoring "
+     "'--extensible-whole-program' option"},
+    {C | T, 0, MODE_KINDS,
+     "Conflicting options '--compile-only' and --compile-as-tools-patch specified"},
+    {E | T, 0, MODE_KINDS,
+     "Conflicting options '--extensible-whole-program' and --compile-as-tools-patch specified"},
+    /* QUIRK 1: silently. ptxas, too, keeps functions then that nothing calls, as under -c. */
+    {E | G, 0, MODE_COMPILE_ONLY, NULL},
+    {T, 0, MODE_TOOLS_PATCH, NULL},
+    {C, 0, MODE_COMPILE_ONLY, NULL},
+    {E, 0, MODE_EXTENSIBLE_WHOLE_PROGRAM, NULL},
+    {0, 0, MODE_WHOLE_PROGRAM, NULL},
+};
+
+#undef C
+#undef T
+#undef E
+#undef G
+
+const struct mode *mode_choose(unsigned flags)
+{
+    for (const struct row *row = matrix;; row++) {
+        if ((flags & row->flags) != row->flags)
+            continue;
+        flags &= ~row->dropped;
+        if (row->dropped) {
+            diag_warning("%s", row->message);
+        } else if (row->kind == MODE_KINDS) {
+            diag_fatal("%s", row->message);
+            return NULL;
+        } else {
+            return &modes[row->kind];
+        }
+    }
+}
+
+enum resource { SHARED_MEMORY, TEXTURES, SURFACES, SAMPLERS, CONSTANTS, RESOURCES };
+
+static enum resource resource_of(const struct ptx_variable *variable)
+{
+    switch ((enum ptx_type)variable->type) {
+    case PTX_TEXREF:
+        return TEXTURES;
+    case PTX_SURFREF:
+        return SURFACES;
+    case PTX_SAMPLERREF:
+        return SAMPLERS;
+    default:
+        return variable->space == PTX_SPACE_SHARED  ? SHARED_MEMORY
+               : variable->space == PTX_SPACE_CONST ? CONSTANTS
+                                                    : RESOURCES;
+    }
+}
+
+#define NOT_ALLOWED                                                                                \
+    "is not allowed when command line option '--compile-as-tools-patch' is specified"
+
+static bool report_resources(const bool has[RESOURCES])
+{
+    static const char *const names[RESOURCES] = {"shared memory", "textures", "surfaces",
+                                                 "samplers", "constants"};
+    bool is_good = true;
+    for (size_t i = 0; i < RESOURCES; i++) {
+        if (!has[i])
+            continue;
+        diag_error("Allocating additional %s " NOT_ALLOWED, names[i]);
+        is_good = false;
+    }
+    return is_good;
+}
+
+/* Declarations count (measured): what is .extern is a resource of the program's as well. */
+bool mode_check_tools_patch(const struct unit *unit)
+{
+    bool has[RESOURCES + 1] = {false};
+    bool has_entry = false;
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        const struct ptx_item *item = &unit->module.items[i];
+        if (item->kind == PTX_VARIABLE)
+            has[resource_of(&item->variable)] = true;
+        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry && item != unit->dummy;
+    }
+    if (has_entry)
+        diag_error("Entry function " NOT_ALLOWED);
+    return report_resources(has) && !has_entry;
+}
+
+/* Variables of bodies, and calls whose target is not known. */
+static bool finish_patch(struct unit *unit)
+{
+    bool has[RESOURCES] = {false};
+    bool is_indirect = false;
+    bool is_address_taken = false;
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        is_indirect |= function->signature_count != 0;
+        for (size_t k = 0; k < function->symbol_count; k++) {
+            const struct body_symbol *symbol = &function->symbols[k];
+            has[SHARED_MEMORY] |= symbol->is_body_variable && symbol->space == SPACE_SHARED;
+            has[CONSTANTS] |= symbol->is_body_variable && symbol->space == SPACE_CONST;
+        }
+    }
+    for (size_t i = 0; i < unit->scope.count; i++)
+        is_address_taken |=
+            unit->scope.globals[i].is_function && unit->scope.globals[i].is_address_taken;
+    if (is_indirect)
+        diag_fatal("Using indirect function calls " NOT_ALLOWED);
+    else if (is_address_taken)
+        diag_fatal("Taking address of device functions " NOT_ALLOWED);
+    return report_resources(has) && !is_indirect && !is_address_taken;
+}

@@ -1,0 +1,281 @@
+/* parse.c: a function's body, statement by statement.
+ *
+ * A statement is a block, a label, a directive or an instruction; after an error the rest of the
+ * statement is skipped, so that one run reports all that is wrong, up to a limit. Registers and
+ * variables must be declared before they are used, labels need not. */
+#include "toy/parser.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "toy/language/opcode.h"
+
+struct text parse_text(const struct parser *parser)
+{
+    return parser->token.kind == TOKEN_END ? TEXT("end of the body")
+                                           : lexer_text(&parser->lexer, parser->token);
+}
+
+size_t parse_unended_line(const struct parser *parser)
+{
+    const struct text text = parser->lexer.text;
+    size_t at = parser->token.offset;
+    bool is_statement = parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_DOT ||
+                        parse_at(parser, '@') || parse_at(parser, '{') || parse_at(parser, '}');
+
+    while (at > 0 && strchr(" \t\r\n", text.data[at - 1]))
+        at--;
+    return is_statement && memchr(text.data + at, '\n', parser->token.offset - at) ? at : 0;
+}
+
+/* A semicolon that a line's end lacks is taken for written once it is reported: nothing follows
+ * from it. */
+bool parse_expect(struct parser *parser, char mark, const char *where)
+{
+    size_t line_end = mark == ';' && !parse_at(parser, ';') ? parse_unended_line(parser) : 0;
+
+    if (line_end) {
+        parse_error(parser, line_end, "';' is missing at the end of the line");
+        return true;
+    }
+    if (!parse_at(parser, mark))
+        return parse_error(parser, parser->token.offset, "'%c' was expected %s, found '%.*s'", mark,
+                           where, TEXT_ARG(parse_text(parser)));
+    parse_advance(parser);
+    return true;
+}
+
+/* The line of `offset`; cheap when called with rising offsets. */
+static uint32_t line_of(struct parser *parser, size_t offset)
+{
+    if (offset < parser->line_offset) {
+        parser->line_offset = parser->body_start;
+        parser->line = parser->body_line;
+    }
+    parser->line += lexer_count_lines(parser->lexer.text, parser->line_offset, offset);
+    parser->line_offset = offset;
+    return parser->line;
+}
+
+/* The line around `offset`, looked for near it only. */
+static struct diag_place place_of(struct parser *parser, size_t offset)
+{
+    struct text text = parser->lexer.text;
+    const char *at, *begin, *end;
+
+    if (offset > text.size)
+        offset = text.size;
+    at = text.data + offset;
+    begin = memrchr(text.data, '\n', offset);
+    begin = begin ? begin + 1 : text.data;
+    end = memchr(at, '\n', text.size - offset);
+    return (struct diag_place){
+        .file = parser->scope->file,
+        .line = line_of(parser, offset),
+        .column = (uint32_t)(at - begin) + 1,
+        .source_line = {begin, (size_t)((end ? end : text.data + text.size) - begin)}};
+}
+
+bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
+{
+    struct diag_place place;
+    const char *message;
+    va_list arguments;
+
+    if (++parser->errors > PARSE_ERROR_LIMIT)
+        return false;
+    place = place_of(parser, offset);
+    va_start(arguments, format);
+    message = arena_vprintf(parser->body->arena, format, arguments);
+    va_end(arguments);
+    diag_at(DIAG_ERROR, &place, "%s", message);
+    if (parser->errors == PARSE_ERROR_LIMIT)
+        diag_note("too many errors in '%.*s'", TEXT_ARG(parser->body->function));
+    return false;
+}
+
+void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (*capacity == 0) /* an array that the caller began is not ours to extend */
+        *capacity = count;
+    if (count < *capacity)
+        return array;
+    return arena_grow(parser->body->arena, array, count, capacity, size);
+}
+
+/* @p or @!p */
+static bool parse_guard(struct parser *parser, struct instruction *instruction)
+{
+    size_t place;
+    struct text name;
+    uint8_t kind = DECLARED_SYMBOL;
+
+    parse_advance(parser);
+    instruction->guard_negated = parse_at(parser, '!');
+    if (instruction->guard_negated)
+        parse_advance(parser);
+    place = parser->token.offset;
+    name = parse_text(parser);
+    if (parser->token.kind != TOKEN_WORD ||
+        !parse_names_find(parser, name, &kind, &instruction->guard))
+        return parse_error(parser, place, "Predicate '%.*s' is not declared", TEXT_ARG(name));
+    if (kind != DECLARED_REGISTER ||
+        parser->body->registers[instruction->guard].class != REGISTER_PREDICATE)
+        return parse_error(parser, place, "Guard '%.*s' is no predicate", TEXT_ARG(name));
+    parse_advance(parser);
+    return true;
+}
+
+/* The instruction is made in its place, and counts when it is complete. */
+static bool parse_instruction(struct parser *parser)
+{
+    struct body *body = parser->body;
+    struct instruction *instruction;
+
+    body->instructions = parse_grow(parser, body->instructions, body->instruction_count,
+                                    &parser->instruction_capacity, sizeof *body->instructions);
+    instruction = &body->instructions[body->instruction_count];
+    *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
+    if (parse_at(parser, '@') && !parse_guard(parser, instruction))
+        return false;
+    instruction->line = line_of(parser, parser->token.offset);
+    if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
+        !parse_expect(parser, ';', "behind the instruction"))
+        return false;
+    body->instruction_count++;
+    return true;
+}
+
+static bool at_label(const struct parser *parser)
+{
+    return parser->token.kind == TOKEN_WORD && lexer_peek(&parser->lexer).mark == ':';
+}
+
+static bool parse_label(struct parser *parser)
+{
+    uint32_t label = parse_label_define(parser, parse_text(parser), parser->token.offset);
+
+    parse_advance(parser);
+    parse_advance(parser); /* the colon */
+    return parser->token.kind != TOKEN_DOT || parse_declare_table(parser, label);
+}
+
+/* At the limit, an error that ends the parsing. */
+static void open_block(struct parser *parser)
+{
+    if (parser->names.scope_count > PARSE_DEEPEST_BLOCK && parser->errors < PARSE_ERROR_LIMIT) {
+        parse_error(parser, parser->token.offset, "Blocks are nested too deeply");
+        parser->errors = PARSE_ERROR_LIMIT;
+    }
+    parse_names_open(parser);
+    parse_label_open(parser);
+}
+
+static void close_block(struct parser *parser)
+{
+    parse_names_close(parser);
+    parse_label_close(parser);
+    parse_advance(parser);
+}
+
+/* After an error: behind the next semicolon, or before the brace that closes the block. Braces on
+ * the way are a vector's; only when a semicolon stands inside them were they a block's. */
+static void skip_statement(struct parser *parser)
+{
+    size_t braces = 0;
+
+    parser->operand_count = 0;
+    while (parser->token.kind != TOKEN_END && !parse_at(parser, ';')) {
+        if (parse_at(parser, '{'))
+            braces++;
+        else if (parse_at(parser, '}') && braces-- == 0)
+            return;
+        parse_advance(parser);
+    }
+    for (; braces && parser->errors < PARSE_ERROR_LIMIT; braces--)
+        open_block(parser);
+}
+
+static bool parse_statement(struct parser *parser)
+{
+    if (at_label(parser))
+        return parse_label(parser);
+    if (parser->token.kind == TOKEN_DOT)
+        return parse_declare(parser);
+    return parse_instruction(parser);
+}
+
+/* Everything up to the brace that closes the body. */
+static void parse_block(struct parser *parser)
+{
+    size_t enclosing = parser->labels.open_count;
+
+    open_block(parser);
+    parse_advance(parser);
+    while (parser->labels.open_count > enclosing && parser->errors < PARSE_ERROR_LIMIT) {
+        if (parse_at(parser, '{')) {
+            open_block(parser);
+            parse_advance(parser);
+        } else if (parse_at(parser, '}'))
+            close_block(parser);
+        else if (parse_at(parser, ';'))
+            parse_advance(parser);
+        else if (parser->token.kind == TOKEN_END) {
+            parse_error(parser, parser->token.offset, "'}' is missing at the end of the body");
+            return;
+        } else if (!parse_statement(parser)) {
+            skip_statement(parser);
+        }
+    }
+}
+
+static struct parser begin(struct body *body, struct text text, const struct parse_scope *scope)
+{
+    size_t start = (size_t)(text.data - scope->whole.data);
+    struct text until = {scope->whole.data, start + text.size};
+    struct parser parser = {.body = body, .scope = scope, .lexer = lexer_at(until, start)};
+
+    parser.body_start = start;
+    parser.body_line =
+        scope->first_line ? scope->first_line : 1 + lexer_count_lines(scope->whole, 0, start);
+    parser.line_offset = start;
+    parser.line = parser.body_line;
+    return parser;
+}
+
+static void free_parser(void *argument)
+{
+    struct parser *parser = argument;
+
+    parse_spelling_free(parser);
+    parse_names_free(parser);
+    parse_label_free(parser);
+    free(parser->operands);
+}
+
+bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)
+{
+    struct parser parser = begin(body, text, scope);
+    struct context_cleanup cleanup;
+
+    context_defer(&cleanup, free_parser, &parser);
+    parse_advance(&parser);
+    if (!parse_names_begin(&parser, text.size)) {
+        context_clean(&cleanup);
+        return false;
+    }
+    if (!parse_at(&parser, '{')) {
+        parse_error(&parser, parser.token.offset, "A body begins with '{', not '%.*s'",
+                    TEXT_ARG(parse_text(&parser)));
+    } else {
+        parse_block(&parser);
+        if (parser.errors == 0 && parser.token.kind != TOKEN_END)
+            parse_error(&parser, parser.token.offset, "'%.*s' stands behind the body",
+                        TEXT_ARG(parse_text(&parser)));
+    }
+    if (parser.errors < PARSE_ERROR_LIMIT)
+        parse_label_resolve(&parser);
+    context_clean(&cleanup);
+    return parser.errors == 0;
+}

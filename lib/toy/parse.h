@@ -1,0 +1,27 @@
+/* parse.h: a function body's text to instructions. */
+#ifndef MINILINK_TOY_PARSE_H
+#define MINILINK_TOY_PARSE_H
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+#include "toy/language/body.h"
+
+/* What the body may refer to. `lookup` finds a module-level symbol of the chunk: true when there is
+ * one, with *is_function and *space set. */
+struct parse_scope {
+    const char *file;  /* for messages */
+    struct text whole; /* the chunk's text; the body is a view inside it, so places can be found */
+    uint32_t first_line; /* of the body's first byte in `whole`, from 1; 0 = count it here */
+    uint16_t version;    /* of PTX, 10 * major + minor; 0 = all are allowed */
+    struct arch target;  /* of the module; sm 0 = all are allowed */
+    bool (*lookup)(const void *argument, struct text name, bool *is_function, uint8_t *space);
+    const void *argument;
+};
+
+/* Parses `text`, "{ ... }", into *body (arena and function are set by the caller; the parameters
+ * may have been entered as symbols, or as registers, already). Errors are reported with their
+ * place, up to a limit; false when there was one. */
+bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);
+
+#endif

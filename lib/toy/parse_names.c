@@ -1,0 +1,281 @@
+/* parse_names.c: what a name means, in nested scopes.
+ *
+ * One table holds, for each name, its innermost declaration; a declaration remembers the one that
+ * it hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
+ * was declared. Ranges (%r<7>) are found by the name without its digits, and only while a range is
+ * open that lies deeper than what the whole name means. */
+#include "toy/parse_names.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "toy/parser.h"
+
+/* Marks a name whose scopes are all closed, since tables do not forget. */
+#define FORGOTTEN (NO_INDEX - 1)
+
+static uint32_t depth_of(const struct names *names)
+{
+    return (uint32_t)(names->scope_count - 1);
+}
+
+/* Enters a declaration at `depth`, whose name (in `table`) means nothing at that depth or deeper.
+ */
+static void enter(struct names *names, struct table *table, const struct declaration *model)
+{
+    struct declaration entry = *model;
+    uint32_t number = (uint32_t)names->declaration_count;
+    uint32_t found = table_find(table, entry.name);
+    struct open_scope *scope = &names->scopes[entry.depth];
+
+    entry.hidden = found == TABLE_NONE ? NO_INDEX : found;
+    entry.next = scope->declarations;
+    scope->declarations = number;
+    ARRAY_PUSH(names->declarations, names->declaration_count, names->declaration_capacity) = entry;
+    table_set(table, entry.name, number);
+}
+
+/* The innermost declaration of `name` in `table`, or NULL. */
+static struct declaration *innermost(const struct names *names, const struct table *table,
+                                     struct text name)
+{
+    uint32_t found = table_find(table, name);
+
+    return found == TABLE_NONE || found == FORGOTTEN ? NULL : &names->declarations[found];
+}
+
+void parse_names_open(struct parser *parser)
+{
+    struct names *names = &parser->names;
+    struct open_scope scope = {NO_INDEX, 0};
+
+    if (names->scope_count)
+        scope.range_depth = names->scopes[names->scope_count - 1].range_depth;
+    ARRAY_PUSH(names->scopes, names->scope_count, names->scope_capacity) = scope;
+}
+
+void parse_names_close(struct parser *parser)
+{
+    struct names *names = &parser->names;
+    uint32_t number = names->scopes[--names->scope_count].declarations;
+
+    while (number != NO_INDEX) {
+        const struct declaration *entry = &names->declarations[number];
+        struct table *table = entry->kind == DECLARED_RANGE ? &names->ranges : &names->words;
+
+        table_set(table, entry->name, entry->hidden == NO_INDEX ? FORGOTTEN : entry->hidden);
+        number = entry->next;
+    }
+}
+
+/* A parameter. */
+static bool enter_given(struct parser *parser, struct text name, uint32_t index, uint8_t kind)
+{
+    struct names *names = &parser->names;
+    const struct declaration entry = {.name = name, .index = index, .kind = kind};
+
+    if (innermost(names, &names->words, name))
+        return parse_error(parser, parser->token.offset, "Duplicate definition of variable '%.*s'",
+                           TEXT_ARG(name));
+    enter(names, &names->words, &entry);
+    return true;
+}
+
+bool parse_names_begin(struct parser *parser, size_t size)
+{
+    struct body *body = parser->body;
+    bool ok = true;
+
+    parser->names.room = size;
+    parse_names_open(parser);
+    for (size_t i = 0; i < body->register_count; i++)
+        ok &= enter_given(parser, body->registers[i].name, (uint32_t)i, DECLARED_REGISTER);
+    for (size_t i = 0; i < body->symbol_count; i++)
+        ok &= enter_given(parser, body->symbols[i].name, (uint32_t)i, DECLARED_SYMBOL);
+    parser->names.given_registers = (uint32_t)body->register_count;
+    parser->names.given_symbols = (uint32_t)body->symbol_count;
+    return ok;
+}
+
+void parse_names_free(struct parser *parser)
+{
+    struct names *names = &parser->names;
+
+    table_free(&names->words);
+    table_free(&names->ranges);
+    free(names->declarations);
+    free(names->range_list);
+    free(names->scopes);
+}
+
+static uint32_t add_register(struct parser *parser, const struct virtual_register *model)
+{
+    struct body *body = parser->body;
+
+    body->registers = parse_grow(parser, body->registers, body->register_count,
+                                 &parser->register_capacity, sizeof *body->registers);
+    body->registers[body->register_count] = *model;
+    return (uint32_t)body->register_count++;
+}
+
+static uint32_t add_symbol(struct parser *parser, const struct body_symbol *model)
+{
+    struct body *body = parser->body;
+
+    body->symbols = parse_grow(parser, body->symbols, body->symbol_count, &parser->symbol_capacity,
+                               sizeof *body->symbols);
+    body->symbols[body->symbol_count] = *model;
+    return (uint32_t)body->symbol_count++;
+}
+
+/* The innermost range of this prefix that reaches to `number`. PARSE_DEEPEST_BLOCK bounds the walk.
+ */
+static struct declaration *range_with(const struct names *names, struct text prefix,
+                                      uint64_t number)
+{
+    struct declaration *entry = innermost(names, &names->ranges, prefix);
+
+    while (entry && number >= names->range_list[entry->index].count)
+        entry = entry->hidden < FORGOTTEN ? &names->declarations[entry->hidden] : NULL;
+    return entry;
+}
+
+/* The innermost range that has a register `name`: its digits may begin at several places ("r11" is
+ * the first of r1<9> and the eleventh of r<12>), but a number has no leading zero. */
+static struct declaration *range_of(const struct names *names, struct text name)
+{
+    struct declaration *result = NULL;
+    uint64_t number = 0, weight = 1;
+
+    for (size_t at = name.size; at > 1 && weight <= UINT32_MAX; at--, weight *= 10) {
+        unsigned digit = (unsigned)(name.data[at - 1] - '0');
+        struct declaration *entry;
+
+        if (digit > 9)
+            break;
+        number += digit * weight;
+        if (digit == 0 && at != name.size)
+            continue;
+        entry = range_with(names, (struct text){name.data, at - 1}, number);
+        if (entry && (!result || entry->depth > result->depth))
+            result = entry;
+    }
+    return result;
+}
+
+/* What a name means. */
+struct meaning {
+    bool is_found;
+    uint8_t kind; /* enum declaration_kind, no range */
+    uint32_t index;
+    uint32_t depth;
+};
+
+static struct meaning meaning_of(const struct declaration *entry)
+{
+    return entry ? (struct meaning){true, entry->kind, entry->index, entry->depth}
+                 : (struct meaning){0};
+}
+
+/* Makes the register `name` of a range. */
+static struct meaning materialise(struct parser *parser, struct text name,
+                                  const struct declaration *range)
+{
+    struct names *names = &parser->names;
+    struct virtual_register made = names->range_list[range->index].model;
+    struct declaration entry = {.name = name, .depth = range->depth, .kind = DECLARED_REGISTER};
+
+    made.name = name;
+    entry.index = add_register(parser, &made);
+    enter(names, &names->words, &entry);
+    return meaning_of(&entry);
+}
+
+/* A register or variable of the body, or a module-level symbol that was met before. */
+static struct meaning find(struct parser *parser, struct text name)
+{
+    struct names *names = &parser->names;
+    struct declaration *word = innermost(names, &names->words, name);
+    struct declaration *range;
+
+    if (word && word->depth >= names->scopes[names->scope_count - 1].range_depth)
+        return meaning_of(word);
+    range = range_of(names, name);
+    if (!range || (word && word->depth >= range->depth))
+        return meaning_of(word);
+    return materialise(parser, name, range);
+}
+
+static bool is_taken(struct parser *parser, struct text name)
+{
+    const struct names *names = &parser->names;
+    struct meaning meaning = find(parser, name);
+    bool is_given =
+        meaning.is_found && meaning.depth == 0 &&
+        ((meaning.kind == DECLARED_REGISTER && meaning.index < names->given_registers) ||
+         (meaning.kind == DECLARED_SYMBOL && meaning.index < names->given_symbols));
+
+    /* The body's own names share a scope with the parameters. */
+    return meaning.is_found &&
+           (meaning.depth == depth_of(names) || (is_given && depth_of(names) == 1));
+}
+
+bool parse_names_register(struct parser *parser, struct text name, uint32_t count,
+                          const struct virtual_register *model)
+{
+    struct names *names = &parser->names;
+    struct declaration entry = {.name = name, .depth = depth_of(names), .kind = DECLARED_REGISTER};
+    struct declaration *older;
+
+    if (count == NO_INDEX) {
+        if (is_taken(parser, name))
+            return false;
+        entry.index = add_register(parser, model);
+        enter(names, &names->words, &entry);
+        return true;
+    }
+    older = innermost(names, &names->ranges, name);
+    if (older && older->depth == entry.depth)
+        return false;
+    entry.kind = DECLARED_RANGE;
+    entry.index = (uint32_t)names->range_count;
+    ARRAY_PUSH(names->range_list, names->range_count, names->range_capacity) =
+        (struct register_range){count, *model};
+    enter(names, &names->ranges, &entry);
+    names->scopes[entry.depth].range_depth = entry.depth;
+    return true;
+}
+
+bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
+{
+    struct declaration entry = {
+        .name = symbol->name, .depth = depth_of(&parser->names), .kind = DECLARED_SYMBOL};
+
+    if (is_taken(parser, symbol->name))
+        return false;
+    entry.index = add_symbol(parser, symbol);
+    enter(&parser->names, &parser->names.words, &entry);
+    return true;
+}
+
+bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index)
+{
+    const struct parse_scope *scope = parser->scope;
+    struct body_symbol symbol = {.name = name};
+    struct declaration entry = {.name = name, .kind = DECLARED_SYMBOL};
+    struct meaning found;
+
+    found = find(parser, name);
+    if (found.is_found) {
+        *kind = found.kind;
+        *index = found.index;
+        return true;
+    }
+    if (!scope->lookup || !scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space))
+        return false;
+    entry.index = add_symbol(parser, &symbol);
+    enter(&parser->names, &parser->names.words, &entry);
+    *kind = DECLARED_SYMBOL;
+    *index = entry.index;
+    return true;
+}

@@ -1,0 +1,155 @@
+/* scope.c: declarations and definitions of one name become one entry.
+ *
+ * PTX declares before it uses and may declare again; a variable may be `.extern` first and defined
+ * later. ptxas refuses a function that is declared without `.extern` and has no body, even an
+ * unused one (measured on 13.0), because the linker would have nobody to bind it to. */
+#include "toy/scope.h"
+
+#include "diag/diag.h"
+#include "ptx/declaration.h"
+#include "ptx/types.h"
+#include "toy/language/opcode.h"
+
+static void place_of(struct diag_place *place, const struct ptx_module *module,
+                     const struct ptx_item *item)
+{
+    *place = (struct diag_place){
+        .file = module->file, .line = item->line, .column = 0, .source_line = {0}};
+}
+
+/* With a format in which the item's name comes. */
+static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
+{
+    struct diag_place place;
+    place_of(&place, module, item);
+    diag_at(DIAG_ERROR, &place, format, TEXT_ARG(item->name));
+    return false;
+}
+
+static bool say(const struct ptx_module *module, const struct ptx_item *item, const char *message)
+{
+    struct diag_place place;
+    place_of(&place, module, item);
+    diag_at(DIAG_ERROR, &place, "%s", message);
+    return false;
+}
+
+static bool add_item(struct scope *scope, const struct ptx_module *module,
+                     const struct ptx_item *item)
+{
+    if (item->name.data[0] == '%' && special_find(item->name))
+        return fail(module, item, "Inconsistent redefinition of variable '%.*s'");
+    uint32_t index = table_add(&scope->names, item->name, (uint32_t)scope->count);
+    struct global *global = &scope->globals[index];
+    bool is_function = item->kind == PTX_FUNCTION;
+    if (index == scope->count) {
+        *global = (struct global){.name = item->name,
+                                  .item = item,
+                                  .first = item->text.data,
+                                  .aliased = NO_INDEX,
+                                  .is_function = is_function,
+                                  .is_defined = item->is_definition,
+                                  .object = NO_INDEX,
+                                  .function = NO_INDEX};
+        scope->count++;
+        return true;
+    }
+    const char *fault = declaration_clash(scope->arena, global->item, item);
+    if (fault)
+        return say(module, item, fault);
+    if (!item->is_definition)
+        return true;
+    global->item = item;
+    global->is_defined = true;
+    return true;
+}
+
+static bool add_alias(struct scope *scope, const struct ptx_module *module,
+                      const struct ptx_item *item)
+{
+    uint32_t alias = table_find(&scope->names, item->name);
+    uint32_t target = table_find(&scope->names, item->target);
+    if (alias == TABLE_NONE || !scope->globals[alias].is_function)
+        return fail(module, item, "Alias '%.*s' is not declared as a function");
+    if (scope->globals[alias].is_defined)
+        return fail(module, item, "Duplicate definition of '%.*s'");
+    if (target == TABLE_NONE || !scope->globals[target].is_function ||
+        !scope->globals[target].is_defined || scope->globals[target].aliased != NO_INDEX)
+        return fail(module, item, "Alias '%.*s' stands for a function that is not defined");
+    const struct ptx_item *function = scope->globals[target].item;
+    if (function->function.is_entry || scope->globals[alias].item->function.is_entry)
+        return fail(module, item, "Cannot define alias to entry function '%.*s'");
+    if (function->linkage == PTX_WEAK)
+        return fail(module, function, "Function '%.*s' with .weak scope cannot be aliased");
+    const char *difference =
+        declaration_difference(&scope->globals[alias].item->function, &function->function);
+    if (difference)
+        return say(module, item,
+                   arena_printf(scope->arena,
+                                "Mismatch in prototype of alias '%.*s' and aliasee '%.*s'. %s "
+                                "differ(s)",
+                                TEXT_ARG(item->name), TEXT_ARG(item->target), difference));
+    scope->globals[alias].aliased = target;
+    scope->globals[alias].is_defined = true;
+    return true;
+}
+
+void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module)
+{
+    scope->arena = arena;
+    scope->globals = arena_alloc(arena, module->item_count, sizeof *scope->globals);
+}
+
+bool scope_build(struct scope *scope, const struct ptx_module *module)
+{
+    bool is_good = true;
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        if (item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE)
+            is_good &= add_item(scope, module, item);
+    }
+    for (size_t i = 0; i < module->item_count; i++)
+        if (module->items[i].kind == PTX_ALIAS)
+            is_good &= add_alias(scope, module, &module->items[i]);
+    for (size_t i = 0; i < scope->count; i++) {
+        const struct global *global = &scope->globals[i];
+        if (global->is_function && !global->is_defined && global->item->linkage != PTX_EXTERN)
+            is_good &= fail(module, global->item, "Unresolved extern function '%.*s'");
+    }
+    return is_good;
+}
+
+void scope_free(struct scope *scope)
+{
+    table_free(&scope->names);
+}
+
+struct global *scope_find(const struct scope *scope, struct text name)
+{
+    uint32_t index = table_find(&scope->names, name);
+    return index >= scope->count ? NULL : &scope->globals[index];
+}
+
+struct global *scope_target(const struct scope *scope, struct global *global)
+{
+    return global->aliased == NO_INDEX ? global : &scope->globals[global->aliased];
+}
+
+bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space)
+{
+    static const uint8_t spaces[] = {
+        [PTX_SPACE_GLOBAL] = SPACE_GLOBAL, [PTX_SPACE_CONST] = SPACE_CONST,
+        [PTX_SPACE_SHARED] = SPACE_SHARED, [PTX_SPACE_LOCAL] = SPACE_LOCAL,
+        [PTX_SPACE_PARAM] = SPACE_PARAM,   [PTX_SPACE_REG] = SPACE_GLOBAL,
+        [PTX_SPACE_TEX] = SPACE_TEXTURE};
+    const struct global *global = scope_find(argument, name);
+    if (!global)
+        return false;
+    *is_function = global->is_function;
+    *space = SPACE_GLOBAL;
+    if (!global->is_function)
+        *space = ptx_type_is_opaque(global->item->variable.type)
+                     ? (uint8_t)SPACE_TEXTURE
+                     : spaces[global->item->variable.space];
+    return true;
+}

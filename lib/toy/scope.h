@@ -1,0 +1,56 @@
+/* scope.h: what each name means that a chunk declares outside of bodies. */
+#ifndef MINILINK_TOY_SCOPE_H
+#define MINILINK_TOY_SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "ptx/module.h"
+#include "toy/language/body.h"
+
+/* A function or variable of the chunk, whatever number of times it is declared. */
+struct global {
+    struct text name;
+    const struct ptx_item *item; /* its definition, or else its first declaration */
+    const char *first;           /* the statement that declares it first */
+    uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
+    bool is_function;
+    bool is_defined;  /* here, and not dropped by entries.c; an alias is */
+    bool is_selected; /* entries.c: functions and aliases of a program that is compiled whole */
+    bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
+    bool is_address_taken; /* the same */
+    uint32_t object;       /* variables: index in the data's objects */
+    uint32_t function;     /* defined functions: index among them */
+    uint32_t symbol;       /* index in .symtab; 0 = none */
+};
+
+/* Start with {0}. */
+struct scope {
+    struct arena *arena;
+    struct global *globals; /* in order of their first mention; in the arena */
+    size_t count;
+    struct table names;
+};
+
+/* Room for the names of `module`, in `arena`. */
+void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module);
+
+/* Collects the names of `module`. False, and errors, when a name has two definitions or meanings,
+ * or a function that is not `.extern` has no body. */
+bool scope_build(struct scope *scope, const struct ptx_module *module);
+
+void scope_free(struct scope *scope);
+
+/* The global called `name`, or NULL. */
+struct global *scope_find(const struct scope *scope, struct text name);
+
+/* Behind an alias the function that it stands for, else the global itself. */
+struct global *scope_target(const struct scope *scope, struct global *global);
+
+/* For struct parse_scope; `argument` is the scope. */
+bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space);
+
+#endif

@@ -1,0 +1,36 @@
+#!/bin/bash
+# exact.sh: a -dlto program as nvlink makes it, on one thread and with ptxas's own threads, and as minilink makes it from
+# whole-program chunks; whether the files are the same, and the memory of each. ROUNDS: how often each runs (5).
+#
+#     test/bench/exact.sh [KERNELS [MODULES]]    128 kernels in 8 modules
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
+kernels=${1:-128} modules=${2:-8} work=$BUILD/bench/exact
+for tool in nvcc nvlink ptxas; do
+    command -v $tool > /dev/null || { echo "exact: $tool is not there: skipped"; exit 0; }
+done
+mkdir -p "$work" || exit 1
+folder=$(BUILD=$BUILD test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }
+toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+nvvm=$toolkit/nvvm
+if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
+    nvvm=$work/nvvm
+    mkdir -p "$nvvm/lib64"
+    ln -sf "$toolkit/lib64/libnvvm.so" "$nvvm/lib64/"
+    ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
+fi
+inputs="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt $(echo "$folder"/*.o)"
+theirs="nvlink -nvvmpath=$nvvm $inputs"
+ours="$BUILD/minilink -w -disable-infos --assembler=ptxas --cuda-path=$toolkit $inputs"
+ways=("nvlink -lto" "$theirs -o $work/nvlink" "nvlink -split-compile=2" "$theirs -split-compile=2 -o $work/threads"
+    "minilink, one chunk" "$ours --chunks=1 -o $work/whole" "minilink" "$ours -o $work/exact"
+    "minilink --lto-jobs=2" "$ours --lto-jobs=2 -o $work/parts")
+echo "exact: $kernels kernels in $modules modules, $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg):"
+test/bench/interleaved "${ROUNDS:-5}" "${ways[@]}" || exit 1
+for ((way = 0; way < ${#ways[@]}; way += 2)); do
+    # shellcheck disable=SC2086
+    echo "    ${ways[way]}: $(test/bench/peak ${ways[way + 1]}) MB at most, all processes together;" \
+        "$(cmp -s "$work/nvlink" "${ways[way + 1]##* }" && echo "nvlink -lto's file" || echo "another file")"
+done

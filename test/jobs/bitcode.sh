@@ -1,0 +1,136 @@
+#!/bin/bash
+# bitcode.sh: LLVM bitcode becomes PTX by every libLLVM of this machine: functions are inlined across modules under -lto,
+# what others name stays, the same bytes come out for any number of threads and from the cache, and a library that
+# aborts or cannot read its input is an error that names the module. SKIPPED without a libLLVM.
+. "$(dirname "$0")/../prelude.sh"
+cd "$work" || exit 1
+# shellcheck source=test/jobs/watching
+. "$ROOT/test/jobs/watching"
+shopt -s nullglob
+libraries=()
+for folder in /usr/lib/*-linux-gnu /usr/lib64 /usr/lib; do
+    libraries+=("$folder"/libLLVM-1[6-8].so.1 "$folder"/libLLVM.so.[1-3][0-9].[0-9])
+done
+cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,several.o,several.offload} . || exit 1
+# A function that bitcode has, and one that it calls, in PTX.
+cat > calls.ptx << 'END'
+.version 7.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) _Z6helperf(.param .b32 a);
+.visible .entry calls(.param .u64 p)
+{
+	.reg .f32 %f<3>;
+	{
+	.param .b32 a0;
+	.param .b32 r0;
+	mov.f32 %f1, 0f3F800000;
+	st.param.f32 [a0], %f1;
+	call.uni (r0), _Z6helperf, (a0);
+	ld.param.f32 %f2, [r0];
+	}
+	ret;
+}
+END
+ar rcs both.a scale.bc helper.bc
+link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
+
+# functions WORD: how many functions of the output have a name with it.
+functions() { minidump --symbols out.cubin | grep -c "FUNC.*$1"; }
+calls() { minidump --disasm out.cubin | grep -c 'call'; }
+
+for library in "${libraries[@]}"; do
+    name=$(basename "$library")
+    link -lto --keep=kept scale.bc helper.bc; verdict $? "$name: -lto"
+    [ "$(functions 'text\.')" = 2 ] && [ "$(calls)" = 0 ]; verdict $? "$name: two kernels, and the call is inlined"
+    ! grep -q _Z6helperf kept/bitcode.ptx; verdict $? "$name: the function that nobody calls any more is gone"
+    grep -q 'visible .global.* counter' kept/bitcode.ptx; verdict $? "$name: what the host may set stays visible"
+    grep -q '^\.target sm_75$' kept/bitcode.ptx; verdict $? "$name: the target is the link's"
+    cp out.cubin wanted
+    for how in "scale.bc helper.bc --threads=1" "scale.bc helper.bc --jobserver=off --threads=4" both.a; do
+        # shellcheck disable=SC2086 # several words
+        link -lto $how; cmp -s out.cubin wanted; verdict $? "$name: the same bytes of $how"
+    done
+    link -lto --lto-O=0 scale.bc helper.bc && [ "$(calls)" -gt 0 ]; verdict $? "$name: --lto-O=0 inlines nothing"
+    link scale.bc helper.bc && [ "$(calls)" -gt 0 ] && [ "$(functions _Z6helperf)" -gt 0 ]
+    verdict $? "$name: without -lto modules are compiled by themselves"
+    link -lto scale.bc helper.bc calls.ptx && [ "$(functions 'text\.')" -ge 3 ] && [ "$(calls)" -gt 0 ]
+    verdict $? "$name: PTX calls what bitcode defines"
+    link several.o helper.bc && [ "$(functions scale)" = 1 ]; verdict $? "$name: bitcode of a host object"
+    link -lto several.offload helper.bc && [ "$(calls)" = 0 ]; verdict $? "$name: bitcode of an offload binary under -lto"
+    minilink -disable-infos -arch=sm_90 --llvm="$library" -lto -r scale.bc helper.bc -o out.cubin > messages 2>&1 &&
+        [ "$(functions _Z6helperf)" = 1 ]; verdict $? "$name: -r leaves all visible"
+
+    # Parts have the functions and variables of the whole program, whoever compiles them.
+    for jobs in 1 2 4; do
+        link -lto --lto-jobs=$jobs --keep=kept$jobs parts.bc && cp out.cubin $jobs.cubin
+        # But for numbers that count through a module.
+        for what in '^	' '^\(\.visible \)*\.\(global\|const\|shared\)'; do
+            grep "$what" kept$jobs/bitcode.ptx | sed 's/__BB[0-9]*_/__BB_/; s/prototype_[0-9]*/prototype/; s,//.*,,' |
+                sed 's/);$/)/' | grep -vE '_param_[0-9]*,*$|^[[:space:]]*$' | sort
+        done > text$jobs
+        [ "$(functions 'text\.[a-z]')" = 4 ] && [ -s text$jobs ] && cmp -s text1 text$jobs
+        verdict $? "$name: $jobs parts have the whole program's code"
+        ! grep -q 'visible.*_ZL' kept$jobs/bitcode.ptx; verdict $? "$name: what $jobs parts share is internal"
+        link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin $jobs.cubin
+        verdict $? "$name: $jobs parts on one thread"
+    done
+
+    # What is wrong.
+    link -lto scale.bc helper.bc helper.bc; [ $? = 1 ] && grep -q "multiply defined" messages && grep -q "failed at 'helper.bc'" messages
+    verdict $? "$name: two definitions"
+    if [ "${name//[!0-9]*/}" != 22 ] && [[ $name != *22* ]]; then
+        minilink -arch=sm_90 --llvm="$library" -lto scale.bc helper.22.bc -o out.cubin > messages 2>&1
+        [ $? = 1 ] && grep -q "'helper.22.bc' was written by LLVM22.1.8, which libLLVM [0-9.]* '.*' cannot read" messages
+        verdict $? "$name: bitcode of a newer LLVM names both versions"
+    fi
+    rm -f out.cubin
+    link -lto --lto-newpm-passes=nonsense scale.bc helper.bc; [ $? = 1 ] && grep -q nonsense messages && [ ! -e out.cubin ]
+    verdict $? "$name: a pass that it does not know"
+    link -lto -Xllvm=-nonsense scale.bc helper.bc; [ $? = 1 ] && grep -q "has no option '-nonsense'" messages
+    verdict $? "$name: an option that it does not know"
+    link -lto -Xllvm=-inline-threshold=-100000,-inlinehint-threshold=-100000 scale.bc helper.bc && [ "$(calls)" -gt 0 ]
+    verdict $? "$name: an option that it knows has its effect"
+    # The pass has had two names.
+    rm -f out.cubin
+    for pass in trigger-crash-module trigger-crash; do
+        link -lto --lto-newpm-passes=$pass scale.bc helper.bc; status=$?
+        grep -q 'unknown pass' messages || break
+    done
+    [ $status = 1 ] && grep -q "was killed by signal 6 (Aborted) while it compiled 'scale.bc' and 1 more modules" messages &&
+        [ ! -e out.cubin ] && no_children; verdict $? "$name: LLVM that aborts"
+    # Somewhere in the middle: refused, or the library's end, or nothing that matters; never this program's.
+    for at in 700 1100 1500 1900; do
+        { head -c $at scale.bc; printf '\377\377\377\377'; tail -c +$((at + 5)) scale.bc; } > broken.bc
+        link -lto broken.bc helper.bc; status=$?
+        [ $status -le 1 ] && { [ $status = 0 ] || grep -q "minilink \(fatal\|error\)" messages; }
+        verdict $? "$name: bitcode that is damaged at $at"
+    done
+
+    # parts LINK...: how many compilations a link takes from the cache, and how many it makes.
+    parts() {
+        link "$@" --cache-dir=cache --cache-stats
+        sed -n 's/^  LTO parts *\([0-9]*\) found, \([0-9]*\) not found.*/\1 \2/p' messages
+    }
+    rm -rf cache
+    cp helper.bc other.bc
+    check "$name: an empty cache" "$(parts scale.bc helper.bc)" "0 2"
+    cp out.cubin wanted
+    check "$name: the same modules, with an option for what comes behind" "$(parts scale.bc other.bc --chunks=3)" "2 0"
+    check "$name: one module more" "$(parts scale.bc helper.bc calls.ptx)" "2 0"
+    check "$name: another level" "$(parts --lto-O=1 scale.bc helper.bc)" "0 2"
+    check "$name: the whole program" "$(parts -lto scale.bc helper.bc)" "0 1"
+    check "$name: the whole program in parts" "$(parts -lto --lto-jobs=2 parts.bc)" "0 3"
+    check "$name: the whole program in parts, again" "$(parts -lto --lto-jobs=2 parts.bc --chunks=3)" "3 0"
+    link scale.bc helper.bc --cache-dir=cache; cmp -s out.cubin wanted; verdict $? "$name: the same bytes from the cache"
+done
+library=/none.so
+link scale.bc helper.bc; [ $? = 3 ] && grep -q "Could not find libLLVM '/none.so', for LLVM bitcode 'scale.bc'" messages
+verdict $? "no library is an error of the environment"
+library=$BUILD/fake-nvjitlink.so
+link scale.bc helper.bc; [ $? = 3 ] && grep -q "it has no function 'LLVM" messages; verdict $? "another library"
+if [ ${#libraries[@]} = 0 ]; then
+    skipped=1
+    echo "bitcode.sh: no libLLVM is installed: compiling LLVM bitcode SKIPPED"
+fi
+finish

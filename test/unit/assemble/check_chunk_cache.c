@@ -1,0 +1,437 @@
+/* check_chunk_cache.c: chunks that are in the cache: which are assembled again, and that nobody
+ * sees from cubins and messages which were not. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assemble/assemble.h"
+#include "assemble/assembler_identity.h"
+#include "base/context.h"
+#include "diag/diag.h"
+#include "files.h"
+#include "suite.h"
+
+bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
+                  const char **member, uint32_t *member_line)
+{
+    (void)chunks;
+    *member = "a.o";
+    *member_line = 100 * (chunk->index + 1) + line;
+    return true;
+}
+
+static char folder[64];
+static struct cache_request cache_request;
+static struct cache *cache;
+static atomic_int calls;
+static struct diag_sink said;
+
+/* The texts of chunks say what the assembler shall do with them: "warn", "name", "elsewhere",
+ * "fail", "report"; all else becomes a cubin without a word. */
+static int fake_assemble(void *state, const struct minilink_job *job,
+                         struct minilink_result *result)
+{
+    char log[128] = "";
+
+    (void)state;
+    atomic_fetch_add(&calls, 1);
+    if (strcmp(job->ptx, "warn") == 0)
+        snprintf(log, sizeof log, "3:1: warning: careful\nptxas info    : so there\n");
+    else if (strcmp(job->ptx, "name") == 0)
+        snprintf(log, sizeof log, "%s:4:1: warning: named\n%s:5:1: warning: again\n", job->name,
+                 job->name);
+    else if (strcmp(job->ptx, "elsewhere") == 0)
+        snprintf(log, sizeof log, "6:1: warning: in %s\n", job->name);
+    else if (strcmp(job->ptx, "report") == 0)
+        diag_warning("from within");
+    if (*log)
+        result->log = strdup(log);
+    if (strcmp(job->ptx, "fail") == 0)
+        return MINILINK_FAILED;
+    result->cubin_size =
+        (size_t)asprintf((char **)&result->cubin, "cubin of %s for %s", job->ptx, job->arch);
+    return MINILINK_OK;
+}
+
+static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "1", fake_assemble,
+                                               NULL};
+static struct assemble_request request;
+
+static void set_up(void)
+{
+    strcpy(folder, "/tmp/check_chunk_cache.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    cache_request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
+    cache = cache_open(&cache_request);
+    request = (struct assemble_request){.assembler = &fake,
+                                        .arch = {90, 'a'},
+                                        .threads = 4,
+                                        .jobserver = JOBSERVER_OFF,
+                                        .cache = cache};
+}
+
+static void tear_down(void)
+{
+    cache_close(cache);
+    diag_sink_free(&said);
+    files_remove_folder(folder);
+}
+
+#define MOST 8
+
+/* Assembles chunks of these texts, up to NULL; returns how often the assembler was called. What was
+ * said is in `said`, and in *result what assemble_chunks() returned. */
+static int assemble(const char *const *texts, struct cubins *cubins, int *result)
+{
+    struct chunk list[MOST] = {0};
+    struct chunks chunks = {.list = list};
+
+    for (; texts[chunks.count]; chunks.count++)
+        list[chunks.count] = (struct chunk){.index = (uint32_t)chunks.count,
+                                            .text = text_of(texts[chunks.count]),
+                                            .weight = 1,
+                                            .first_function = "work"};
+    diag_sink_free(&said);
+    atomic_store(&calls, 0);
+    context_get()->sink = &said;
+    *result = assemble_chunks(cubins, &chunks, &request);
+    context_get()->sink = NULL;
+    return atomic_load(&calls);
+}
+#define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The same, where all goes well and the cubins are the right ones. */
+static int calls_for(const char *const *texts)
+{
+    struct cubins cubins = {0};
+    int result, count = assemble(texts, &cubins, &result);
+
+    ck_assert_int_eq(result, LINK_OK);
+    for (size_t i = 0; i < cubins.count; i++) {
+        char expected[64];
+        int size = snprintf(expected, sizeof expected, "cubin of %s for sm_%u%.1s", texts[i],
+                            request.arch.sm, &request.arch.suffix);
+
+        ck_assert_uint_eq(cubins.list[i].size, (size_t)size);
+        ck_assert_mem_eq(cubins.list[i].data, expected, (size_t)size);
+    }
+    ck_assert_uint_eq(cubins.found + (size_t)count, cubins.count);
+    cubins_free(&cubins);
+    return count;
+}
+
+START_TEST(what_was_assembled_once_is_not_assembled_again)
+{
+    ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 3);
+    ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
+    ck_assert_int_eq(calls_for(TEXTS("c", "a")), 0);
+    ck_assert_int_eq(calls_for(TEXTS("a", "b2", "c")), 1);
+    ck_assert_int_eq(calls_for(TEXTS("b2", "b", "d", "a")), 1);
+    ck_assert_int_eq(calls_for(TEXTS("a", "b", "c", "d")), 0);
+    request.cache = NULL;
+    ck_assert_int_eq(calls_for(TEXTS("a", "b")), 2);
+}
+END_TEST
+
+START_TEST(threads_do_not_count_and_are_told_alike)
+{
+    struct cubins cubins = {0};
+    int result;
+
+    assemble(TEXTS("a", "b", "c"), &cubins, &result);
+    ck_assert_uint_eq(cubins.threads, 3);
+    cubins_free(&cubins);
+    assemble(TEXTS("a", "b", "c"), &cubins, &result);
+    ck_assert_uint_eq(cubins.threads, 3);
+    ck_assert_uint_eq(cubins.found, 3);
+    ck_assert(cubins.list[0].is_found);
+    cubins_free(&cubins);
+    request.threads = 1;
+    request.thread_limit = 5;
+    request.stack_bytes = 1 << 20;
+    request.keep_going = true;
+    ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
+}
+END_TEST
+
+static void other_arch(void)
+{
+    request.arch.sm = 80;
+}
+static void other_suffix(void)
+{
+    request.arch.suffix = 0;
+}
+static void other_mode(void)
+{
+    request.mode = MINILINK_MODE_WHOLE;
+}
+static void with_debug(void)
+{
+    request.debug = true;
+}
+static void with_lines(void)
+{
+    request.line_info = true;
+}
+static void with_registers(void)
+{
+    request.maxrregcount = 32;
+}
+static void other_assembler(void)
+{
+    request.identity.bytes[15] = 1;
+}
+static void other_options(void)
+{
+    static const char *const options[] = {"-O1", "-v", NULL};
+    request.options = options;
+}
+static void other_order(void)
+{
+    static const char *const options[] = {"-v", "-O1", NULL};
+    request.options = options;
+}
+static void joined_options(void)
+{
+    static const char *const options[] = {"-O1-v", NULL};
+    request.options = options;
+}
+
+START_TEST(whatever_the_cubin_depends_on_counts)
+{
+    static void (*const changes[])(void) = {
+        other_arch,     other_suffix,    other_mode,    with_debug,  with_lines,
+        with_registers, other_assembler, other_options, other_order, joined_options};
+    const struct assemble_request before = request;
+
+    ck_assert_int_eq(calls_for(TEXTS("a")), 1);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        request = before;
+        changes[i]();
+        ck_assert_msg(calls_for(TEXTS("a")) == 1, "change %zu does not count", i);
+        ck_assert_int_eq(calls_for(TEXTS("a")), 0);
+    }
+    request = before;
+    ck_assert_int_eq(calls_for(TEXTS("a")), 0);
+}
+END_TEST
+
+/* The lines are those of the chunk that says it now. */
+START_TEST(messages_are_said_again)
+{
+    static const char first[] = "minilink warning : a.o:103:1: careful\n"
+                                "minilink info    : so there\n";
+
+    ck_assert_int_eq(calls_for(TEXTS("warn", "a")), 2);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT(first)));
+    ck_assert_int_eq(calls_for(TEXTS("warn", "a")), 0);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT(first)));
+    ck_assert_int_eq(calls_for(TEXTS("a", "warn")), 0);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink warning : a.o:203:1: careful\n"
+                                                       "minilink info    : so there\n")));
+}
+END_TEST
+
+/* -w, -Werror and the form are this link's, not that of the link that has kept it. */
+START_TEST(messages_are_said_as_this_link_wants_them)
+{
+    struct cubins cubins = {0};
+    int result;
+
+    context_get()->suppress_warnings = true;
+    ck_assert_int_eq(calls_for(TEXTS("warn")), 1);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink info    : so there\n")));
+    context_get()->suppress_warnings = false;
+    context_get()->format = DIAG_FORM_GNU;
+    ck_assert_int_eq(calls_for(TEXTS("warn")), 0);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT("a.o:103:1: warning: careful\n"
+                                                       "minilink: info: so there\n")));
+    context_get()->format = DIAG_FORM_NVLINK;
+    context_get()->warnings_are_errors = true;
+    ck_assert_int_eq(assemble(TEXTS("warn"), &cubins, &result), 0);
+    ck_assert_int_eq(result, LINK_FAILED);
+    context_get()->warnings_are_errors = false;
+}
+END_TEST
+
+START_TEST(a_chunks_name_is_that_of_the_link_that_says_it)
+{
+    ck_assert_int_eq(calls_for(TEXTS("name")), 1);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink warning : a.o:104:1: named\n"
+                                                       "minilink warning : a.o:105:1: again\n")));
+    ck_assert_int_eq(calls_for(TEXTS("a", "name")), 1);
+    ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink warning : a.o:204:1: named\n"
+                                                       "minilink warning : a.o:205:1: again\n")));
+    /* One that says its name within a message is not kept. */
+    ck_assert_int_eq(calls_for(TEXTS("elsewhere")), 1);
+    ck_assert_int_eq(calls_for(TEXTS("elsewhere")), 1);
+    ck_assert_int_eq(calls_for(TEXTS("report")), 1);
+    ck_assert_int_eq(calls_for(TEXTS("report")), 1);
+}
+END_TEST
+
+/* Those of the same link that went well are. */
+START_TEST(failures_are_never_kept)
+{
+    struct cubins cubins = {0};
+    int result;
+
+    request.threads = 1;
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(assemble(TEXTS("a", "fail"), &cubins, &result), i == 0 ? 2 : 1);
+        ck_assert_int_eq(result, LINK_FAILED);
+    }
+    ck_assert_int_eq(calls_for(TEXTS("a")), 0);
+}
+END_TEST
+
+/* What assembler_identity_find() says, which ends in a key that is compared. */
+static struct assembler assembler;
+static bool identify(const char *const *options, struct cache_key *identity)
+{
+    bool ok;
+
+    diag_sink_free(&said);
+    context_get()->sink = &said;
+    ok = assembler_identity_find(identity, &assembler, options, cache);
+    context_get()->sink = NULL;
+    return ok;
+}
+
+static bool same(const struct cache_key *a, const struct cache_key *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+START_TEST(a_plugin_is_its_name_and_version)
+{
+    struct cache_key one, other;
+
+    assembler = (struct assembler){.table = fake, .library = &assembler};
+    ck_assert(identify(NULL, &one) && identify(NULL, &other) && same(&one, &other));
+    assembler.table.version = "2";
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    assembler.table.version = "1";
+    assembler.table.name = "another";
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    assembler.table.version = "";
+    ck_assert(!identify(NULL, &other));
+    ck_assert_ptr_nonnull(strstr(said.text.data, "the assembler 'another' declares no version"));
+}
+END_TEST
+
+static void write_program(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+START_TEST(ptxas_is_its_contents_its_launcher_and_its_environment)
+{
+    char path[96], moved[96], launcher[96];
+    struct cache_key one, other;
+    char *words[] = {launcher, NULL, NULL};
+
+    snprintf(path, sizeof path, "%s/ptxas", folder);
+    snprintf(moved, sizeof moved, "%s/moved", folder);
+    snprintf(launcher, sizeof launcher, "%s/launcher", folder);
+    write_program(path, "one");
+    assembler = (struct assembler){.table = {.name = "ptxas", .version = "13"},
+                                   .ptxas = {.path = path, .version = (char[]){"13"}}};
+    ck_assert(identify(NULL, &one));
+    ck_assert_int_eq(rename(path, moved), 0);
+    assembler.ptxas.path = moved;
+    ck_assert(identify(NULL, &other) && same(&one, &other));
+    write_program(moved, "two");
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    write_program(moved, "one");
+    ck_assert(identify(NULL, &other) && same(&one, &other));
+    assembler.ptxas.version = (char[]){"12"};
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    assembler.ptxas.version = (char[]){"13"};
+    setenv("CAN_FINALIZE_DEBUG", "1", 1);
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    unsetenv("CAN_FINALIZE_DEBUG");
+    write_program(launcher, "run");
+    assembler.ptxas.launcher = words;
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    one = other;
+    words[1] = (char[]){"word"};
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+    words[1] = NULL;
+    write_program(launcher, "run otherwise");
+    ck_assert(identify(NULL, &other) && !same(&one, &other));
+}
+END_TEST
+
+START_TEST(a_ptxas_of_nvidias_is_its_file_alone)
+{
+    char path[96];
+    struct cache_key one, other;
+
+    snprintf(path, sizeof path, "%s/ptxas", folder);
+    write_program(path, "before Cuda compilation tools, release 13.0");
+    assembler = (struct assembler){.table = {.name = "ptxas"},
+                                   .ptxas = {.path = path, .version = (char[]){"13"}}};
+    ck_assert(identify(NULL, &one));
+    assembler.ptxas.version = (char[]){"12"};
+    ck_assert(identify(NULL, &other) && same(&one, &other));
+    assembler.ptxas.version = NULL; /* it is not asked, and could not be run */
+    ck_assert(identify(NULL, &other) && same(&one, &other));
+    write_program(path, "a script");
+    ck_assert(!identify(NULL, &other));
+    ck_assert_uint_eq(said.text.size, 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_part_of_a_key_is_told)
+{
+    static const struct {
+        const char *const options[3];
+        bool counts;
+    } rows[] = {{{"-O1"}, true},
+                {{"-optf=x"}, false},
+                {{"-optf", "x"}, false},
+                {{"--options-file=x"}, false},
+                {{"--optf=x"}, false},
+                {{"@x"}, false},
+                {{"-O1", "-optf=x"}, false},
+                {{"--optimize=x"}, true}};
+    struct cache_key key;
+
+    assembler = (struct assembler){.table = fake, .library = &assembler};
+    ck_assert(identify(rows[_i].options, &key) == rows[_i].counts);
+    ck_assert((said.text.size > 0) == !rows[_i].counts);
+    assembler = (struct assembler){.ptxas = {.path = folder}};
+    ck_assert(!identify(NULL, &key));
+    assembler = (struct assembler){.table = fake}; /* a program that can be read */
+    ck_assert(identify(NULL, &key));
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("remember");
+    TCase *tests = tcase_create("remember");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, what_was_assembled_once_is_not_assembled_again);
+    tcase_add_test(tests, threads_do_not_count_and_are_told_alike);
+    tcase_add_test(tests, whatever_the_cubin_depends_on_counts);
+    tcase_add_test(tests, messages_are_said_again);
+    tcase_add_test(tests, messages_are_said_as_this_link_wants_them);
+    tcase_add_test(tests, a_chunks_name_is_that_of_the_link_that_says_it);
+    tcase_add_test(tests, failures_are_never_kept);
+    tcase_add_test(tests, a_plugin_is_its_name_and_version);
+    tcase_add_test(tests, ptxas_is_its_contents_its_launcher_and_its_environment);
+    tcase_add_test(tests, a_ptxas_of_nvidias_is_its_file_alone);
+    tcase_add_loop_test(tests, what_cannot_be_part_of_a_key_is_told, 0, 8);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,47 @@
+/* check_edit_distance.c: how far one word is from another. */
+#include <check.h>
+#include <stdint.h>
+
+#include "base/edit_distance.h"
+#include "suite.h"
+
+static const struct {
+    const char *from, *to;
+    size_t edits;
+} pairs[] = {{"", "", 0},        {"", "abc", 3},           {"abc", "", 3},
+             {"abc", "abc", 0},  {"abc", "abd", 1},        {"abc", "ab", 1},
+             {"ab", "abc", 1},   {"ab", "ba", 1},          {"abcd", "badc", 2},
+             {"ca", "abc", 3},   {"kitten", "sitting", 3}, {"mbarier", "mbarrier", 1},
+             {"addd", "add", 1}, {"xyzzy", "plugh", 5}};
+
+START_TEST(edits_are_counted_both_ways)
+{
+    struct text from = text_of(pairs[_i].from), to = text_of(pairs[_i].to);
+
+    ck_assert_uint_eq(edit_distance(from, to), pairs[_i].edits);
+    ck_assert_uint_eq(edit_distance(to, from), pairs[_i].edits);
+}
+END_TEST
+
+START_TEST(words_that_are_too_long_are_not_compared)
+{
+    char word[EDIT_DISTANCE_LONGEST + 1] = {0};
+    const struct text longest = {word, EDIT_DISTANCE_LONGEST}, longer = {word, sizeof word};
+
+    ck_assert_uint_eq(edit_distance(longest, longest), 0);
+    ck_assert_uint_eq(edit_distance(longest, TEXT("")), EDIT_DISTANCE_LONGEST);
+    ck_assert_uint_eq(edit_distance(longer, TEXT("")), SIZE_MAX);
+    ck_assert_uint_eq(edit_distance(TEXT(""), longer), SIZE_MAX);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("edit_distance");
+    TCase *words = tcase_create("words");
+
+    tcase_add_loop_test(words, edits_are_counted_both_ways, 0, COUNT(pairs));
+    tcase_add_test(words, words_that_are_too_long_are_not_compared);
+    suite_add_tcase(suite, words);
+    return suite;
+}

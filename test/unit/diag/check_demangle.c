@@ -1,0 +1,118 @@
+/* check_demangle.c: names as a person writes them, in bounded memory and time. */
+#include "diag/demangle.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "suite.h"
+
+static struct arena arena;
+
+static void setup(void)
+{
+    arena = (struct arena){0};
+}
+
+static void teardown(void)
+{
+    arena_free(&arena);
+    context_shutdown();
+}
+
+/* f(a, b<a, a>, c<b<a, a>, b<a, a>>, ...): each type twice the one before it. */
+static struct text growing_name(unsigned levels)
+{
+    struct buffer name = {0};
+
+    buffer_string(&name, "_Z1f1a1bIS_S_E");
+    for (unsigned i = 1; i < levels; i++) {
+        static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        unsigned last = 2 * i - 1; /* S1_ = b<a, a>, S3_, S5_ ... */
+        char number[3] = {digits[last / 36], digits[last % 36], '\0'};
+        const char *shown = last < 36 ? number + 1 : number;
+
+        buffer_printf(&name, "1cIS%s_S%s_E", shown, shown);
+    }
+    return buffer_view(&name);
+}
+
+START_TEST(names_are_shown_as_nvlink_shows_them)
+{
+    struct text names[] = {
+        TEXT("_Z2k1Pi"),        TEXT("plain"),
+        TEXT("_ZN1CD0Ev"),      TEXT("__nv_static_51__29_a_cpp1_ii_fc93d7bd__Z2k3PPKc"),
+        TEXT("_Zbroken"),       {0},
+        TEXT("_Z1f1a1bIS_S_E"), TEXT("__nv_static_24__a5f7a35f_5_o2_cu__Z2d1v__Z2s1Pi"),
+    };
+    const char *expected[] = {"k1(int *)", "plain", "C::~C() [deleting]", "k3(char const **)",
+                              "_Zbroken",  "",      "f(a, b<a, a>)",      "s1(int *)"};
+
+    demangle_all(names, 8, &arena);
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_msg(text_equal(names[i], text_of(expected[i])), "%.*s", TEXT_ARG(names[i]));
+}
+END_TEST
+
+START_TEST(a_name_that_stands_for_too_much_is_left_alone)
+{
+    struct text first = growing_name(12), second = growing_name(24), third = growing_name(60);
+    struct text names[] = {first, second, TEXT("_Z1gv"), third, TEXT("_Z1hv")};
+
+    demangle_all(names, 5, &arena);
+    ck_assert_uint_gt(names[0].size, 12000); /* 4,096 times "a" at least */
+    ck_assert(text_equal(names[1], second)); /* 2^24 of them: more than 64 KiB */
+    ck_assert(text_equal(names[2], TEXT("g()")));
+    ck_assert(text_equal(names[3], third)); /* 2^60: no machine has them */
+    ck_assert(text_equal(names[4], TEXT("h()")));
+    free((char *)(uintptr_t)first.data);
+    free((char *)(uintptr_t)second.data);
+    free((char *)(uintptr_t)third.data);
+}
+END_TEST
+
+START_TEST(behind_many_such_names_no_more_are_tried)
+{
+    struct text third = growing_name(60);
+    struct text names[100]; /* a third of a second each would be half a minute */
+
+    for (size_t i = 0; i < 100; i++)
+        names[i] = third;
+    demangle_all(names, 100, &arena);
+    for (size_t i = 0; i < 100; i++)
+        ck_assert(text_equal(names[i], third));
+    free((char *)(uintptr_t)third.data);
+}
+END_TEST
+
+static bool has_demangler(void)
+{
+    struct text probe = TEXT("_Z1fv");
+    bool found;
+
+    setup();
+    demangle_all(&probe, 1, &arena);
+    found = text_equal(probe, TEXT("f()"));
+    teardown();
+    return found;
+}
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("demangle");
+    TCase *tests = tcase_create("demangle");
+
+    if (!has_demangler()) {
+        fprintf(stderr, "check_demangle: SKIPPED: this system has no demangler\n");
+        return suite;
+    }
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, names_are_shown_as_nvlink_shows_them);
+    tcase_add_test(tests, a_name_that_stands_for_too_much_is_left_alone);
+    tcase_add_test(tests, behind_many_such_names_no_more_are_tried);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,355 @@
+/* check_diag.c: the forms of messages, and what is counted instead of shown. */
+#include "diag/diag.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/context.h"
+#include "suite.h"
+
+static struct diag_sink sink;
+
+static void collect(void)
+{
+    struct context *context = context_get();
+
+    sink = (struct diag_sink){0};
+    context->sink = &sink;
+}
+
+static void forget(void)
+{
+    struct context *context = context_get();
+
+    context->sink = NULL;
+    context->tally = NULL;
+    context->format = DIAG_FORM_NVLINK;
+    context->color = false;
+    context->report_arch = NULL;
+    context->error_count = 0;
+    diag_sink_free(&sink);
+}
+
+static void expect(const char *text)
+{
+    char *said = strndup(sink.text.data ? sink.text.data : "", sink.text.size);
+
+    ck_assert_str_eq(said, text);
+    free(said);
+}
+
+static const struct diag_place place = {
+    .file = "a\n.ptx", .line = 3, .column = 2, .source_line = {"\tld;", 4}};
+
+START_TEST(the_three_forms_of_a_message_at_a_place)
+{
+    diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
+    expect("minilink error   : a\\n.ptx:3:2: no '\\x1b[m'\n    \tld;\n    \t^\n");
+    diag_sink_free(&sink);
+    context_get()->format = DIAG_FORM_GNU;
+    diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
+    diag_note("why");
+    expect("a\\n.ptx:3:2: error: no '\\x1b[m'\n    \tld;\n    \t^\nminilink: note: why\n");
+    diag_sink_free(&sink);
+    context_get()->format = DIAG_FORM_JSON;
+    diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
+    expect("{\"program\":\"minilink\",\"severity\":\"error\",\"text\":\"no "
+           "'\\\\x1b[m'\",\"file\":\"a\\\\n."
+           "ptx\",\"line\":3,\"column\":2,\"source\":\"\\tld;\"}\n");
+}
+END_TEST
+
+START_TEST(each_severity_has_its_mark)
+{
+    context_get()->annotate = true;
+    diag_note("n");
+    diag_info("i");
+    diag_warning("w");
+    diag_error("e");
+    diag_fatal("f");
+    context_get()->annotate = false;
+    expect("@O@minilink note    : n\n@I@minilink info    : i\n@W@minilink warning : w\n"
+           "@E@minilink error   : e\n@E@minilink fatal   : f\n");
+}
+END_TEST
+
+START_TEST(every_line_of_json_is_an_object)
+{
+    struct context *context = context_get();
+    char *text;
+
+    context->format = DIAG_FORM_JSON;
+    context->report_arch = "sm_90";
+    diag_info("\"quoted\" \xff \xe4\xbd\xa0");
+    diag_warning("w");
+    diag_error("e");
+    diag_note("n");
+    diag_fatal("f");
+    ck_assert(diag_text(TEXT("two\nlines")));
+    text = sink.text.data;
+    for (size_t at = 0, count = 0; count < 7; count++) {
+        static const char *const severities[] = {"info",  "warning", "error", "note",
+                                                 "fatal", "text",    "text"};
+        char *end = memchr(text + at, '\n', sink.text.size - at);
+        json_t *object = json_loadb(text + at, (size_t)(end - text) - at, 0, NULL);
+
+        ck_assert_ptr_nonnull(object);
+        ck_assert_str_eq(json_string_value(json_object_get(object, "severity")), severities[count]);
+        ck_assert(json_is_string(json_object_get(object, "text")));
+        ck_assert(!json_object_get(object, "target") == (count == 3 || count >= 5));
+        json_decref(object);
+        at = (size_t)(end - text) + 1;
+        ck_assert((at == sink.text.size) == (count == 6));
+    }
+}
+END_TEST
+
+START_TEST(colours_stand_around_the_severity_and_the_place_only)
+{
+    context_get()->color = true;
+    diag_warning("text");
+    diag_at(DIAG_NOTE, &place, "there");
+    expect("minilink \033[1;35mwarning \033[m: text\n"
+           "minilink \033[1;36mnote    \033[m: \033[1ma\\n.ptx:3:2:\033[m there\n"
+           "    \tld;\n    \t\033[1;32m^\033[m\n");
+}
+END_TEST
+
+/* What the function prints on standard error. */
+static void print(void (*function)(struct diag_tally *), struct diag_tally tally, const char *text)
+{
+    char said[4096] = "";
+    int ends[2], kept = dup(STDERR_FILENO);
+    struct context *context = context_get();
+    ssize_t size;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    context->sink = NULL;
+    context->tally = &tally;
+    function(&tally);
+    diag_tally_end(&tally);
+    diag_tally_free(&tally);
+    context->tally = NULL;
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    size = read(ends[0], said, sizeof said - 1);
+    close(ends[0]);
+    ck_assert_int_ge((int)size, 0);
+    ck_assert_str_eq(said, text);
+}
+
+static void report_errors(struct diag_tally *tally)
+{
+    (void)tally;
+    for (int i = 1; i <= 4; i++) {
+        diag_error("error %d", i);
+        diag_note("note %d", i);
+    }
+    diag_fatal("the end");
+    diag_note("of it");
+}
+
+START_TEST(errors_beyond_the_limit_are_counted_and_their_notes_not_shown)
+{
+    print(report_errors, (struct diag_tally){.error_limit = 2},
+          "minilink error   : error 1\nminilink note    : note 1\n"
+          "minilink error   : error 2\nminilink note    : note 2\n"
+          "minilink fatal   : the end\nminilink note    : of it\n"
+          "minilink note    : 2 more errors are not shown; --error-limit=0 shows all\n");
+    ck_assert_uint_eq(diag_error_count(), 5);
+    print(report_errors, (struct diag_tally){.error_limit = 0},
+          "minilink error   : error 1\nminilink note    : note 1\n"
+          "minilink error   : error 2\nminilink note    : note 2\n"
+          "minilink error   : error 3\nminilink note    : note 3\n"
+          "minilink error   : error 4\nminilink note    : note 4\n"
+          "minilink fatal   : the end\nminilink note    : of it\n");
+}
+END_TEST
+
+static void report_warnings(struct diag_tally *tally)
+{
+    (void)tally;
+    for (int i = 1; i <= 5; i++) {
+        diag_warning("'%d' of %d is odd", i, i * 1000);
+        diag_note("note %d", i);
+    }
+    diag_warning("'x' of 7 is even");
+}
+
+START_TEST(warnings_that_differ_in_names_and_numbers_are_folded)
+{
+    print(
+        report_warnings, (struct diag_tally){.folds = true},
+        "minilink warning : '1' of 1000 is odd\nminilink note    : note 1\n"
+        "minilink warning : '2' of 2000 is odd\nminilink note    : note 2\n"
+        "minilink warning : '3' of 3000 is odd\nminilink note    : note 3\n"
+        "minilink warning : 'x' of 7 is even\n"
+        "minilink note    : 2 more warnings such as \"'4' of 4000 is odd\" are not shown; -v shows "
+        "all\n");
+}
+END_TEST
+
+/* What workers have reported is counted when it is printed, in its order. */
+static void replay(struct diag_tally *tally)
+{
+    struct diag_sink outer = {0}, inner = {0};
+    struct context *context = context_get();
+
+    (void)tally;
+    context->sink = &inner;
+    report_errors(tally);
+    context->sink = &outer;
+    diag_error("before");
+    diag_replay(&inner);
+    context->sink = NULL;
+    diag_replay(&outer);
+}
+
+START_TEST(replayed_errors_are_counted_too)
+{
+    print(replay, (struct diag_tally){.error_limit = 2},
+          "minilink error   : before\n"
+          "minilink error   : error 1\nminilink note    : note 1\n"
+          "minilink fatal   : the end\nminilink note    : of it\n"
+          "minilink note    : 3 more errors are not shown; --error-limit=0 shows all\n");
+}
+END_TEST
+
+/* Two pages, the first of which cannot be read. */
+static struct text unreadable_beginning(const char *rest)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    ck_assert_ptr_ne(pages, MAP_FAILED);
+    strcpy(pages + page, rest);
+    ck_assert_int_eq(mprotect(pages, page, PROT_NONE), 0);
+    return (struct text){pages, page + strlen(rest)};
+}
+
+START_TEST(a_place_has_the_line_the_column_and_the_source_of_its_byte)
+{
+    const struct text text = TEXT("one\ntwo\r\nthree");
+    static const struct {
+        size_t offset;
+        uint32_t line, column;
+        const char *source;
+    } cases[] = {{0, 1, 1, "one"},   {3, 1, 4, "one"},    {4, 2, 1, "two"},
+                 {9, 3, 1, "three"}, {14, 3, 6, "three"}, {99, 3, 6, "three"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t known = 0; known < 2; known++) {
+            struct diag_place at = known ? diag_place_behind("f", text, cases[i].offset, 4, 2)
+                                         : diag_place_of("f", text, cases[i].offset);
+            struct diag_place found = diag_place_find(&at);
+
+            ck_assert_uint_eq(found.line, cases[i].line);
+            ck_assert_uint_eq(found.column, cases[i].column);
+            ck_assert(text_equal(found.source_line, text_of(cases[i].source)));
+        }
+}
+END_TEST
+
+START_TEST(columns_of_very_long_lines_are_not_counted)
+{
+    const size_t size = 200000;
+    char *long_line = malloc(size);
+    struct diag_place at, found;
+
+    memset(long_line, 'x', size);
+    long_line[0] = '\n';
+    at = diag_place_of("f", (struct text){long_line, size}, size - 1);
+    found = diag_place_find(&at);
+    ck_assert_uint_eq(found.line, 2);
+    ck_assert_uint_eq(found.column, 0);
+    ck_assert_uint_eq(found.source_line.size, 0);
+    at = diag_place_of("f", (struct text){long_line, size}, 1000);
+    found = diag_place_find(&at);
+    ck_assert_uint_eq(found.column, 1000);
+    ck_assert_uint_le(found.source_line.size, 70000);
+    free(long_line);
+}
+END_TEST
+
+START_TEST(lines_in_front_of_a_known_one_are_not_read)
+{
+    struct text text = unreadable_beginning("7\n8\nbad");
+    size_t known = text.size - strlen("7\n8\nbad");
+    struct diag_place at = diag_place_behind("f", text, text.size - 3, known, 7);
+
+    diag_at(DIAG_ERROR, &at, "is here");
+    expect("minilink error   : f:9:1: is here\n    bad\n    ^\n");
+}
+END_TEST
+
+static void report_unreadable(struct diag_tally *tally)
+{
+    struct text text = unreadable_beginning("end");
+    struct diag_place at = diag_place_of("f", text, text.size);
+
+    (void)tally;
+    diag_error("first");
+    diag_at(DIAG_ERROR, &at, "second");
+}
+
+START_TEST(the_place_of_an_error_that_is_not_shown_is_not_looked_up)
+{
+    print(report_unreadable, (struct diag_tally){.error_limit = 1},
+          "minilink error   : first\n"
+          "minilink note    : 1 more errors are not shown; --error-limit=0 shows all\n");
+}
+END_TEST
+
+static void replay_unreadable(struct diag_tally *tally)
+{
+    struct diag_sink outer = {0}, inner = {0};
+    struct context *context = context_get();
+
+    context->error_limit = 1;
+    context->sink = &inner;
+    report_unreadable(tally);
+    diag_note("of the second");
+    diag_fatal("the end");
+    context->sink = &outer;
+    diag_replay(&inner);
+    ck_assert_uint_eq(outer.errors, 3);
+    context->sink = NULL;
+    diag_replay(&outer);
+    context->error_limit = 0;
+}
+
+START_TEST(nor_is_it_where_messages_are_kept)
+{
+    print(replay_unreadable, (struct diag_tally){.error_limit = 1},
+          "minilink error   : first\nminilink fatal   : the end\n"
+          "minilink note    : 1 more errors are not shown; --error-limit=0 shows all\n");
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("diag");
+    TCase *tests = tcase_create("diag");
+
+    tcase_add_checked_fixture(tests, collect, forget);
+    tcase_add_test(tests, the_three_forms_of_a_message_at_a_place);
+    tcase_add_test(tests, each_severity_has_its_mark);
+    tcase_add_test(tests, every_line_of_json_is_an_object);
+    tcase_add_test(tests, colours_stand_around_the_severity_and_the_place_only);
+    tcase_add_test(tests, errors_beyond_the_limit_are_counted_and_their_notes_not_shown);
+    tcase_add_test(tests, warnings_that_differ_in_names_and_numbers_are_folded);
+    tcase_add_test(tests, replayed_errors_are_counted_too);
+    tcase_add_test(tests, a_place_has_the_line_the_column_and_the_source_of_its_byte);
+    tcase_add_test(tests, columns_of_very_long_lines_are_not_counted);
+    tcase_add_test(tests, lines_in_front_of_a_known_one_are_not_read);
+    tcase_add_test(tests, the_place_of_an_error_that_is_not_shown_is_not_looked_up);
+    tcase_add_test(tests, nor_is_it_where_messages_are_kept);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

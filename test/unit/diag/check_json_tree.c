@@ -1,0 +1,118 @@
+/* check_json_tree.c: what is put together is read back by jansson as it was meant, whatever is in
+ * it. */
+#include "diag/json_tree.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "suite.h"
+
+static struct buffer printed;
+
+static json_t *read_back(void)
+{
+    json_error_t error;
+    json_t *root = json_loadb(printed.data, printed.size, 0, &error);
+
+    ck_assert_msg(root, "%s", error.text);
+    return root;
+}
+
+static const char *string_of(const json_t *root, const char *key)
+{
+    return json_string_value(json_object_get(root, key));
+}
+
+START_TEST(values_come_back)
+{
+    struct context_cleanup cleanup;
+    struct json_t *root = json_tree_begin(&cleanup), *list;
+    json_t *read;
+
+    json_tree_set_string(root, "string", "text");
+    json_tree_set_string(root, "none", NULL);
+    json_tree_set_text(root, "empty", (struct text){0});
+    json_tree_set_number(root, "number", 4711);
+    json_tree_set_number(root, "large", UINT64_MAX);
+    json_tree_set_signed(root, "signed", -7);
+    json_tree_set_bool(root, "yes", true);
+    json_tree_set_null(root, "null");
+    json_tree_set_milliseconds(root, "ms", 1234567);
+    json_tree_set_microseconds(root, "us", 1234567);
+    list = json_tree_add_array(root, "list");
+    json_tree_push_number(list, 1);
+    json_tree_push_text(list, TEXT("two"));
+    json_tree_set_number(json_tree_push_object(list), "three", 3);
+    json_tree_push_number(json_tree_push_array(list), 4);
+    json_tree_set_number(json_tree_add_object(root, "object"), "five", 5);
+    json_tree_print(root, _i ? JSON_TREE_COMPACT : JSON_TREE_LINES, &printed);
+    context_clean(&cleanup);
+
+    ck_assert_int_eq(memchr(printed.data, '\n', printed.size) != NULL, !_i);
+    read = read_back();
+    ck_assert_str_eq(string_of(read, "string"), "text");
+    ck_assert(!json_object_get(read, "none"));
+    ck_assert_str_eq(string_of(read, "empty"), "");
+    ck_assert_int_eq(json_integer_value(json_object_get(read, "number")), 4711);
+    ck_assert(json_integer_value(json_object_get(read, "large")) == INT64_MAX);
+    ck_assert_int_eq(json_integer_value(json_object_get(read, "signed")), -7);
+    ck_assert(json_is_true(json_object_get(read, "yes")));
+    ck_assert(json_is_null(json_object_get(read, "null")));
+    ck_assert(json_real_value(json_object_get(read, "ms")) == 1.234567);
+    ck_assert(json_real_value(json_object_get(read, "us")) == 1234.567);
+    ck_assert_uint_eq(json_array_size(json_object_get(read, "list")), 4);
+    ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(read, "object"), "five")),
+                     5);
+    json_decref(read);
+}
+END_TEST
+
+/* Bytes of names, and what a reader gets. */
+static const struct {
+    struct text name;
+    const char *shown;
+} names[] = {
+    {TEXT("</script><script>alert(1)</script>"), "</script><script>alert(1)</script>"},
+    {TEXT("a\"b\\c"), "a\"b\\c"},
+    {TEXT("line\nend\x1b[31m"), "line\\nend\\x1b[31m"},
+    {TEXT("\xff\xfe"), "\\xff\\xfe"},
+    {TEXT("\xc3\xa4"), "\xc3\xa4"},
+    {TEXT("nul\0byte"), "nul\\x00byte"},
+    {TEXT("<!--"), "<!--"},
+};
+
+START_TEST(names_are_text_and_end_no_script)
+{
+    struct context_cleanup cleanup;
+    struct json_t *root = json_tree_begin(&cleanup);
+    json_t *read;
+
+    json_tree_set_text(root, "name", names[_i].name);
+    json_tree_print(root, JSON_TREE_IN_PAGE, &printed);
+    context_clean(&cleanup);
+    ck_assert(!memchr(printed.data, '<', printed.size));
+    for (size_t i = 0; i < printed.size; i++)
+        ck_assert(printed.data[i] >= ' ' && printed.data[i] < 0x7f);
+    read = read_back();
+    ck_assert_str_eq(string_of(read, "name"), names[_i].shown);
+    json_decref(read);
+}
+END_TEST
+
+static void tear_down(void)
+{
+    buffer_free(&printed);
+    context_shutdown();
+}
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("jsontree");
+    TCase *tests = tcase_create("writing");
+
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_loop_test(tests, values_come_back, 0, 2);
+    tcase_add_loop_test(tests, names_are_text_and_end_no_script, 0, COUNT(names));
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,177 @@
+/* Tests of what was said and is said again: in the form of who says it, and never anything else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "diag/diag.h"
+#include "diag/diag_record.h"
+#include "suite.h"
+
+static struct diag_record record;
+
+static void tear_down(void)
+{
+    diag_record_end();
+    buffer_free(&record.bytes);
+    record = (struct diag_record){0};
+}
+
+static enum link_code say_all(void *unused)
+{
+    const struct diag_place place = {
+        .file = "a.o", .line = 3, .column = 5, .source_line = TEXT("mov.b32 a, b;")};
+    const struct diag_place file = {.file = "lib.a(b.o)"};
+
+    (void)unused;
+    diag_info("an info with a \n newline");
+    diag_warning("a warning");
+    diag_note("of it");
+    diag_caution("a caution");
+    diag_verbose("not shown");
+    diag_summary("nor this");
+    diag_at(DIAG_WARNING, &place, "there");
+    diag_at(DIAG_INFO, &file, "%s", "");
+    return LINK_OK;
+}
+
+static enum link_code play(void *bytes)
+{
+    return diag_record_play(*(const struct bytes *)bytes) ? LINK_OK : LINK_FAILED;
+}
+
+/* Runs function(argument) with messages in `sink`. */
+static enum link_code collect(enum link_code (*function)(void *), void *argument,
+                              struct diag_sink *sink)
+{
+    return diag_collect(function, argument, context_get(), sink);
+}
+
+/* What is recorded is what is printed: standard error goes to nowhere meanwhile. */
+static void record_all(void)
+{
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    diag_record_begin(&record);
+    say_all(NULL);
+    diag_record_end();
+    diag_warning("not recorded");
+}
+
+START_TEST(all_is_said_again_in_the_form_that_is_wanted)
+{
+    static const enum diag_format formats[] = {DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON};
+    struct diag_sink said = {0}, again = {0};
+    struct bytes bytes;
+
+    record_all();
+    ck_assert(!record.is_incomplete);
+    context_get()->format = formats[_i];
+    ck_assert_int_eq(collect(say_all, NULL, &said), LINK_OK);
+    bytes = buffer_bytes(&record.bytes);
+    ck_assert_int_eq(collect(play, &bytes, &again), LINK_OK);
+    ck_assert_uint_gt(said.text.size, 100);
+    ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
+    ck_assert_uint_eq(again.message_count, said.message_count);
+    diag_sink_free(&said);
+    diag_sink_free(&again);
+    context_get()->format = DIAG_FORM_NVLINK;
+}
+END_TEST
+
+/* It was shown once, so its link's flags are those of this one; a caution is one still. */
+START_TEST(what_was_shown_is_shown_and_does_not_rise)
+{
+    struct context *context = context_get();
+    struct diag_sink said = {0}, again = {0};
+    struct bytes bytes;
+
+    record_all();
+    collect(say_all, NULL, &said);
+    context->suppress_infos = context->suppress_warnings = context->warnings_are_errors = true;
+    bytes = buffer_bytes(&record.bytes);
+    ck_assert_int_eq(collect(play, &bytes, &again), LINK_OK);
+    ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
+    ck_assert_uint_eq(again.errors, 0);
+    ck_assert(context->suppress_infos && context->suppress_warnings);
+    context->suppress_infos = context->suppress_warnings = context->warnings_are_errors = false;
+    diag_sink_free(&said);
+    diag_sink_free(&again);
+}
+END_TEST
+
+START_TEST(what_is_suppressed_is_not_recorded)
+{
+    size_t size;
+
+    record_all();
+    size = record.bytes.size;
+    buffer_free(&record.bytes);
+    context_get()->suppress_warnings = context_get()->suppress_infos = true;
+    record_all();
+    ck_assert_uint_eq(record.bytes.size, 0);
+    context_get()->suppress_warnings = false;
+    record_all();
+    ck_assert(record.bytes.size > 0 && record.bytes.size < size);
+    context_get()->suppress_infos = false;
+}
+END_TEST
+
+/* Messages that wait in a sink have a form already when they are printed. */
+START_TEST(what_has_a_form_already_is_no_record)
+{
+    struct diag_sink sink = {0};
+
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    diag_record_begin(&record);
+    collect(say_all, NULL, &sink);
+    ck_assert(!record.is_incomplete && record.bytes.size == 0);
+    diag_replay(&sink);
+    ck_assert(record.is_incomplete);
+    record.is_incomplete = false;
+    ck_assert(diag_text(TEXT("a table\n")));
+    ck_assert(record.is_incomplete);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_record_say_nothing)
+{
+    struct bytes bytes;
+
+    record_all();
+    for (size_t size = 0; size < record.bytes.size; size++) {
+        struct diag_sink sink = {0};
+        char *copy = memcpy(malloc(size + 1), record.bytes.data, size);
+
+        bytes = (struct bytes){(const uint8_t *)copy, size};
+        if (collect(play, &bytes, &sink) != LINK_OK)
+            ck_assert_uint_eq(sink.message_count, 0);
+        diag_sink_free(&sink);
+        free(copy);
+    }
+    for (size_t at = 0; at < record.bytes.size; at++) {
+        struct diag_sink sink = {0};
+
+        record.bytes.data[at] = (char)~record.bytes.data[at];
+        bytes = buffer_bytes(&record.bytes);
+        collect(play, &bytes, &sink);
+        ck_assert_uint_eq(sink.errors, 0); /* nothing that is kept was one */
+        record.bytes.data[at] = (char)~record.bytes.data[at];
+        diag_sink_free(&sink);
+    }
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("record");
+    TCase *tests = tcase_create("record");
+
+    tcase_add_checked_fixture(tests, NULL, tear_down);
+    tcase_add_loop_test(tests, all_is_said_again_in_the_form_that_is_wanted, 0, 3);
+    tcase_add_test(tests, what_was_shown_is_shown_and_does_not_rise);
+    tcase_add_test(tests, what_is_suppressed_is_not_recorded);
+    tcase_add_test(tests, what_has_a_form_already_is_no_record);
+    tcase_add_test(tests, bytes_that_are_no_record_say_nothing);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,55 @@
+/* files.h: what several tests do with files. */
+#ifndef MINILINK_TEST_FILES_H
+#define MINILINK_TEST_FILES_H
+
+#include <check.h>
+#include <dirent.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+
+/* The contents of a file that must be there; freed by the caller. */
+static inline struct buffer files_load(const char *path)
+{
+    struct buffer buffer = {0};
+    char block[4096];
+    FILE *file = fopen(path, "rb");
+    size_t got;
+
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(&buffer, block, got);
+    fclose(file);
+    return buffer;
+}
+
+static inline int files_remove_one(const char *path, const struct stat *status, int kind,
+                                   struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+/* Removes a folder with all that is in it. */
+static inline void files_remove_folder(const char *folder)
+{
+    nftw(folder, files_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* How many descriptors the process has, give or take the same few each time. */
+static inline int files_count_open(void)
+{
+    DIR *open_files = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (readdir(open_files))
+        count++;
+    closedir(open_files);
+    return count;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* Joining chunks that were assembled as whole programs: the bytes of the unsplit program, and
+ * nothing when they do not fit together. The cubins are ptxas's (fixtures/exact). */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cubin/cubin.h"
+#include "cubin/format.h"
+#include "join/exact_join.h"
+#include "suite.h"
+
+static const char *const targets[] = {"sm_75", "sm_90", "sm_100"};
+
+static const struct text kernels[] = {{"ka", 2}, {"kc", 2}, {"kd", 2}, {"kb", 2}};
+
+/* A target's whole program and its two chunks. */
+struct program {
+    struct buffer whole;
+    struct buffer chunks[2];
+};
+
+static void read_fixture(struct buffer *buffer, const char *target, const char *name)
+{
+    char path[64], block[4096];
+    FILE *file;
+    size_t got;
+
+    snprintf(path, sizeof path, "fixtures/exact/%s-%s.cubin", target, name);
+    file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    while ((got = fread(block, 1, sizeof block, file)) > 0)
+        buffer_append(buffer, block, got);
+    fclose(file);
+}
+
+static void open_program(struct program *program, int target)
+{
+    *program = (struct program){0};
+    read_fixture(&program->whole, targets[target], "whole");
+    read_fixture(&program->chunks[0], targets[target], "0");
+    read_fixture(&program->chunks[1], targets[target], "1");
+}
+
+static void close_program(struct program *program)
+{
+    buffer_free(&program->whole);
+    buffer_free(&program->chunks[0]);
+    buffer_free(&program->chunks[1]);
+}
+
+static enum exact_join_outcome join(const struct program *program, bool is_swapped, size_t count,
+                                    struct buffer *image, struct exact_join_difference *why)
+{
+    struct exact_join_chunk chunks[2] = {
+        {.cubin = buffer_bytes(&program->chunks[is_swapped])},
+        {.cubin = buffer_bytes(&program->chunks[!is_swapped])},
+    };
+    struct exact_join_request request = {
+        .chunks = chunks, .count = count, .kernels = kernels, .kernel_count = 4};
+
+    return exact_join(image, &request, why);
+}
+
+START_TEST(chunks_become_the_whole)
+{
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+
+        open_program(&program, _i);
+        ck_assert_int_eq(join(&program, swapped, 2, &image, &why), EXACT_JOIN_OK);
+        ck_assert_uint_eq(image.size, program.whole.size);
+        ck_assert_mem_eq(image.data, program.whole.data, image.size);
+        buffer_free(&image);
+        close_program(&program);
+    }
+}
+END_TEST
+
+/* Of fixtures/exact/closed.ptx. The kernel that the assembler compiles first has constants of its
+ * own and calls no function of the driver, so that bank 4 is another kernel's. */
+START_TEST(closing_kernels_are_left_out)
+{
+    static const char *const closed[] = {"closed-sm_90", "closed-sm_100"};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20},
+                                          {"__minilink_closing_1", 20}};
+    struct exact_join_difference why;
+    struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
+    struct exact_join_chunk list[2];
+
+    read_fixture(&whole, closed[_i], "whole");
+    for (int i = 0; i < 2; i++) {
+        read_fixture(&chunks[i], closed[_i], i ? "1" : "0");
+        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, COUNT(closing)};
+    }
+    ck_assert_int_eq(
+        exact_join(&image, &(struct exact_join_request){list, 2, names, COUNT(names)}, &why),
+        EXACT_JOIN_OK);
+    ck_assert_uint_eq(image.size, whole.size);
+    ck_assert_mem_eq(image.data, whole.data, image.size);
+    for (int i = 0; i < 2; i++)
+        buffer_free(&chunks[i]);
+    buffer_free(&whole);
+    buffer_free(&image);
+}
+END_TEST
+
+START_TEST(a_lone_chunk_is_copied)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, 0);
+    ck_assert_int_eq(join(&program, false, 1, &image, &why), EXACT_JOIN_OK);
+    ck_assert_uint_eq(image.size, program.chunks[0].size);
+    ck_assert_mem_eq(image.data, program.chunks[0].data, image.size);
+    buffer_free(&image);
+    close_program(&program);
+}
+END_TEST
+
+/* The first place of `word` in the chunk. */
+static char *find(const struct buffer *chunk, const char *word, size_t size)
+{
+    char *at = memmem(chunk->data, chunk->size, word, size);
+
+    ck_assert_ptr_nonnull(at);
+    return at;
+}
+
+START_TEST(other_data_differs)
+{
+    /* What the program's `gv` and `cv` hold. */
+    static const char values[][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+    static const char *const sections[] = {".nv.global.init", ".nv.constant3"};
+
+    for (int i = 0; i < 2; i++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+
+        open_program(&program, _i);
+        find(&program.chunks[0], values[i], 4)[1]++;
+        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+        ck_assert_uint_eq(why.section.size, strlen(sections[i]));
+        ck_assert_mem_eq(why.section.data, sections[i], why.section.size);
+        ck_assert_ptr_nonnull(why.what);
+        ck_assert_uint_eq(image.size, 0);
+        close_program(&program);
+    }
+}
+END_TEST
+
+/* The value of a record of .nv.compat: that of the first with one byte or two. */
+static unsigned char *compat_value(const struct buffer *file)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file->data;
+    const Elf64_Shdr *headers = (const Elf64_Shdr *)(const void *)(file->data + elf->e_shoff);
+    struct bytes rest = {0};
+    struct info_record record;
+
+    for (size_t i = 1; i < elf->e_shnum; i++)
+        if (headers[i].sh_type == SHT_CUDA_COMPAT)
+            rest = (struct bytes){(const uint8_t *)file->data + headers[i].sh_offset,
+                                  headers[i].sh_size};
+    while (info_next(&rest, &record))
+        if (record.format != EIFMT_SVAL)
+            return (unsigned char *)(uintptr_t)rest.data - 2;
+    ck_abort_msg("no record");
+}
+
+/* Whichever chunk has the most of a value, in either byte of it; sm_75 has none. */
+START_TEST(compatibility_is_the_most_of_all_chunks)
+{
+    for (int i = 0; i < 8; i++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+        unsigned char *value;
+
+        open_program(&program, _i);
+        value = compat_value(&program.chunks[i % 2]);
+        value[i / 2 % 2] = (unsigned char)(value[i / 2 % 2] + 1);
+        ck_assert_int_eq(join(&program, i / 4, 2, &image, &why), EXACT_JOIN_OK);
+        ck_assert_mem_eq(compat_value(&image), value, 2);
+        buffer_free(&image);
+        close_program(&program);
+    }
+}
+END_TEST
+
+START_TEST(every_kernel_is_in_one_chunk)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0}, kept;
+    struct program program;
+
+    open_program(&program, _i);
+    kept = program.chunks[1];
+    program.chunks[1] = program.chunks[0];
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+    program.chunks[1] = program.whole;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+    ck_assert_uint_eq(image.size, 0);
+    program.chunks[1] = kept;
+    close_program(&program);
+}
+END_TEST
+
+/* Nothing is written when the chunks do not fit; what is written is as long as the whole. */
+START_TEST(damaged_bytes_do_no_harm)
+{
+    struct program program;
+    struct buffer *chunk;
+
+    open_program(&program, _i);
+    chunk = &program.chunks[0];
+    for (size_t at = 0; at < chunk->size; at += 3) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        char kept = chunk->data[at];
+        enum exact_join_outcome outcome;
+
+        chunk->data[at] = (char)(kept ^ (at % 2 ? 0xff : 1 << at % 8));
+        outcome = join(&program, false, 2, &image, &why);
+        ck_assert(outcome == EXACT_JOIN_OK || image.size == 0);
+        chunk->data[at] = kept;
+        buffer_free(&image);
+    }
+    close_program(&program);
+}
+END_TEST
+
+START_TEST(cut_chunks_are_damaged)
+{
+    struct program program;
+
+    open_program(&program, _i);
+    for (size_t size = program.chunks[0].size; size > 64; size -= size / 16) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+
+        program.chunks[0].size = size - 1;
+        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+        ck_assert_uint_eq(image.size, 0);
+    }
+    close_program(&program);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("exact_join");
+    TCase *tests = tcase_create("exact_join");
+
+    tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(targets));
+    tcase_add_loop_test(tests, closing_kernels_are_left_out, 0, 2);
+    tcase_add_test(tests, a_lone_chunk_is_copied);
+    tcase_add_loop_test(tests, other_data_differs, 0, COUNT(targets));
+    tcase_add_loop_test(tests, compatibility_is_the_most_of_all_chunks, 1, COUNT(targets));
+    tcase_add_loop_test(tests, every_kernel_is_in_one_chunk, 0, COUNT(targets));
+    tcase_add_loop_test(tests, damaged_bytes_do_no_harm, 0, COUNT(targets));
+    tcase_add_loop_test(tests, cut_chunks_are_damaged, 0, COUNT(targets));
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,156 @@
+/* check_whole_program.c: an executable cubin is taken over as it is, but for names that are changed
+ * back. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "link/whole_program.h"
+#include "suite.h"
+
+#define LINKED "fixtures/fatbin/c.linked.cubin"
+
+static struct buffer file;
+static struct merge_report report;
+
+static void set_up(void)
+{
+    FILE *input = fopen(LINKED, "re");
+    char block[4096];
+    size_t got;
+
+    ck_assert_ptr_nonnull(input);
+    while ((got = fread(block, 1, sizeof block, input)) > 0)
+        buffer_append(&file, block, got);
+    fclose(input);
+}
+
+static void tear_down(void)
+{
+    buffer_free(&file);
+    merge_report_free(&report);
+}
+
+static bool take(struct chunk_symbol *symbol)
+{
+    struct chunks chunks = {.symbols = symbol, .symbol_count = symbol ? 1 : 0};
+
+    return whole_program_take(file.data, file.size, "chunk 0", &chunks, &report);
+}
+
+/* Whether the file has a symbol of that name now. */
+static bool has_symbol(struct text name)
+{
+    struct cubin cubin = {0};
+    bool found = false;
+
+    ck_assert(cubin_read(&cubin, "again", buffer_bytes(&file)));
+    for (size_t i = 1; i < cubin.symbol_count; i++)
+        found |= cubin.symbols[i].type != 3 && text_equal(cubin.symbols[i].name, name);
+    cubin_free(&cubin);
+    return found;
+}
+
+START_TEST(only_executables_are_finished)
+{
+    ck_assert(whole_program_is(buffer_bytes(&file)));
+    ck_assert(!whole_program_is((struct bytes){(const uint8_t *)file.data, 63}));
+    file.data[16] = 1; /* ET_REL */
+    ck_assert(!whole_program_is(buffer_bytes(&file)));
+}
+END_TEST
+
+START_TEST(nothing_changes_without_changed_names)
+{
+    char *before = malloc(file.size);
+
+    memcpy(before, file.data, file.size);
+    ck_assert(take(NULL));
+    ck_assert_int_eq(memcmp(before, file.data, file.size), 0);
+    free(before);
+}
+END_TEST
+
+START_TEST(kernels_are_reported)
+{
+    ck_assert(take(NULL));
+    ck_assert_uint_ge(report.kernel_count, 1);
+    for (size_t i = 0; i < report.kernel_count; i++) {
+        ck_assert(report.kernels[i].is_kernel);
+        ck_assert_uint_gt(report.kernels[i].name.size, 0);
+        ck_assert_uint_gt(report.kernels[i].registers, 0);
+        ck_assert_uint_gt(report.kernels[i].constant0, 0);
+    }
+}
+END_TEST
+
+START_TEST(a_changed_name_is_changed_back)
+{
+    struct text name, own;
+    struct chunk_symbol symbol;
+
+    ck_assert(take(NULL));
+    name = report.kernels[0].name;
+    ck_assert_uint_gt(name.size, 4);
+    own = (struct text){name.data, name.size - 3};
+    ck_assert(has_symbol(name));
+    symbol = (struct chunk_symbol){.name = name, .own_name = own};
+    ck_assert(take(&symbol));
+    ck_assert(!has_symbol(name));
+    ck_assert(has_symbol(own));
+}
+END_TEST
+
+/* A copy of a function in a kernel is called "$<kernel>$<function>". */
+START_TEST(a_copys_name_is_changed_back)
+{
+    struct chunk_symbol symbol = {.name = TEXT("f$ml12"), .own_name = TEXT("f")};
+    struct text name, left;
+    char *at;
+
+    ck_assert(take(NULL));
+    name = report.kernels[0].name;
+    ck_assert_uint_gt(name.size, 10);
+    /* Every place where the kernel's name stands becomes "$kkk...$f$ml12". */
+    for (size_t i = 0; i + name.size < file.size; i++) {
+        at = file.data + i;
+        if (memcmp(at, name.data, name.size) != 0 || at[name.size] != '\0')
+            continue;
+        memset(at, 'k', name.size);
+        at[0] = '$';
+        memcpy(at + name.size - 7, "$f$ml12", 7);
+    }
+    ck_assert(take(&symbol));
+    at = malloc(name.size);
+    memset(at, 'k', name.size);
+    at[0] = '$';
+    memcpy(at + name.size - 7, "$f", 2);
+    left = (struct text){at, name.size - 5};
+    ck_assert(has_symbol(left));
+    free(at);
+}
+END_TEST
+
+START_TEST(damage_is_refused)
+{
+    file.size = file.size / 2;
+    ck_assert(!take(NULL));
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("finished");
+    TCase *cases = tcase_create("finished");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, only_executables_are_finished);
+    tcase_add_test(cases, nothing_changes_without_changed_names);
+    tcase_add_test(cases, kernels_are_reported);
+    tcase_add_test(cases, a_changed_name_is_changed_back);
+    tcase_add_test(cases, a_copys_name_is_changed_back);
+    tcase_add_test(cases, damage_is_refused);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

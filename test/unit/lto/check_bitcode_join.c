@@ -1,0 +1,91 @@
+/* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
+#include "base/context.h"
+#include "diag/diag.h"
+#include "lto/bitcode_join.h"
+#include "suite.h"
+
+#define HEAD ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+static struct arena arena;
+static struct table internal;
+static struct diag_sink said;
+
+static void set_up(void)
+{
+    context_get()->sink = &said;
+}
+
+static void tear_down(void)
+{
+    context_get()->sink = NULL;
+    diag_sink_free(&said);
+    table_free(&internal);
+    arena_free(&arena);
+    said = (struct diag_sink){0};
+    internal = (struct table){0};
+    arena = (struct arena){0};
+}
+
+static bool join(struct text *ptx, const char *first, const char *second)
+{
+    const struct text parts[] = {text_of(first), text_of(second)};
+
+    return bitcode_join(ptx, &arena, parts, 2, &internal);
+}
+
+START_TEST(declarations_find_what_another_part_defines)
+{
+    static const char first[] = HEAD ".visible .global .u32 shared = 3;\n"
+                                     ".extern .func helper(.param .b32 a);\n"
+                                     ".extern .func outside();\n"
+                                     ".visible .entry k()\n{\n\tret;\n}\n";
+    static const char second[] = HEAD ".extern .global .u32 shared;\n"
+                                      ".extern .func outside();\n"
+                                      ".visible .func helper(.param .b32 a)\n{\n\tret;\n}\n"
+                                      ".weak .func other()\n{\n\tret;\n}\n";
+    struct text ptx;
+
+    table_set(&internal, TEXT("shared"), 0);
+    table_set(&internal, TEXT("helper"), 0);
+    ck_assert(join(&ptx, first, second));
+    ck_assert_str_eq(ptx.data, HEAD "\n.extern .func outside();\n"
+                                    ".func helper(.param .b32 a);\n"
+                                    ".weak .func other();\n"
+                                    ".global .u32 shared = 3;\n"
+                                    "\n.visible .entry k()\n{\n\tret;\n}\n"
+                                    "\n.func helper(.param .b32 a)\n{\n\tret;\n}\n"
+                                    "\n.weak .func other()\n{\n\tret;\n}\n");
+}
+END_TEST
+
+START_TEST(two_definitions_are_an_error)
+{
+    static const char part[] = HEAD ".visible .func helper()\n{\n\tret;\n}\n";
+    struct text ptx;
+
+    ck_assert(!join(&ptx, part, part));
+    ck_assert_uint_eq(said.errors, 1);
+}
+END_TEST
+
+START_TEST(what_is_no_ptx_is_an_error)
+{
+    struct text ptx;
+
+    ck_assert(!join(&ptx, HEAD, ".version 7.8\n.target sm_75\n.visible .func helper()\n{\n"));
+    ck_assert_uint_ge(said.errors, 1);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("bitcode_join");
+    TCase *cases = tcase_create("join");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, declarations_find_what_another_part_defines);
+    tcase_add_test(cases, two_definitions_are_an_error);
+    tcase_add_test(cases, what_is_no_ptx_is_an_error);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

@@ -1,0 +1,28 @@
+/* options_fixture.h: options that are read with their messages caught. */
+#ifndef MINILINK_TEST_OPTIONS_FIXTURE_H
+#define MINILINK_TEST_OPTIONS_FIXTURE_H
+
+#include <string.h>
+
+#include "base/context.h"
+#include "command/options.h"
+#include "diag/diag.h"
+
+static struct diag_sink sink;
+static struct options options;
+
+static void set_up(void)
+{
+    memset(&sink, 0, sizeof sink);
+    memset(&options, 0, sizeof options);
+    context_get()->sink = &sink;
+}
+
+static void tear_down(void)
+{
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+    options_free(&options);
+}
+
+#endif

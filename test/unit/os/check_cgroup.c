@@ -1,0 +1,220 @@
+/* check_cgroup.c: limits of control groups, out of folders that look like the kernel's. */
+#include "os/cgroup.h"
+
+#include <check.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/folder.h"
+#include "os/processors.h"
+#include "suite.h"
+
+#define V2 "/sys/fs/cgroup"
+
+static struct folder root;
+
+static void setup(void)
+{
+    ck_assert(folder_make(&root, NULL));
+}
+
+static void teardown(void)
+{
+    folder_remove(&root);
+}
+
+/* Writes a file below the root, and makes the folders that lead there. */
+static void put(const char *name, const void *contents, size_t size)
+{
+    char path[8192];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s%s", root.path, name);
+    for (char *slash = path + strlen(root.path) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(contents, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void put_text(const char *name, const char *contents)
+{
+    put(name, contents, strlen(contents));
+}
+
+START_TEST(without_files_there_is_no_limit)
+{
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
+    ck_assert_uint_eq(cgroup_cpu_limit("/dev/null"), 0);
+}
+END_TEST
+
+static const struct row {
+    const char *cpu_max;
+    uint64_t limit;
+} rows[] = {
+    {"max 100000\n", 0},
+    {"200000 100000\n", 2},
+    {"200001 100000\n", 3},
+    {"50000 100000\n", 1},
+    {"1 1000000", 1},
+    {"18446744073709551615 1\n", UINT64_MAX},
+    /* What no kernel writes. */
+    {"", 0},
+    {"\n", 0},
+    {"max\n", 0},
+    {"100000\n", 0},
+    {"100000 0\n", 0},
+    {"0 100000\n", 0},
+    {"-100000 100000\n", 0},
+    {"100000 -100000\n", 0},
+    {"100000 100000 100000\n", 0},
+    {"1.5 1\n", 0},
+    {"0x200000 100000\n", 0},
+    {"200000,100000\n", 0},
+};
+
+START_TEST(quotas_round_up)
+{
+    put_text("/proc/self/cgroup", "0::/\n");
+    put_text(V2 "/cpu.max", rows[_i].cpu_max);
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), rows[_i].limit);
+}
+END_TEST
+
+START_TEST(the_smallest_limit_of_the_group_and_those_above_counts)
+{
+    put_text("/proc/self/cgroup", "0::/user.slice/build.scope\n");
+    put_text(V2 "/user.slice/build.scope/cpu.max", "800000 100000\n");
+    put_text(V2 "/user.slice/build.scope/memory.max", "max\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 8);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
+    put_text(V2 "/user.slice/cpu.max", "300000 100000\n");
+    put_text(V2 "/user.slice/memory.max", "4096\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 4096);
+    put_text(V2 "/cpu.max", "500000 100000\n");
+    put_text(V2 "/memory.max", "1024\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 1024);
+    /* Those beside it are nobody's here. */
+    put_text(V2 "/system.slice/cpu.max", "100000 100000\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
+}
+END_TEST
+
+START_TEST(version_1_has_files_of_its_own)
+{
+    put_text("/proc/self/cgroup", "9:name=systemd:/\n4:memory:/box\n1:cpuacct,cpu:/box/in\n0::/\n");
+    put_text(V2 "/cpu/box/in/cpu.cfs_quota_us", "-1\n");
+    put_text(V2 "/cpu/box/in/cpu.cfs_period_us", "100000\n");
+    put_text(V2 "/memory/box/memory.limit_in_bytes", "9223372036854771712\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
+    put_text(V2 "/cpu/box/cpu.cfs_quota_us", "250000\n");
+    put_text(V2 "/cpu/box/cpu.cfs_period_us", "100000\n");
+    put_text(V2 "/memory/box/memory.limit_in_bytes", "1048576\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 3);
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 1048576);
+}
+END_TEST
+
+START_TEST(a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit)
+{
+    put_text(V2 "/cpu.max", "200000 100000\n");
+    put_text("/proc/self/cgroup", "0::/docker/0123456789abcdef\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
+    /* Out of the namespace: nothing outside of the mount point is read. */
+    put_text("/sys/fs/other/cpu.max", "100000 100000\n");
+    put_text("/proc/self/cgroup", "0::/../other\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
+}
+END_TEST
+
+START_TEST(hostile_files_are_no_limit)
+{
+    static char text[100000];
+
+    /* A path that is longer than any, and no end of line. */
+    memset(text, 'a', sizeof text);
+    memcpy(text, "0::/", 4);
+    put("/proc/self/cgroup", text, sizeof text);
+    put_text(V2 "/cpu.max", "200000 100000\n");
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
+    text[5000] = '\n';
+    put("/proc/self/cgroup", text, 5001);
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
+    /* Lines without colons, of nothing, of bytes 0. */
+    put("/proc/self/cgroup", "\n:\n::\n0:\n0::\n\0\0\n0::x\n", 22);
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
+    /* Numbers without end; a folder and a pipe where a file is expected. */
+    memset(text, '9', sizeof text);
+    put(V2 "/cpu.max", text, sizeof text);
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
+    put_text(V2 "/memory.max/in", "");
+    ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
+}
+END_TEST
+
+START_TEST(a_pipe_is_not_waited_for)
+{
+    char path[4096];
+
+    put_text(V2 "/any", "");
+    snprintf(path, sizeof path, "%s" V2 "/cpu.max", root.path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
+}
+END_TEST
+
+/* The test's own processors, of which a machine may leave it one only. */
+START_TEST(processors_are_those_of_the_mask_and_of_the_groups)
+{
+    cpu_set_t all, one;
+    size_t first = 0, count;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    count = (size_t)CPU_COUNT(&all);
+    ck_assert_uint_eq(processors_count(root.path), count);
+    put_text(V2 "/cpu.max", "100000000 100000\n");
+    ck_assert_uint_eq(processors_count(root.path), count < 1000 ? count : 1000);
+    put_text(V2 "/cpu.max", "10 100000\n");
+    ck_assert_uint_eq(processors_count(root.path), 1);
+    put_text(V2 "/cpu.max", "max 100000\n");
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    ck_assert_uint_eq(processors_count(root.path), 1);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("cgroup");
+    TCase *cases = tcase_create("limits");
+
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, without_files_there_is_no_limit);
+    tcase_add_loop_test(cases, quotas_round_up, 0, COUNT(rows));
+    tcase_add_test(cases, the_smallest_limit_of_the_group_and_those_above_counts);
+    tcase_add_test(cases, version_1_has_files_of_its_own);
+    tcase_add_test(cases, a_group_that_is_not_below_the_mount_point_has_the_mount_points_limit);
+    tcase_add_test(cases, hostile_files_are_no_limit);
+    tcase_add_test(cases, a_pipe_is_not_waited_for);
+    tcase_add_test(cases, processors_are_those_of_the_mask_and_of_the_groups);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

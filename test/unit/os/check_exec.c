@@ -1,0 +1,733 @@
+/* check_exec.c: assemblers that are other programs or shared objects.
+ *
+ * ptxas is played by a shell script that each test writes: it finds its PTX in "$in" and writes to
+ * "$out". The smallest cubin that is taken is made with printf. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "assemble/ptxas.h"
+#include "assemble/registry.h"
+#include "base/context.h"
+#include "diag/diag.h"
+#include "os/exec.h"
+#include "files.h"
+#include "suite.h"
+
+static char folder[64], script[96];
+
+#define WRITE_CUBIN                                                                                \
+    "printf '\\177ELF\\002\\001\\001A\\010\\0\\0\\0\\0\\0\\0\\0\\001\\0\\276\\0' > $out\n"         \
+    "printf '%0200d' 0 >> $out\n"
+
+/* Seconds: a child that is waited for takes a thousand. */
+#define LONG_BEFORE_THE_END 500
+
+static double seconds(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void make_folder(void)
+{
+    strcpy(folder, P_tmpdir "/minilink-exec-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(script, sizeof script, "%s/ptxas", folder);
+}
+
+static void remove_folder(void)
+{
+    char bin[96];
+
+    unlink(script);
+    snprintf(bin, sizeof bin, "%s/bin/ptxas", folder);
+    unlink(bin);
+    snprintf(bin, sizeof bin, "%s/bin", folder);
+    rmdir(bin);
+    rmdir(folder);
+}
+
+static void write_script_at(const char *path, const char *body)
+{
+    FILE *file = fopen(path, "we");
+
+    ck_assert_ptr_nonnull(file);
+    fprintf(file,
+            "#!/bin/sh\nall=\"$*\"\n"
+            "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; prev=$1; shift; done\n"
+            "in=$(echo \"$all\" | sed 's/.* \\(\\/dev\\/fd\\/[0-9]*\\) -o.*/\\1/')\n%s",
+            body);
+    fchmod(fileno(file), 0755);
+    fclose(file);
+}
+
+static struct minilink_result result;
+static volatile int cancelled;
+static uint32_t mode;
+static char known_version[] = "release 13; Build 1";
+static struct ptxas ptxas = {.path = script, .version = known_version};
+static const char *const plain_options[] = {"-O2", "a b", NULL};
+static const char *const *options = plain_options;
+static const char *ptx = ".version 8.0\nthe text";
+
+static int assemble(const char *body)
+{
+    const struct minilink_job job = {.size = sizeof job,
+                                     .name = "chunk 0",
+                                     .ptx = ptx,
+                                     .ptx_size = strlen(ptx),
+                                     .arch = "sm_90a",
+                                     .sm = 90,
+                                     .debug = 1,
+                                     .line_info = 1,
+                                     .mode = mode,
+                                     .maxrregcount = 32,
+                                     .options = options,
+                                     .cancelled = &cancelled};
+
+    if (body)
+        write_script_at(script, body);
+    result = (struct minilink_result){.size = sizeof result};
+    return ptxas_assemble(&ptxas, &job, &result);
+}
+
+static void free_result(void)
+{
+    free(result.cubin);
+    free(result.log);
+}
+
+START_TEST(a_chunk_goes_in_and_a_cubin_comes_out)
+{
+    int before = files_count_open();
+
+    ck_assert_int_eq(assemble(WRITE_CUBIN), MINILINK_OK);
+    ck_assert_uint_eq(result.cubin_size, 220);
+    ck_assert_int_eq(memcmp(result.cubin, "\177ELF", 4), 0);
+    ck_assert_ptr_null(result.log);
+    free_result();
+    ck_assert_int_eq(files_count_open(), before);
+}
+END_TEST
+
+/* The log, and in it who ended how. */
+static void expect_end(const char *log, const char *end)
+{
+    char expected[256];
+
+    snprintf(expected, sizeof expected, "%sptxas fatal   : '%s' %s\n", log, script, end);
+    ck_assert_str_eq(result.log, expected);
+}
+
+START_TEST(the_child_sees_the_options_and_the_text)
+{
+    ck_assert_int_eq(assemble("echo \"$all\" | sed 's/[0-9]* -o.*//'; cat $in; exit 3\n"),
+                     MINILINK_FAILED);
+    ck_assert_str_eq(result.log, "-c -arch=sm_90a -m64 -g -lineinfo -maxrregcount=32 -O2 a b "
+                                 "/dev/fd/\n.version 8.0\nthe text");
+    free_result();
+}
+END_TEST
+
+START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
+{
+    int other = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 50);
+    char body[96];
+
+    ck_assert_int_ge(other, 50);
+    snprintf(body, sizeof body, "[ -e /proc/$$/fd/%d ] && exit 9; [ -e $in ] && exit 8\n", other);
+    ck_assert_int_eq(assemble(body), MINILINK_FAILED);
+    expect_end("", "ended with status 8");
+    free_result();
+    close(other);
+}
+END_TEST
+
+/* An executable as ptxas writes it without -c. */
+#define WRITE_EXECUTABLE                                                                           \
+    "printf '\\177ELF\\002\\001\\001A\\010\\0\\0\\0\\0\\0\\0\\0\\002\\0\\276\\0' > $out\n"         \
+    "printf '%0200d' 0 >> $out\n"
+
+START_TEST(a_whole_program_is_assembled_without_c_and_may_be_executable)
+{
+    ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_NOT_RELOCATABLE);
+    free_result();
+    mode = MINILINK_MODE_WHOLE;
+    ck_assert_int_eq(assemble(WRITE_EXECUTABLE), MINILINK_OK);
+    free_result();
+    ck_assert_int_eq(assemble("echo \"$all\" | cut -c1-13; exit 3\n"), MINILINK_FAILED);
+    mode = MINILINK_MODE_RELOCATABLE;
+    ck_assert_str_eq(result.log, "-arch=sm_90a \n");
+    free_result();
+}
+END_TEST
+
+START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
+{
+    char expected[256], *log = NULL;
+
+    /* On a busy machine a child may not have come far when its time is over: then it gets more. */
+    for (ptxas.timeout = 1; ptxas.timeout <= 64 && !log; ptxas.timeout *= 4) {
+        double start = seconds();
+
+        ck_assert_int_eq(assemble("echo before; sleep 1000 & sleep 1000\n"), MINILINK_INTERNAL);
+        ck_assert(seconds() - start < LONG_BEFORE_THE_END);
+        snprintf(expected, sizeof expected,
+                 "before\nptxas fatal   : '%s' was killed, as it took more than %d s "
+                 "(--assembler-timeout)\n",
+                 script, (int)ptxas.timeout);
+        if (strncmp(result.log, "before\n", 7) == 0)
+            log = strdup(result.log);
+        free_result();
+    }
+    ck_assert_ptr_nonnull(log);
+    ck_assert_str_eq(log, expected);
+    free(log);
+    ptxas.timeout = 10000;
+    ck_assert_int_eq(assemble(WRITE_CUBIN), MINILINK_OK);
+    free_result();
+    ptxas.timeout = 0;
+}
+END_TEST
+
+START_TEST(a_launcher_stands_in_front)
+{
+    char *launcher[] = {(char[]){"/usr/bin/env"}, (char[]){"LAUNCHED=yes"}, NULL};
+
+    ptxas.launcher = launcher;
+    ck_assert_int_eq(assemble("echo \"$LAUNCHED\"; exit 3\n"), MINILINK_FAILED);
+    ptxas.launcher = NULL;
+    ck_assert_str_eq(result.log, "yes\n");
+    free_result();
+}
+END_TEST
+
+/* What a call may do: return, crash, print, stay. */
+static int call_ways(void *argument)
+{
+    switch (*(const char *)argument) {
+    case 'c':
+        abort();
+    case 'p':
+        if (write(STDOUT_FILENO, "out ", 4) != 4 || write(STDERR_FILENO, "err", 3) != 3)
+            return 9;
+        return 0;
+    case 's':
+        pause();
+        return 0;
+    default:
+        *(char *)argument = 'x'; /* in its own copy of our memory */
+        return 42;
+    }
+}
+
+START_TEST(a_call_runs_in_a_process_of_its_own)
+{
+    static const struct {
+        char way;
+        enum exec_end end;
+        int code;
+        const char *output;
+        unsigned timeout;
+    } ways[] = {
+        {'r', EXEC_EXITED, 42, NULL, 10000},
+        {'c', EXEC_SIGNALED, SIGABRT, NULL, 10000},
+        {'p', EXEC_EXITED, 0, "out err", 10000},
+        {'s', EXEC_TIMED_OUT, 1, NULL, 1},
+    };
+    char way = ways[_i].way;
+    const struct exec_request request = {
+        .call = call_ways, .argument = &way, .output_limit = 100, .timeout = ways[_i].timeout};
+    struct exec_result ended;
+
+    exec_run(&request, &ended);
+    ck_assert_int_eq(ended.end, ways[_i].end);
+    ck_assert_int_eq(ended.code, ways[_i].code);
+    ck_assert_pstr_eq(ended.output, ways[_i].output);
+    ck_assert_int_eq(way, ways[_i].way);
+    free(ended.output);
+}
+END_TEST
+
+/* The personality in which a child of a thread runs, by its own word: 0040000 is without
+ * randomization. */
+static void run_shell(bool is_fixed, const char *text, struct exec_result *ended)
+{
+    char command[128];
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    const struct exec_request request = {
+        .argv = argv, .output_limit = 100, .fixed_addresses = is_fixed};
+
+    snprintf(command, sizeof command, "%s", text);
+    exec_run(&request, ended);
+    ck_assert_int_eq(ended->end, EXEC_EXITED);
+    ck_assert_int_eq(ended->code, 0);
+}
+
+START_TEST(addresses_are_fixed_where_that_is_asked_for)
+{
+    static const char text[] = "cat /proc/self/personality";
+    unsigned long before = (unsigned long)personality(0xffffffff);
+    struct exec_result fixed, other;
+    bool is_allowed = personality(before | ADDR_NO_RANDOMIZE) >= 0;
+
+    personality(before);
+    run_shell(true, text, &fixed);
+    run_shell(false, text, &other);
+    if (is_allowed)
+        ck_assert_uint_ne(strtoul(fixed.output, NULL, 16) & ADDR_NO_RANDOMIZE, 0);
+    ck_assert_uint_eq(strtoul(other.output, NULL, 16), before);
+    ck_assert_int_eq(personality(0xffffffff), (int)before);
+    free(fixed.output);
+    free(other.output);
+}
+END_TEST
+
+START_TEST(the_peak_of_memory_is_told)
+{
+    struct exec_result small, large;
+
+    run_shell(false, ":", &small);
+    run_shell(false, "x=$(head -c 50000000 /dev/zero | tr '\\0' x)", &large);
+    ck_assert_uint_gt(small.peak, 0);
+    ck_assert_uint_gt(large.peak, 50000000);
+    free(small.output);
+    free(large.output);
+}
+END_TEST
+
+START_TEST(the_own_program_has_a_path)
+{
+    char path[PATH_MAX];
+
+    exec_set_own_program();
+    ck_assert_ptr_eq(exec_own_program(path), path);
+    ck_assert_str_eq(strrchr(path, '/'), "/check_exec");
+}
+END_TEST
+
+START_TEST(messages_of_a_failure_are_the_log)
+{
+    ck_assert_int_eq(assemble("echo 'ptxas fatal   : no' >&2; exit 255\n"), MINILINK_FAILED);
+    ck_assert_str_eq(result.log, "ptxas fatal   : no\n");
+    ck_assert_ptr_null(result.cubin);
+    free_result();
+    ck_assert_int_eq(assemble("exit 7\n"), MINILINK_FAILED);
+    expect_end("", "ended with status 7");
+    free_result();
+}
+END_TEST
+
+START_TEST(death_by_a_signal_is_told)
+{
+    ck_assert_int_eq(assemble("printf half; kill -SEGV $$\n"), MINILINK_INTERNAL);
+    expect_end("half\n", "was killed by signal 11 (Segmentation fault)");
+    free_result();
+}
+END_TEST
+
+START_TEST(a_limit_on_files_is_told)
+{
+    ck_assert_int_eq(assemble("printf half; kill -XFSZ $$\n"), MINILINK_ENVIRONMENT);
+    expect_end("half\n", "was killed by signal 25 (File size limit exceeded)");
+    free_result();
+}
+END_TEST
+
+START_TEST(endless_output_is_cut_and_does_not_block)
+{
+    ck_assert_int_eq(assemble("yes 0123456789abcdef | head -c 3000000; exit 1\n"), MINILINK_FAILED);
+    ck_assert_uint_gt(strlen(result.log), 1 << 20);
+    ck_assert_uint_lt(strlen(result.log), (1 << 20) + 100);
+    ck_assert_ptr_nonnull(
+        strstr(result.log, "\nptxas warning : there were more messages than are shown\n"));
+    free_result();
+}
+END_TEST
+
+START_TEST(success_without_a_cubin_is_a_failure)
+{
+    ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
+    ck_assert_str_eq(result.log, "ptxas fatal   : no cubin was written\n");
+    free_result();
+    ck_assert_int_eq(assemble("printf '%0100d' 0 > $out\n"), MINILINK_NOT_RELOCATABLE);
+    free_result();
+}
+END_TEST
+
+/* It hides whatever becomes of ptxas, and says nothing itself. */
+START_TEST(a_launcher_that_fails_is_named)
+{
+    char *launcher[] = {(char[]){"/bin/false"}, NULL};
+    char expected[256];
+
+    ptxas.launcher = launcher;
+    ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
+    ptxas.launcher = NULL;
+    snprintf(
+        expected, sizeof expected,
+        "ptxas fatal   : '/bin/false' (--assembler-launcher), which is to run '%s', ended with "
+        "status 1\n",
+        script);
+    ck_assert_str_eq(result.log, expected);
+    free_result();
+}
+END_TEST
+
+/* A program that takes no option and assembles nothing with one. */
+#define TAKES_NO_OPTION                                                                            \
+    "case \"$all\" in *-foo*) echo 'ptxas fatal   : no -foo' >&2; exit 255 ;; esac\n"              \
+    "grep -q wrong $in && { echo 'ptxas fatal   : wrong' >&2; exit 255; }\n" WRITE_CUBIN           \
+    "exit 0\n"
+
+START_TEST(wrong_options_are_told_from_wrong_code)
+{
+    static const char *const foo[] = {"-foo", NULL}, *const fine[] = {"-fine", NULL};
+
+    options = foo;
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_USAGE);
+    ck_assert_str_eq(result.log, "ptxas fatal   : no -foo\n");
+    free_result();
+    options = fine;
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_OK);
+    free_result();
+    ptx = ".version 8.0\n.target sm_90\n.address_size 64\nwrong\n";
+    ck_assert_int_eq(assemble(TAKES_NO_OPTION), MINILINK_FAILED);
+    free_result();
+}
+END_TEST
+
+START_TEST(a_missing_program_is_told)
+{
+    unlink(script);
+    ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
+    expect_end("", "could not be run: No such file or directory");
+    free_result();
+}
+END_TEST
+
+/* Once the child has made the file "started". */
+static void *cancel_later(void *argument)
+{
+    char started[96];
+
+    (void)argument;
+    snprintf(started, sizeof started, "%s/started", folder);
+    while (access(started, F_OK) != 0)
+        usleep(1000);
+    unlink(started);
+    __atomic_store_n(&cancelled, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* Whether a process is no more: whoever adopts it may not have reaped it. */
+static bool is_gone(pid_t pid)
+{
+    char path[64], state[256] = "";
+    bool is_dead = true;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return true;
+    if (fgets(state, sizeof state, file))
+        is_dead = strstr(state, ") Z") || strstr(state, ") X");
+    fclose(file);
+    return is_dead;
+}
+
+START_TEST(cancelling_kills_the_child_and_its_children)
+{
+    double start = seconds();
+    pthread_t canceller;
+    char body[256];
+    pid_t grandchild;
+
+    snprintf(body, sizeof body,
+             "trap '' TERM INT; sleep 1000 & echo $!; : > %s/started; sleep 1000; wait\n", folder);
+    pthread_create(&canceller, NULL, cancel_later, NULL);
+    ck_assert_int_eq(assemble(body), MINILINK_CANCELLED);
+    pthread_join(canceller, NULL);
+    ck_assert(seconds() - start < LONG_BEFORE_THE_END);
+    ck_assert_ptr_nonnull(result.log);
+    grandchild = (pid_t)strtol(result.log, NULL, 10);
+    ck_assert_int_gt(grandchild, 1);
+    /* Until the test's own time is over. */
+    while (!is_gone(grandchild))
+        usleep(1000);
+    free_result();
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    ck_assert_int_eq(assemble(NULL), MINILINK_CANCELLED);
+    free_result();
+    cancelled = 0;
+}
+END_TEST
+
+START_TEST(a_grandchild_that_keeps_the_pipe_is_not_waited_for)
+{
+    double start = seconds();
+
+    ck_assert_int_eq(assemble(WRITE_CUBIN "sleep 1000 &\n"), MINILINK_OK);
+    ck_assert(seconds() - start < LONG_BEFORE_THE_END);
+    free_result();
+}
+END_TEST
+
+static void *kill_all_later(void *argument)
+{
+    (void)argument;
+    usleep(100000);
+    exec_kill_all();
+    return NULL;
+}
+
+START_TEST(kill_all_ends_every_child_and_lets_none_start)
+{
+    double start = seconds();
+    pthread_t killer;
+
+    pthread_create(&killer, NULL, kill_all_later, NULL);
+    ck_assert_int_eq(assemble("sleep 1000\n"), MINILINK_CANCELLED);
+    pthread_join(killer, NULL);
+    free_result();
+    ck_assert_int_eq(assemble("sleep 1000\n"), MINILINK_CANCELLED);
+    free_result();
+    ck_assert(seconds() - start < LONG_BEFORE_THE_END);
+}
+END_TEST
+
+START_TEST(blocked_signals_and_closed_standard_files_do_not_matter)
+{
+    sigset_t all;
+    int saved = dup(0);
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    close(0);
+    ck_assert_int_eq(assemble("cat; " WRITE_CUBIN "kill -TERM $$\n"), MINILINK_INTERNAL);
+    dup2(saved, 0);
+    expect_end("", "was killed by signal 15 (Terminated)");
+    free_result();
+}
+END_TEST
+
+START_TEST(no_more_descriptors_is_a_failure_with_a_reason)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    write_script_at(script, "exit 0\n");
+    getrlimit(RLIMIT_NOFILE, &limit);
+    before = limit.rlim_cur;
+    limit.rlim_cur = 3;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    ck_assert_int_eq(assemble(NULL), MINILINK_ENVIRONMENT);
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    ck_assert_str_eq(result.log,
+                     "ptxas fatal   : Could not hand the chunk to ptxas: Too many open files\n");
+    free_result();
+}
+END_TEST
+
+/* Opens it and asks for its version. */
+static bool open_with(struct assembler *assembler, const struct assembler_request *request,
+                      char **said)
+{
+    struct diag_sink sink = {0};
+    bool is_open;
+
+    context_get()->sink = &sink;
+    is_open = assembler_open(assembler, request) && assembler_version(assembler);
+    context_get()->sink = NULL;
+    *said = buffer_take(&sink.text, NULL);
+    diag_sink_free(&sink);
+    return is_open;
+}
+
+START_TEST(ptxas_is_found_by_option_variable_and_path)
+{
+    char bin[96];
+    struct assembler_request requests[] = {{.name = "ptxas", .ptxas_path = script},
+                                           {.name = "ptxas", .cuda_path = folder},
+                                           {.name = "ptxas"},
+                                           {.name = "ptxas"},
+                                           {.name = "ptxas"}};
+
+    write_script_at(script, "echo Copyright; echo release 13; echo 'Build 1'; echo\n");
+    snprintf(bin, sizeof bin, "%s/bin", folder);
+    mkdir(bin, 0700);
+    snprintf(bin, sizeof bin, "%s/bin/ptxas", folder);
+    write_script_at(bin, "echo release 14; echo 'Build 2'\n");
+    for (int i = 0; i < 5; i++) {
+        struct assembler assembler = {0};
+        char path[256], *said;
+
+        snprintf(path, sizeof path, "%s:/usr/bin:/bin", i == 4 ? folder : "/nonexistent");
+        unsetenv("CUDA_HOME");
+        unsetenv("CUDA_PATH");
+        if (i == 2 || i == 3)
+            setenv(i == 2 ? "CUDA_HOME" : "CUDA_PATH", folder, 1);
+        setenv("PATH", path, 1);
+        ck_assert(open_with(&assembler, &requests[i], &said));
+        ck_assert_str_eq(assembler.table.name, "ptxas");
+        ck_assert_str_eq(assembler_version(&assembler),
+                         i == 0 || i == 4 ? "release 13; Build 1" : "release 14; Build 2");
+        ck_assert_str_eq(said, "");
+        free(said);
+        assembler_close(&assembler);
+    }
+}
+END_TEST
+
+START_TEST(an_assembler_that_is_not_there_says_where_it_was_looked_for)
+{
+    static const struct {
+        struct assembler_request request;
+        const char *said;
+    } rows[] = {
+        {{.name = "ptxas", .ptxas_path = "/nonexistent/x"}, "(looked for '/nonexistent/x')"},
+        {{.name = "ptxas", .cuda_path = "/nonexistent"}, "'/nonexistent/bin/ptxas'"},
+        {{.name = "ptxas", .ptxas_path = "/bin/false"}, "it ended with status 1"},
+        {{.name = "ptxas"}, "'/n1/bin/ptxas', '/n2/ptxas', './ptxas', '/n3/ptxas'"},
+        {{.name = "plugin:/nonexistent.so"}, "Could not load assembler plug-in"},
+        {{.name = "plugin:"}, "Unknown assembler 'plugin:'"},
+        {{.name = "plugin:libm.so.6"}, "exports no 'minilink_assembler'"},
+        {{.name = "nvcc"}, "Unknown assembler 'nvcc'; known are builtin, ptxas and plugin:PATH"},
+    };
+    struct assembler assembler = {0};
+    char *said;
+
+    setenv("CUDA_HOME", "/n1", 1);
+    unsetenv("CUDA_PATH");
+    setenv("PATH", "/n2::/n3", 1);
+    ck_assert(!open_with(&assembler, &rows[_i].request, &said));
+    ck_assert_int_eq(strncmp(said, "minilink fatal   : ", 19), 0);
+    ck_assert_msg(strstr(said, rows[_i].said) != NULL, "%s", said);
+    free(said);
+    assembler_close(&assembler);
+}
+END_TEST
+
+START_TEST(whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one)
+{
+    ptxas.version = NULL;
+    ck_assert_int_eq(assemble("exit 3\n"), MINILINK_ENVIRONMENT);
+    ck_assert_ptr_nonnull(strstr(result.log, "Could not ask '"));
+    ck_assert_ptr_nonnull(strstr(result.log, "for its version: it ended with status 3\n"));
+    free(result.log);
+    ck_assert_int_eq(assemble("[ $1 = --version ] && exit; exit 3\n"), MINILINK_FAILED);
+    ck_assert_ptr_nonnull(strstr(result.log, "' ended with status 3\n"));
+    free(result.log);
+    ck_assert_int_eq(assemble("echo 'ptxas fatal   : no'; exit 3\n"), MINILINK_FAILED);
+    ck_assert_str_eq(result.log, "ptxas fatal   : no\n");
+    free(result.log);
+}
+END_TEST
+
+START_TEST(the_sample_plugin_assembles_fails_and_logs)
+{
+    const char *build = getenv("BUILD");
+    char name[512], log[96], line[128];
+    struct assembler_request request = {.name = name};
+    struct assembler assembler = {0};
+    struct minilink_job job = {.size = sizeof job,
+                               .name = "chunk 4",
+                               .ptx = "some text",
+                               .ptx_size = 9,
+                               .arch = "sm_100",
+                               .sm = 100,
+                               .cancelled = &cancelled};
+    char *said;
+    FILE *file;
+
+    snprintf(name, sizeof name, "plugin:%s/sample-plugin.so", build ? build : "build");
+    ck_assert(open_with(&assembler, &request, &said));
+    free(said);
+    snprintf(log, sizeof log, "%s/log", folder);
+    setenv("SAMPLE_LOG", log, 1);
+    result = (struct minilink_result){.size = sizeof result};
+    ck_assert_int_eq(assembler.table.assemble(assembler.table.state, &job, &result), MINILINK_OK);
+    ck_assert_int_eq(memcmp(result.cubin, "\177ELF", 4), 0);
+    free_result();
+    setenv("SAMPLE_FAIL", "text", 1);
+    result = (struct minilink_result){.size = sizeof result};
+    ck_assert_int_eq(assembler.table.assemble(assembler.table.state, &job, &result),
+                     MINILINK_FAILED);
+    ck_assert_ptr_nonnull(result.log);
+    free_result();
+    file = fopen(log, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+    ck_assert_int_eq(strncmp(line, "start chunk 4 ", 14), 0);
+    fclose(file);
+    unlink(log);
+    assembler_close(&assembler);
+}
+END_TEST
+
+START_TEST(every_code_has_a_text_and_every_assembler_a_name)
+{
+    for (int code = -1; code < 70; code++)
+        ck_assert_ptr_nonnull(assembler_code_text(code));
+    ck_assert_str_eq(assembler_code_text(8), "elfLink error cubin not relocatable");
+    ck_assert_str_eq(assembler_names()[0], "builtin");
+    ck_assert_ptr_null(assembler_names()[3]);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("exec");
+    TCase *cases = tcase_create("exec");
+
+    tcase_set_timeout(cases, 600);
+    tcase_add_checked_fixture(cases, make_folder, remove_folder);
+    tcase_add_test(cases, a_chunk_goes_in_and_a_cubin_comes_out);
+    tcase_add_test(cases, the_child_sees_the_options_and_the_text);
+    tcase_add_test(cases, the_child_gets_no_descriptor_of_ours_but_those_named);
+    tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
+    tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
+    tcase_add_test(cases, a_launcher_stands_in_front);
+    tcase_add_test(cases, a_launcher_that_fails_is_named);
+    tcase_add_test(cases, wrong_options_are_told_from_wrong_code);
+    tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
+    tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
+    tcase_add_test(cases, the_peak_of_memory_is_told);
+    tcase_add_test(cases, the_own_program_has_a_path);
+    tcase_add_test(cases, messages_of_a_failure_are_the_log);
+    tcase_add_test(cases, death_by_a_signal_is_told);
+    tcase_add_test(cases, a_limit_on_files_is_told);
+    tcase_add_test(cases, endless_output_is_cut_and_does_not_block);
+    tcase_add_test(cases, success_without_a_cubin_is_a_failure);
+    tcase_add_test(cases, a_missing_program_is_told);
+    tcase_add_test(cases, cancelling_kills_the_child_and_its_children);
+    tcase_add_test(cases, a_grandchild_that_keeps_the_pipe_is_not_waited_for);
+    tcase_add_test(cases, kill_all_ends_every_child_and_lets_none_start);
+    tcase_add_test(cases, blocked_signals_and_closed_standard_files_do_not_matter);
+    tcase_add_test(cases, no_more_descriptors_is_a_failure_with_a_reason);
+    tcase_add_test(cases, ptxas_is_found_by_option_variable_and_path);
+    tcase_add_test(cases, whoever_fails_without_a_word_of_ptxas_is_asked_whether_it_is_one);
+    tcase_add_loop_test(cases, an_assembler_that_is_not_there_says_where_it_was_looked_for, 0, 8);
+    tcase_add_test(cases, the_sample_plugin_assembles_fails_and_logs);
+    tcase_add_test(cases, every_code_has_a_text_and_every_assembler_a_name);
+    suite_add_tcase(suite, cases);
+    return suite;
+}

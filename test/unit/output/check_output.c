@@ -1,0 +1,105 @@
+/* check_output.c: large files take the place of others as small ones do. */
+#include "output/output.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#define LARGE (3u << 20)
+
+static char folder[] = "/tmp/check_output.XXXXXX";
+static char path[sizeof folder + 8];
+
+static void make_folder(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+}
+
+static void remove_folder(void)
+{
+    unlink(path);
+    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left there */
+}
+
+/* Writes a file of `size` bytes `c` and looks at what is there then. */
+static void check_write(size_t size, uint8_t c)
+{
+    uint8_t *bytes = malloc(size);
+    FILE *file;
+
+    memset(bytes, c, size);
+    ck_assert(output_write_file(path, (struct bytes){bytes, size}, false));
+    memset(bytes, 0, size);
+    file = fopen(path, "rb");
+    ck_assert_uint_eq(fread(bytes, 1, size, file), size);
+    ck_assert_int_eq(fgetc(file), EOF);
+    fclose(file);
+    ck_assert_uint_eq(bytes[0], c);
+    ck_assert_uint_eq(bytes[size - 1], c);
+    free(bytes);
+}
+
+START_TEST(files_of_all_sizes_replace_each_other)
+{
+    make_folder();
+    check_write(LARGE, 1);
+    check_write(LARGE, 2);
+    check_write(5, 3);
+    check_write(LARGE + 1, 4);
+    check_write(1, 5);
+    remove_folder();
+}
+END_TEST
+
+/* Another link to the old file keeps what it had. */
+START_TEST(the_old_file_is_replaced_and_not_written)
+{
+    char other[sizeof path + 8];
+    struct stat status;
+
+    make_folder();
+    snprintf(other, sizeof other, "%s.old", path);
+    check_write(LARGE, 1);
+    ck_assert_int_eq(link(path, other), 0);
+    check_write(LARGE + 7, 2);
+    ck_assert_int_eq(stat(other, &status), 0);
+    ck_assert_int_eq(status.st_size, LARGE);
+    ck_assert_uint_eq(status.st_nlink, 1);
+    unlink(other);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(what_is_given_up_leaves_the_old_file)
+{
+    static const uint8_t bytes[2u << 20];
+    struct output output;
+    struct stat status;
+
+    make_folder();
+    check_write(LARGE, 1);
+    ck_assert(output_open(&output, path));
+    ck_assert(output_append(&output, (struct bytes){bytes, sizeof bytes}));
+    output_abort(&output);
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_int_eq(status.st_size, LARGE);
+    remove_folder();
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("output");
+    TCase *tests = tcase_create("output");
+
+    tcase_add_test(tests, files_of_all_sizes_replace_each_other);
+    tcase_add_test(tests, the_old_file_is_replaced_and_not_written);
+    tcase_add_test(tests, what_is_given_up_leaves_the_old_file);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

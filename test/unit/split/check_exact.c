@@ -1,0 +1,390 @@
+/* check_exact.c: chunks that are whole programs.
+ *
+ * A small program is written with kernels of which each calls what a table says. Its chunks are
+ * parsed: all have the variables, in order; each kernel is in one, with what it reaches; and the
+ * kernels that close them name the driver's functions in the order that bank 4 has in the whole. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "diag/diag.h"
+#include "ptx/module.h"
+#include "ptx/program.h"
+#include "split/split.h"
+#include "suite.h"
+
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define DRIVER                                                                                     \
+    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"                                       \
+    ".extern .func free(.param .b64 p);\n"                                                         \
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+
+static struct diag_sink sink;
+static struct program program;
+static struct chunks chunks;
+static struct arena arena;
+
+static void setup(void)
+{
+    context_get()->sink = &sink;
+}
+
+static void release(void)
+{
+    chunks_free(&chunks);
+    program_free(&program);
+}
+
+static void teardown(void)
+{
+    release();
+    arena_free(&arena);
+    context_get()->sink = NULL;
+    diag_sink_free(&sink);
+}
+
+static void split_sources(const struct program_source *sources, size_t count,
+                          const struct split_request *request)
+{
+    struct program_request link = {.arch = {90, 0}, .wants_marks = request->policy == SPLIT_STABLE};
+
+    release();
+    buffer_char(&sink.text, '\0');
+    ck_assert_msg(program_link(&program, sources, count, &link), "%s", sink.text.data);
+    ck_assert(split_program(&chunks, &program, request));
+}
+
+static void split_text(const char *text, uint32_t wanted)
+{
+    const struct split_request request = {
+        .is_exact = true, .wanted = wanted, .minimum_bytes = 1, .arch = {90, 0}};
+
+    split_sources(&(struct program_source){"a.ptx", text_of(text)}, 1, &request);
+}
+
+/* "kind:name" of all that a text defines, in order: v for variables, f and k for functions. */
+static const char *definitions(struct text text, char kind)
+{
+    struct buffer names = {0};
+    struct ptx_module module;
+    size_t offset = 0;
+    const char *result;
+
+    ck_assert(module_parse(&module, &arena, "chunk", text, &offset));
+    ck_assert(module_at_end(text, offset));
+    for (size_t i = 0; i < module.item_count; i++) {
+        const struct ptx_item *item = &module.items[i];
+        char own = item->kind == PTX_VARIABLE   ? 'v'
+                   : item->kind != PTX_FUNCTION ? '-'
+                   : item->function.is_entry    ? 'k'
+                                                : 'f';
+
+        if (item->is_definition && own == kind)
+            buffer_printf(&names, "%s%.*s", names.size ? " " : "", TEXT_ARG(item->name));
+    }
+    buffer_char(&names, '\0');
+    result = arena_string(&arena, text_of(names.data));
+    buffer_free(&names);
+    return result;
+}
+
+static const char program_text[] = HEADER "// a comment\n"
+                                          ".global .align 4 .b32 first = 1;\n"
+                                          ".func inner() { ret; }\n"
+                                          ".func outer() { call inner; ret; }\n"
+                                          ".const .align 4 .b32 table[2] = {1, 2};\n"
+                                          ".visible .entry k0() { call outer; ret; }\n"
+                                          ".visible .entry k1() { ret; }\n"
+                                          ".global .align 4 .b32 unused;\n"
+                                          ".visible .entry k2() { call inner; ret; }\n"
+                                          ".visible .entry k3() { ret; }\n";
+
+START_TEST(each_chunk_has_all_variables_and_what_its_kernels_reach)
+{
+    static const char *const reached[] = {"inner outer", "", "inner", ""};
+    static const char *const kernels[] = {"k0", "k1", "k2", "k3"};
+    size_t seen = 0;
+
+    split_sources(&(struct program_source){"a.ptx", text_of(program_text)}, 1,
+                  &(struct split_request){.is_exact = true,
+                                          .policy = SPLIT_KERNEL,
+                                          .wanted = (uint32_t)_i + 1,
+                                          .minimum_bytes = 1,
+                                          .arch = {90, 0}});
+    ck_assert_int_eq(chunks.is_exact, chunks.count > 1);
+    for (size_t c = 0; c < chunks.count && chunks.is_exact; c++) {
+        struct text text = chunks.list[c].text;
+
+        ck_assert_str_eq(definitions(text, 'v'), "first table unused");
+        for (size_t k = 0; k < 4; k++) {
+            if (strcmp(definitions(text, 'k'), kernels[k]) == 0)
+                ck_assert_str_eq(definitions(text, 'f'), reached[k]);
+            seen += strstr(definitions(text, 'k'), kernels[k]) != NULL;
+        }
+    }
+    if (chunks.is_exact)
+        ck_assert_uint_eq(seen, 4);
+    ck_assert_uint_eq(chunks.closing_count, 0);
+}
+END_TEST
+
+START_TEST(modules_give_the_order_of_one_chunk)
+{
+    static const char a[] = HEADER ".extern .func far();\n.visible .global .b32 x;\n"
+                                   ".visible .entry k0() { call far; ret; }\n";
+    static const char b[] = HEADER ".visible .func far() { ret; }\n.visible .global .b32 y;\n"
+                                   ".visible .entry k1() { ret; }\n";
+    const struct program_source sources[] = {{"a.ptx", text_of(a)}, {"b.ptx", text_of(b)}};
+
+    split_sources(sources, 2,
+                  &(struct split_request){
+                      .is_exact = true, .wanted = 2, .minimum_bytes = 1, .arch = {90, 0}});
+    ck_assert_uint_eq(chunks.count, 2);
+    ck_assert_str_eq(definitions(chunks.list[0].text, 'v'), "x y");
+    ck_assert_str_eq(definitions(chunks.list[1].text, 'v'), "x y");
+    ck_assert_str_eq(definitions(chunks.list[0].text, 'f'), "far");
+    ck_assert_str_eq(definitions(chunks.list[1].text, 'f'), "");
+    ck_assert(strstr(chunks.list[0].text.data, ".visible .global .b32 x;"));
+}
+END_TEST
+
+/* What kernels call, the first one of the text first, and what the closing kernels call, likewise,
+ * by ptxas's order (split/closing.c): m malloc, f free, v vprintf. */
+static const struct {
+    const char *kernels, *closing;
+} closings[] = {
+    {"m -", "m -"}, {"- m", "m"},     {"m f", "m f"}, {"v fm m", "v f m"}, {"m f v - -", "m f v -"},
+    {"m m m", "m"}, {"vm -", "mv -"}, {"- - -", ""},  {"mfv - m", "fv m"}, {"f - vm -", "f mv -"},
+};
+
+static void put_calls(struct buffer *text, char which)
+{
+    static const char *const calls[] = {
+        "{ .param .b64 a; .param .b64 b; call (a), malloc, (b); }\n",
+        "{ .param .b64 a; call free, (a); }\n",
+        "{ .param .b32 a; .param .b64 b; .param .b64 c; call (a), vprintf, (b, c); }\n",
+    };
+
+    buffer_string(text, which == 'm' ? calls[0] : which == 'f' ? calls[1] : calls[2]);
+}
+
+/* "mv -": which driver functions each kernel of the text calls whose name begins with `stem`. */
+static const char *called(struct text text, const char *stem)
+{
+    struct buffer words = {0};
+    struct ptx_module module;
+    size_t offset = 0;
+    const char *result;
+
+    ck_assert(module_parse(&module, &arena, "chunk", text, &offset));
+    for (size_t i = 0; i < module.item_count; i++) {
+        const struct ptx_item *item = &module.items[i];
+        const char *body;
+        size_t before;
+
+        if (item->kind != PTX_FUNCTION || !item->is_definition ||
+            !text_starts(item->name, text_of(stem)))
+            continue;
+        if (words.size)
+            buffer_char(&words, ' ');
+        before = words.size;
+        body = arena_string(&arena, item->function.body);
+        buffer_string(&words, strstr(body, "malloc") ? "m" : "");
+        buffer_string(&words, strstr(body, "free") ? "f" : "");
+        buffer_string(&words, strstr(body, "vprintf") ? "v" : "");
+        buffer_string(&words, words.size == before ? "-" : "");
+    }
+    buffer_char(&words, '\0');
+    result = arena_string(&arena, text_of(words.data));
+    buffer_free(&words);
+    return result;
+}
+
+START_TEST(closing_kernels_name_what_the_program_does_in_its_order)
+{
+    const char *kernels = closings[_i].kernels;
+    struct buffer text = {0};
+    int count = 1;
+
+    buffer_string(&text, HEADER DRIVER ".visible .entry k0() {\n");
+    for (const char *c = kernels; *c; c++)
+        if (*c == ' ')
+            buffer_printf(&text, "ret; }\n.visible .entry k%d() {\n", count++);
+        else if (*c != '-')
+            put_calls(&text, *c);
+    buffer_string(&text, "ret; }\n");
+    buffer_char(&text, '\0');
+    split_text(text.data, 16);
+    buffer_free(&text);
+    ck_assert_uint_eq(chunks.count, (size_t)count);
+    for (size_t c = 0; c < chunks.count; c++) {
+        ck_assert_str_eq(called(chunks.list[c].text, "__minilink_closing_"), closings[_i].closing);
+        ck_assert(strstr(definitions(chunks.list[c].text, 'k'), "k"));
+    }
+    if (*closings[_i].closing)
+        ck_assert_uint_gt(chunks.driver_function_count, 0);
+}
+END_TEST
+
+START_TEST(functions_reach_the_driver_for_their_kernels)
+{
+    split_text(HEADER DRIVER ".func deep() { .param .b64 a; call free, (a); ret; }\n"
+                             ".func over() { call deep; ret; }\n"
+                             ".visible .entry k0() { call over; ret; }\n"
+                             ".visible .entry k1() { ret; }\n",
+               2);
+    ck_assert_uint_eq(chunks.count, 2);
+    for (size_t c = 0; c < 2; c++)
+        ck_assert_str_eq(called(chunks.list[c].text, "__minilink_closing_"), "f -");
+}
+END_TEST
+
+/* Programs that are one chunk, as nobody knows what their code would be in several. */
+#define TWO ".visible .entry k0() { ret; }\n.visible .entry k1() { ret; }\n"
+
+static const struct {
+    const char *text, *reason;
+} obstacles[] = {
+    {TWO ".func f() { ret; }\n.visible .entry k2() { .reg .b64 q; mov.u64 q, f; ret; }\n",
+     "takes the address of a function"},
+    {TWO ".visible .entry k2() { .reg .b64 q; p: .callprototype _ (); call q, p; ret; }\n",
+     "takes the address of a function"},
+    {".func f() { ret; }\n.global .u64 t[1] = {f};\n.visible .entry k2() { .reg .b64 q; mov.u64 q, "
+     "t; ret; }\n" TWO,
+     "takes the address of a function"},
+    {TWO ".func f() { ret; }\n.func g();\n.alias g, f;\n.visible .entry k2() { call g; ret; }\n",
+     "takes the address of a function"},
+    {".global .texref image;\n" TWO, "texture reference"},
+    {TWO ".visible .entry k2() { .global .b32 count; ret; }\n", "data inside its body"},
+    {".visible .entry k1();\n" TWO, "ahead of its definition"},
+    {".file 1 \"a.cu\"\n" TWO, "line tables"},
+    {".visible .entry __minilink_closing_0() { ret; }\n" TWO, "has a name"},
+};
+
+START_TEST(what_cannot_be_known_is_one_chunk)
+{
+    struct buffer text = {0};
+
+    buffer_printf(&text, HEADER "%s", obstacles[_i].text);
+    buffer_char(&text, '\0');
+    split_text(text.data, 16);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert(!chunks.is_exact);
+    ck_assert_ptr_nonnull(chunks.single_reason);
+    ck_assert_msg(strstr(chunks.single_reason, obstacles[_i].reason), "%s", chunks.single_reason);
+    buffer_free(&text);
+}
+END_TEST
+
+/* Appends a function's body of about `size` bytes. */
+static void put_body(struct buffer *text, size_t size)
+{
+    buffer_string(text, "{ .reg .b32 a;\n");
+    for (size_t i = 0; i < size; i += 17)
+        buffer_string(text, "add.s32 a, a, a;\n");
+}
+
+/* A large function that all kernels call would be compiled in each chunk. */
+START_TEST(copies_are_bounded)
+{
+    static const size_t shared_bytes[] = {100, 3000, 40000};
+    static const size_t most[] = {8, 3, 1};
+    struct buffer text = {0};
+
+    buffer_string(&text, HEADER ".func shared()\n");
+    put_body(&text, shared_bytes[_i]);
+    buffer_string(&text, "ret; }\n");
+    for (int k = 0; k < 8; k++) {
+        buffer_printf(&text, ".visible .entry k%d()\n", k);
+        put_body(&text, 4000);
+        buffer_string(&text, "call shared; ret; }\n");
+    }
+    buffer_char(&text, '\0');
+    split_text(text.data, 16);
+    buffer_free(&text);
+    ck_assert_uint_le(chunks.count, most[_i]);
+    if (_i < 2)
+        ck_assert_uint_gt(chunks.count, 1);
+}
+END_TEST
+
+/* Texts of chunks that an edit is not about stay, though compilers number labels throughout. */
+START_TEST(an_edit_changes_one_chunk)
+{
+    char *before[64];
+    size_t count = 0, kept = 0;
+
+    for (int version = 0; version < 2; version++) {
+        struct buffer text = {0};
+
+        buffer_string(&text, HEADER);
+        for (int k = 0; k < 40; k++) {
+            buffer_printf(&text, "// %d\n.visible .entry k%d()\n", k + version, k);
+            put_body(&text, 2000);
+            buffer_printf(&text, "$L__BB%d_1: bra $L__BB%d_1;\nret; }\n", k + version, k + version);
+            if (k == 20 && version)
+                buffer_string(&text, ".visible .entry added() { ret; }\n");
+        }
+        buffer_char(&text, '\0');
+        split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1,
+                      &(struct split_request){.is_exact = true,
+                                              .policy = SPLIT_STABLE,
+                                              .wanted = SPLIT_MOST_CHUNKS,
+                                              .minimum_bytes = 4000,
+                                              .arch = {90, 0}});
+        ck_assert_uint_gt(chunks.count, 5);
+        ck_assert_uint_lt(chunks.count, 64);
+        for (size_t i = 0; i < chunks.count && version == 0; i++)
+            before[count++] = strdup(chunks.list[i].text.data);
+        for (size_t i = 0; i < chunks.count && version == 1; i++)
+            for (size_t j = 0; j < count; j++)
+                kept += strcmp(before[j], chunks.list[i].text.data) == 0;
+        buffer_free(&text);
+    }
+    ck_assert_uint_ge(kept, count - 2);
+    for (size_t i = 0; i < count; i++)
+        free(before[i]);
+}
+END_TEST
+
+START_TEST(lines_are_found_in_their_sources)
+{
+    const char *member;
+    uint32_t line;
+
+    split_text(program_text, 4);
+    ck_assert_uint_eq(chunks.count, 4);
+    for (size_t c = 0; c < chunks.count; c++) {
+        const char *at = strstr(chunks.list[c].text.data, ".entry");
+        uint32_t own = 1;
+
+        for (const char *s = chunks.list[c].text.data; s < at; s++)
+            own += *s == '\n';
+        ck_assert(chunk_origin(&chunks, &chunks.list[c], own, &member, &line));
+        ck_assert_str_eq(member, "a.ptx");
+        ck_assert_uint_ge(line, 9);
+    }
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *all = suite_create("exact");
+    TCase *tests = tcase_create("exact");
+
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_loop_test(tests, each_chunk_has_all_variables_and_what_its_kernels_reach, 0, 16);
+    tcase_add_test(tests, modules_give_the_order_of_one_chunk);
+    tcase_add_loop_test(tests, closing_kernels_name_what_the_program_does_in_its_order, 0,
+                        COUNT(closings));
+    tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
+    tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
+    tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
+    tcase_add_test(tests, an_edit_changes_one_chunk);
+    tcase_add_test(tests, lines_are_found_in_their_sources);
+    suite_add_tcase(all, tests);
+    return all;
+}

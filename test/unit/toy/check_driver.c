@@ -1,0 +1,456 @@
+/* check_driver.c: the phases of the built-in assembler, each by what it does to a job. */
+#include <check.h>
+#include <errno.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/context.h"
+#include "pool/dispatch.h"
+#include "pool/pool.h"
+#include "toy/compile.h"
+#include "toy/driver.h"
+#include "toy/language/target.h"
+#include "job_fixture.h"
+#include "suite.h"
+
+#define KERNEL ".visible .entry k() { ret; }\n"
+
+/* --- What the assembler does to functions, watched at compile_function() and dispatch_run(), which
+ * the linker puts these two in front of. --- */
+
+static struct watch {
+    bool first_waits; /* the first function waits until a second one is there */
+    bool sleeps;      /* each function takes 2 ms more */
+    int cancel_at;    /* the call that cancels the job, from 1; 0 = none */
+    bool was_alone;   /* no second function came */
+    size_t tasks;     /* that a pool was given */
+    uint32_t threads; /* of it */
+    volatile int cancelled;
+    atomic_uint started; /* calls of compile_function() */
+} watch;
+static sem_t watch_second;
+
+static void watch_begin(struct watch begin)
+{
+    watch = begin;
+}
+
+bool __real_compile_function(struct function_code *, const struct ptx_item *,
+                             const struct compile_request *);
+bool __wrap_compile_function(struct function_code *, const struct ptx_item *,
+                             const struct compile_request *);
+uint32_t __real_dispatch_run(const struct dispatch_request *);
+uint32_t __wrap_dispatch_run(const struct dispatch_request *);
+
+bool __wrap_compile_function(struct function_code *result, const struct ptx_item *item,
+                             const struct compile_request *request)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    int number = (int)atomic_fetch_add(&watch.started, 1) + 1;
+    if (number == watch.cancel_at)
+        __atomic_store_n(&watch.cancelled, 1, __ATOMIC_SEQ_CST);
+    while (watch.cancel_at && number > watch.cancel_at && !watch.cancelled)
+        sched_yield(); /* no other thread gets further before that */
+    if (watch.sleeps)
+        nanosleep(&pause, NULL);
+    if (watch.first_waits && number == 1) {
+        struct timespec end;
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_sec += 100;
+        while (sem_timedwait(&watch_second, &end) != 0 && !watch.was_alone)
+            watch.was_alone = errno == ETIMEDOUT;
+    } else if (watch.first_waits) {
+        sem_post(&watch_second);
+    }
+    return __real_compile_function(result, item, request);
+}
+
+uint32_t __wrap_dispatch_run(const struct dispatch_request *request)
+{
+    watch.tasks = request->count;
+    watch.threads = request->threads;
+    return __real_dispatch_run(request);
+}
+
+/* --- The table, and what is traced of it. --- */
+
+static const char *const names[UNIT_PHASES] = {
+    "Option Query and Cache Configuration",
+    "Cancellation Check",
+    "Timing Gate",
+    "Callback Registration",
+    "SM Version Validation",
+    "Mode Flag Dispatch",
+    "PTX Header Emission",
+    "Tools-Patch Warnings",
+    "Compilation Flag Setup",
+    "Hash Maps and Codegen Context",
+    "Register Callbacks on Module IR",
+    "Address Width and Register Budget",
+    "Entry Point Collection",
+    "Transfer State into Codegen Context",
+    "init_callback(ctx, entries)",
+    "Load/Store Cache Mode",
+    "Indirect Call and MMA Validation",
+    "Scheduling Class Assignment",
+    "Debug Info Setup",
+    "Reserved Register Configuration",
+    "Build Per-Function Codegen Config and CodegenPipeline",
+    "Output File Setup",
+    "Per-Function Compile Loop",
+    "Post-Compilation Cleanup",
+    "Pipeline Config Teardown",
+    "Final Cleanup",
+};
+
+/* The log names the phases from `first` to `last`, counted from 1, in order. */
+static const char *expect_phases(const char *log, size_t first, size_t last)
+{
+    char line[96];
+    for (size_t i = first; i <= last; i++) {
+        snprintf(line, sizeof line, "note: %02zu %s", i, names[i - 1]);
+        log = strstr(log, line);
+        ck_assert_msg(log != NULL, "no line \"%s\"", line);
+    }
+    return log;
+}
+
+START_TEST(a_trace_lists_the_phases_that_ran)
+{
+    static const char *const options[] = {"--phase-trace", NULL};
+    struct outcome whole = assemble_with(HEADER KERNEL, "sm_90", options);
+    expect(&whole, MINILINK_OK, "info: Phases of 'chunk':");
+    expect_phases(log_of(&whole), 1, UNIT_PHASES);
+    release(&whole);
+    struct outcome failed = assemble_with(HEADER KERNEL, "sm_75", options);
+    expect(&failed, MINILINK_FAILED, NULL);
+    expect_phases(expect_phases(log_of(&failed), 1, 5), 25, 26);
+    ck_assert_ptr_null(strstr(log_of(&failed), names[5]));
+    release(&failed);
+    struct outcome silent = assemble_with(HEADER KERNEL, "sm_90", NULL);
+    expect(&silent, MINILINK_OK, NULL);
+    ck_assert_ptr_null(silent.result.log);
+    release(&silent);
+}
+END_TEST
+
+/* --- Phase 2, and every moment after it. --- */
+
+START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
+{
+    static const char *const options[] = {"--phase-trace", NULL};
+    volatile int cancelled = 1;
+    struct minilink_job job = job_of(HEADER KERNEL, "sm_90", options);
+    job.cancelled = &cancelled;
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_CANCELLED, NULL);
+    ck_assert_ptr_null(outcome.result.cubin);
+    ck_assert_ptr_null(strstr(log_of(&outcome), names[3]));
+    release(&outcome);
+}
+END_TEST
+
+static char *many_kernels(size_t count)
+{
+    struct buffer ptx = {0};
+    buffer_printf(&ptx, HEADER);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&ptx,
+                      ".visible .entry k%zu(.param .u64 p) { .reg .b64 %%rd<3>; .reg .b32 %%r<3>;\n"
+                      " ld.param.u64 %%rd1, [p]; ld.global.u32 %%r1, [%%rd1+%zu]; bar.sync %zu;\n"
+                      " st.global.u32 [%%rd1], %%r1; ret; }\n",
+                      i, 4 * i, i % 16);
+    buffer_char(&ptx, '\0');
+    return buffer_take(&ptx, NULL);
+}
+
+/* The job is cancelled while its second function is assembled. */
+START_TEST(a_job_can_be_cancelled_between_functions)
+{
+    static const char *const choices[][3] = {{"--phase-trace", "--split-compile=1", NULL},
+                                             {"--phase-trace", "--split-compile=3", NULL}};
+    char *ptx = many_kernels(40);
+    struct minilink_job job = job_of(ptx, "sm_90", choices[_i]);
+    job.cancelled = &watch.cancelled;
+    watch_begin((struct watch){.cancel_at = 2});
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_CANCELLED, NULL);
+    ck_assert_ptr_null(outcome.result.cubin);
+    ck_assert(strstr(log_of(&outcome), names[22]) && !strstr(log_of(&outcome), names[23]));
+    /* Two more may have been on their way. */
+    ck_assert_uint_lt(atomic_load(&watch.started), 5);
+    release(&outcome);
+    free(ptx);
+}
+END_TEST
+
+/* --- Phase 5. --- */
+
+/* The real architectures of ptxas 13.0's --gpu-name. */
+static const char *const archs[] = {"sm_75",   "sm_80",   "sm_86",  "sm_87",   "sm_88",   "sm_89",
+                                    "sm_90",   "sm_90a",  "sm_100", "sm_100a", "sm_100f", "sm_103",
+                                    "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120",
+                                    "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f"};
+
+static struct arch arch_of(const char *name)
+{
+    struct arch arch = {0};
+    ck_assert(arch_parse(text_of(name), "sm_", &arch));
+    return arch;
+}
+
+/* Where ptxas 13.0 compiles PTX for a target with a suffix. */
+static const struct {
+    const char *target;
+    const char *runs_on;
+} suffixed[] = {
+    {"sm_90a", "sm_90a"},
+    {"sm_100a", "sm_100a"},
+    {"sm_100f", "sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f"},
+    {"sm_101a", "sm_110a"},
+    {"sm_101f", "sm_110 sm_110a sm_110f"},
+    {"sm_103a", "sm_103a"},
+    {"sm_103f", "sm_103 sm_103a sm_103f"},
+    {"sm_110a", "sm_110a"},
+    {"sm_110f", "sm_110 sm_110a sm_110f"},
+    {"sm_120a", "sm_120a"},
+    {"sm_120f", "sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"},
+    {"sm_121a", "sm_121a"},
+    {"sm_121f", "sm_121 sm_121a sm_121f"},
+};
+
+static bool has_word(const char *list, const char *word)
+{
+    struct text rest = text_of(list);
+    while (rest.size) {
+        const char *end = memchr(rest.data, ' ', rest.size);
+        size_t size = end ? (size_t)(end - rest.data) : rest.size;
+        if (text_equal((struct text){rest.data, size}, text_of(word)))
+            return true;
+        rest = (struct text){rest.data + size + (end != NULL), rest.size - size - (end != NULL)};
+    }
+    return false;
+}
+
+START_TEST(a_suffix_says_where_code_runs)
+{
+    struct arch target = arch_of(suffixed[_i].target);
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+        ck_assert_msg((target_fit(target, arch_of(archs[i])) == TARGET_FITS) ==
+                          has_word(suffixed[_i].runs_on, archs[i]),
+                      "%s on %s", suffixed[_i].target, archs[i]);
+}
+END_TEST
+
+START_TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
+{
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        struct arch target = arch_of(archs[i]);
+        ck_assert(target_is_compiled_for(target));
+        for (size_t k = 0; target.suffix == 0 && k < sizeof archs / sizeof *archs; k++)
+            ck_assert_int_eq(target_fit(target, arch_of(archs[k])) == TARGET_FITS, k >= i);
+    }
+    ck_assert(!target_is_compiled_for(arch_of("sm_72")));
+    ck_assert(!target_is_compiled_for(arch_of("sm_101a")));
+    ck_assert(!target_is_compiled_for(arch_of("sm_89a")));
+}
+END_TEST
+
+START_TEST(versions_are_those_that_ptxas_lists)
+{
+    static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1, 0, 0};
+    for (unsigned major = 0; major < 12; major++)
+        for (unsigned minor = 0; minor < 12; minor++)
+            ck_assert_int_eq(target_ptx_is_known(major, minor), minor < minors[major]);
+}
+END_TEST
+
+static const struct {
+    const char *version_and_target;
+    const char *arch;
+    const char *message; /* NULL = it assembles */
+} targets[] = {
+    {".version 6.2\n.target sm_75\n", "sm_75", "PTX .version 6.2 does not support its .target"},
+    {".version 6.3\n.target sm_75\n", "sm_75", NULL},
+    {".version 7.7\n.target sm_90\n", "sm_90", "PTX .version 7.7 does not support its .target"},
+    {".version 7.8\n.target sm_90\n", "sm_90", NULL},
+    {".version 7.8\n.target sm_90a\n", "sm_90a", "PTX .version 7.8 does not support its .target"},
+    {".version 8.6\n.target sm_100a\n", "sm_100a", NULL},
+    {".version 8.7\n.target sm_100f\n", "sm_100f", "PTX .version 8.7 does not support its .target"},
+    {".version 8.8\n.target sm_100f\n", "sm_103", NULL},
+    {".version 8.8\n.target sm_110\n", "sm_110", "PTX .version 8.8 does not support its .target"},
+    {".version 9.1\n.target sm_90\n", "sm_90",
+     "Unsupported .version 9.1; current version is '9.0'"},
+    {".version 8.0\n.target sm_99\n", "sm_100", "Unsupported .target 'sm_99'"},
+    {".version 6.5\n.target sm_30\n", "sm_90", NULL},
+    {".version 8.0\n.target sm_80\n", "sm_73", "Architecture 'sm_73' is not supported"},
+    {".version 8.0\n.target sm_80\n", "sm_75", "SM version specified by .target is higher"},
+    {".version 9.0\n.target sm_90a\n", "sm_90", "PTX with .target 'sm_90a' cannot be compiled for"},
+    {".version 9.0\n.target sm_90a\n", "sm_100",
+     "Program with .target 'sm_90a' cannot be compiled to future architecture"},
+    {".version 9.0\n.target sm_100f\n", "sm_120",
+     "Program with .target 'sm_100f' cannot be compiled to different SM-family architecture"},
+};
+
+START_TEST(version_target_and_architecture_must_agree)
+{
+    char ptx[128];
+    snprintf(ptx, sizeof ptx, "%s.address_size 64\n" KERNEL, targets[_i].version_and_target);
+    struct outcome outcome = assemble_with(ptx, targets[_i].arch, NULL);
+    expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
+    release(&outcome);
+}
+END_TEST
+
+/* --- QUIRK 3: functions on threads are finished in one, in order. --- */
+
+START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
+{
+    static const char *const alone[] = {"--split-compile=1", "-v", NULL};
+    static const char *const together[] = {"--split-compile=4", "--threads-min-section-size=0",
+                                           "-v", NULL};
+    char *ptx = many_kernels(40);
+    struct outcome one = assemble_with(ptx, "sm_90", alone);
+    struct outcome four = assemble_with(ptx, "sm_90", together);
+    expect(&one, MINILINK_OK, "Compiling entry function 'k39'");
+    expect(&four, MINILINK_OK, NULL);
+    ck_assert_uint_eq(one.result.cubin_size, four.result.cubin_size);
+    ck_assert_mem_eq(one.result.cubin, four.result.cubin, one.result.cubin_size);
+    /* Not by ck_assert_str_eq, which gives up on long texts. */
+    const char *here = log_of(&one);
+    const char *there = log_of(&four);
+    while (*here && *here == *there)
+        here++, there++;
+    ck_assert_msg(*here == *there, "%.300s\ninstead of\n%.300s", there, here);
+    release(&one);
+    release(&four);
+    free(ptx);
+}
+END_TEST
+
+/* --- Phase 11. --- */
+
+START_TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
+{
+    struct outcome outcome =
+        assemble_with(HEADER ".visible .func real() { ret; }\n"
+                             ".visible .func other();\n.alias other, real;\n"
+                             ".visible .entry k() { call.uni other, (); ret; }\n",
+                      "sm_90", (const char *const[]){"-c", NULL});
+    const struct cubin_symbol *real = NULL, *other = NULL;
+    struct cubin cubin;
+    expect(&outcome, MINILINK_OK, NULL);
+    ck_assert(cubin_read(&cubin, "cubin",
+                         (struct bytes){outcome.result.cubin, outcome.result.cubin_size}));
+    for (size_t i = 1; i < cubin.symbol_count; i++) {
+        if (text_equal(cubin.symbols[i].name, TEXT("real")))
+            real = &cubin.symbols[i];
+        if (text_equal(cubin.symbols[i].name, TEXT("other")))
+            other = &cubin.symbols[i];
+    }
+    ck_assert(real && other);
+    ck_assert_uint_eq(other->section, real->section);
+    ck_assert_uint_eq(other->value, real->value);
+    cubin_free(&cubin);
+    release(&outcome);
+}
+END_TEST
+
+/* --- Phase 23: functions on a pool. --- */
+
+/* 10 kernels of the same size, assembled with options; tasks (`count`) and threads as expected, 0
+ * for the number of processors. */
+static const struct {
+    const char *options;
+    uint32_t threads_of_job;
+    size_t count;
+    uint32_t threads;
+} pools[] = {
+    {"--split-compile=1", 1, 1, 1},
+    {"--split-compile=2 --threads-min-section-size=0", 1, 10, 2},
+    {"--split-compile=2 --threads-min-section-size=1000000", 1, 1, 2},
+    {"--split-compile=2 --threads-dynamic-scheduling=false --threads-min-section-size=0", 1, 2, 2},
+    {"--split-compile=0 --threads-min-section-size=0", 1, 10, 0},
+    {"--threads-min-section-size=0", 3, 10, 3},
+    {"--threads-min-section-size=0 -O1", 3, 10, 1},
+    {"--threads-min-section-size=0 -O1 --allow-expensive-optimizations=true", 3, 10, 3},
+    {"--threads-min-section-size=0 -O2 --allow-expensive-optimizations=false", 3, 10, 1},
+};
+
+START_TEST(options_say_how_many_threads_and_tasks_functions_have)
+{
+    char *ptx = many_kernels(10);
+    struct option_words words;
+    struct minilink_job job = job_of(ptx, "sm_90", split(&words, pools[_i].options));
+    job.threads = pools[_i].threads_of_job;
+    watch_begin((struct watch){0});
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_OK, NULL);
+    ck_assert_uint_eq(watch.tasks, pools[_i].count);
+    ck_assert_uint_eq(watch.threads, pools[_i].threads ? pools[_i].threads : pool_cpu_count());
+    ck_assert_uint_eq(atomic_load(&watch.started), 10);
+    release(&outcome);
+    free(ptx);
+}
+END_TEST
+
+START_TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
+{
+    static const char *const options[] = {"--split-compile=2", "--threads-min-section-size=0",
+                                          NULL};
+    char *ptx = many_kernels(10);
+    struct minilink_job job = job_of(ptx, "sm_90", options);
+    ck_assert_int_eq(sem_init(&watch_second, 0, 0), 0);
+    watch_begin((struct watch){.first_waits = true});
+    struct outcome outcome = assemble(&job);
+    expect(&outcome, MINILINK_OK, NULL);
+    ck_assert(!watch.was_alone);
+    release(&outcome);
+    free(ptx);
+}
+END_TEST
+
+/* Each function takes 2 ms at least. */
+START_TEST(the_trace_has_the_time_of_each_function_and_the_longest)
+{
+    static const char *const options[] = {"--phase-trace", NULL};
+    double each, longest;
+    watch_begin((struct watch){.sleeps = true});
+    struct outcome outcome = assemble_with(HEADER KERNEL, "sm_90", options);
+    expect(&outcome, MINILINK_OK, NULL);
+    const char *function = strstr(log_of(&outcome), "of stores");
+    const char *peak = strstr(log_of(&outcome), "the longest ");
+    ck_assert(function && peak);
+    ck_assert_int_eq(sscanf(function, "of stores, %lf ms", &each), 1);
+    ck_assert_int_eq(sscanf(peak, "the longest %lf ms", &longest), 1);
+    ck_assert(each >= 2 && longest >= each);
+    release(&outcome);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("driver");
+    TCase *tcase = tcase_create("driver");
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, a_trace_lists_the_phases_that_ran);
+    tcase_add_test(tcase, a_job_that_was_cancelled_ends_in_the_second_phase);
+    tcase_add_loop_test(tcase, a_job_can_be_cancelled_between_functions, 0, 2);
+    tcase_add_loop_test(tcase, a_suffix_says_where_code_runs, 0, COUNT(suffixed));
+    tcase_add_test(tcase, without_a_suffix_code_runs_on_its_number_and_all_higher_ones);
+    tcase_add_test(tcase, versions_are_those_that_ptxas_lists);
+    tcase_add_loop_test(tcase, version_target_and_architecture_must_agree, 0, COUNT(targets));
+    tcase_add_test(tcase, an_alias_is_a_symbol_at_the_function_that_it_stands_for);
+    tcase_add_loop_test(tcase, options_say_how_many_threads_and_tasks_functions_have, 0,
+                        COUNT(pools));
+    tcase_add_test(tcase, functions_of_one_chunk_are_assembled_at_the_same_time);
+    tcase_add_test(tcase, the_trace_has_the_time_of_each_function_and_the_longest);
+    tcase_add_test(tcase, threads_show_neither_in_the_cubin_nor_in_the_log);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,650 @@
+/* check_encode.c: instructions to words and back. */
+#include "bodies.h"
+
+#include "cubin/format.h"
+#include "toy/decode.h"
+#include "toy/encode.h"
+#include "toy/language/opcode.h"
+#include "suite.h"
+#include "verdict.h"
+
+struct encoded {
+    struct buffer code;
+    struct code_relocations relocations;
+};
+
+static struct parsed parsed;
+static struct encoded encoded;
+
+static void teardown(void)
+{
+    bodies_free(&parsed);
+    buffer_free(&encoded.code);
+    free(encoded.relocations.list);
+    parsed = (struct parsed){0};
+    encoded = (struct encoded){0};
+    context_shutdown();
+}
+
+static bool encode(struct body *body)
+{
+    bool ok;
+
+    context_get()->sink = &parsed.messages;
+    ok = encode_body(body, "test.ptx", &encoded.code, &encoded.relocations);
+    context_get()->sink = NULL;
+    return ok;
+}
+
+static void assemble(struct text text)
+{
+    bodies_parse(&parsed, text);
+    ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
+    bodies_allocate(&parsed.body);
+    ck_assert(encode(&parsed.body));
+}
+
+/* Compares an operand with what was decoded: registers by what the allocator gave. */
+static void check_operand(const struct body *body, const struct instruction *instruction,
+                          const struct operand *was, const struct operand *is);
+
+static void check_register(const struct body *body, uint32_t was, uint32_t is)
+{
+    ck_assert_uint_eq(was == NO_INDEX, is == NO_INDEX);
+    if (was != NO_INDEX)
+        ck_assert_uint_eq(is, (uint32_t)body->registers[was].class << 8 |
+                                  body->registers[was].physical);
+}
+
+static void check_label(const struct body *body, const struct instruction *instruction,
+                        uint32_t label, const struct operand *is)
+{
+    uint32_t target = body->labels[label].instruction;
+    uint64_t address =
+        target < body->instruction_count ? body->instructions[target].address : encoded.code.size;
+
+    ck_assert_uint_eq((uint64_t)is->value + instruction->address, address);
+}
+
+static void check_elements(const struct body *body, const struct instruction *instruction,
+                           const struct operand *was, uint32_t count, const struct operand *is)
+{
+    ck_assert_uint_eq(is->element_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        check_operand(body, instruction, &was[i], &is->elements[i]);
+}
+
+static void check_reference(const struct body *body, const struct operand *was,
+                            const struct operand *is)
+{
+    const struct body_symbol *symbol = &body->symbols[was->symbol];
+    bool is_placed = symbol->space == SPACE_PARAM || symbol->space == SPACE_LOCAL;
+    int64_t offset = is_placed ? (int64_t)symbol->offset : 0;
+
+    ck_assert_uint_ne(is->symbol, NO_INDEX);
+    ck_assert_int_eq(is->value, (int64_t)((uint64_t)was->value + (uint64_t)offset));
+}
+
+static void check_flat_operand(const struct body *body, const struct operand *was,
+                               const struct operand *is)
+{
+    check_register(body, was->reg, is->reg);
+    ck_assert_uint_eq(is->is_negated, was->is_negated);
+    ck_assert_uint_eq(is->is_inverted, was->is_inverted);
+    ck_assert_uint_eq(is->component, was->component);
+    ck_assert_uint_eq(is->component_kind, was->component_kind);
+    ck_assert_uint_eq(is->immediate_bits, was->immediate_bits);
+    if (was->symbol != NO_INDEX)
+        check_reference(body, was, is);
+    else
+        ck_assert_int_eq(is->value, was->value);
+    if (was->kind == OPERAND_SPECIAL)
+        ck_assert_uint_eq(is->label, was->label);
+}
+
+/* The first instruction that names a label, and its operand that does. */
+static const struct operand *first_use(const struct body *body, uint32_t label,
+                                       const struct instruction **holder)
+{
+    for (size_t i = 0; i < body->instruction_count; i++)
+        for (unsigned k = 0; k < body->instructions[i].operand_count; k++) {
+            const struct operand *operand = &body->instructions[i].operands[k];
+
+            if (operand->kind != OPERAND_LABEL || operand->label != label)
+                continue;
+            *holder = &body->instructions[i];
+            return operand;
+        }
+    ck_abort_msg("no instruction names label %u", label);
+    return NULL;
+}
+
+/* The first use of a table has the list, others the place of that instruction. */
+static void check_table(const struct body *body, const struct instruction *instruction,
+                        const struct operand *was, const struct operand *is)
+{
+    const struct instruction *holder;
+
+    if (first_use(body, was->label, &holder) == was) {
+        ck_assert_uint_eq(is->kind, OPERAND_LIST);
+        check_elements(body, instruction, body->labels[was->label].targets,
+                       body->labels[was->label].target_count, is);
+    } else {
+        ck_assert_uint_eq(is->kind, OPERAND_LABEL);
+        ck_assert_int_eq(is->value, (int64_t)holder->address - instruction->address);
+    }
+}
+
+static void check_operand(const struct body *body, const struct instruction *instruction,
+                          const struct operand *was, const struct operand *is)
+{
+    if (was->kind == OPERAND_LABEL && body->labels[was->label].targets) {
+        check_table(body, instruction, was, is);
+        return;
+    }
+    ck_assert_uint_eq(is->kind, was->kind);
+    if (was->kind == OPERAND_LABEL) {
+        check_label(body, instruction, was->label, is);
+        return;
+    }
+    check_flat_operand(body, was, is);
+    check_elements(body, instruction, was->elements, was->element_count, is);
+}
+
+static void check_instruction(const struct body *body, const struct instruction *was,
+                              const struct decoded *is)
+{
+    ck_assert_uint_eq(is->opcode, was->opcode);
+    ck_assert_uint_eq(is->modifier_count, was->modifier_count);
+    for (unsigned i = 0; i < was->modifier_count; i++)
+        ck_assert_uint_eq(is->modifiers[i], was->modifiers[i]);
+    if (was->guard == NO_INDEX) {
+        ck_assert_uint_eq(is->guard, 7);
+    } else {
+        ck_assert_uint_eq(is->guard, body->registers[was->guard].physical);
+        ck_assert_uint_eq(is->guard_negated, was->guard_negated);
+    }
+    ck_assert_uint_eq(is->operand_count, was->operand_count);
+    for (unsigned i = 0; i < was->operand_count; i++)
+        check_operand(body, was, &was->operands[i], &is->operands[i]);
+}
+
+/* Decodes all of the code and compares it, and its addresses, with the body. */
+static void check_code(const struct body *body)
+{
+    struct arena arena = {0};
+    struct decoded decoded;
+    size_t at = 0;
+
+    for (size_t i = 0; i < body->instruction_count; i++) {
+        size_t size = decode_instruction(buffer_bytes(&encoded.code), at, &arena, &decoded);
+
+        ck_assert_uint_gt(size, 0);
+        ck_assert_uint_eq(body->instructions[i].address, at);
+        check_instruction(body, &body->instructions[i], &decoded);
+        at += size;
+    }
+    ck_assert_uint_eq(at, encoded.code.size);
+    arena_free(&arena);
+}
+
+START_TEST(whole_bodies_come_back)
+{
+    static const char *const names[] = {"arithmetic.body", "memory.body", "control.body",
+                                        "tensor.body"};
+    struct text text = bodies_read(names[_i]);
+
+    assemble(text);
+    check_code(&parsed.body);
+    free((char *)text.data);
+}
+END_TEST
+
+/* Every form of the language: decode(encode(x)) = x. */
+START_TEST(instructions_of_every_form_come_back)
+{
+    char *frame = verdict_read("fixtures/language/frame.ptx"), *begin, *mark, *rest;
+    char *lines = verdict_read("fixtures/language/right.txt");
+
+    ck_assert(frame && lines);
+    begin = strstr(frame, ".reg .pred");
+    mark = strstr(frame, "@@");
+    ck_assert(begin && mark);
+    *mark = '\0';
+    rest = lines;
+    while (*rest) {
+        const char *line = rest + strcspn(rest, " ") + 1;
+        char *text;
+
+        rest += strcspn(rest, "\n");
+        if (*rest)
+            *rest++ = '\0';
+        size_t before = strcspn(line, "[");
+        bool is_parameter = strncmp(line + before, "[p0]", 4) == 0;
+
+        ck_assert_int_gt(asprintf(&text, "{%s%.*s%s%s; L: ret; }", begin, (int)before, line,
+                                  is_parameter ? "[kernel_param_0]" : "",
+                                  line + before + (is_parameter ? 4 : 0)),
+                         0);
+        assemble(text_of(text));
+        check_code(&parsed.body);
+        teardown();
+        free(text);
+    }
+    free(frame);
+    free(lines);
+}
+END_TEST
+
+/* A fixed sequence of numbers (xorshift). */
+static uint64_t state;
+
+static uint64_t number(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 11) % below;
+}
+
+static uint16_t number_up_to(uint16_t count)
+{
+    return (uint16_t)(1 + number(count - 1u));
+}
+
+static int64_t any_value(void)
+{
+    uint64_t value = number(UINT64_C(1) << 53) << 11 ^ number(UINT64_C(1) << 53);
+
+    return (int64_t)(number(2) ? value : value >> number(64)) * (number(2) ? 1 : -1);
+}
+
+static struct operand random_operand(struct body *body, unsigned depth);
+
+static void add_elements(struct body *body, struct operand *operand, uint64_t most, unsigned depth)
+{
+    operand->element_count = (uint32_t)number(most + 1);
+    operand->elements = arena_zalloc(body->arena, operand->element_count, sizeof *operand);
+    for (uint32_t i = 0; i < operand->element_count; i++)
+        operand->elements[i] = random_operand(body, depth + 1);
+}
+
+static void random_register(struct body *body, struct operand *operand)
+{
+    static const uint16_t selectors[] = {0, 0, 1, 4, 8, 2 << 12 | 010, 4 << 12 | 07654};
+
+    operand->reg = (uint32_t)number(body->register_count);
+    operand->is_negated = number(4) == 0;
+    operand->is_inverted = number(4) == 0;
+    operand->component = selectors[number(7)];
+    operand->component_kind = operand->component ? (uint8_t) "vbh"[number(3)] : 0;
+}
+
+static void random_address(struct body *body, struct operand *operand, unsigned depth)
+{
+    operand->value = number(2) ? any_value() : 0;
+    if (number(3))
+        operand->reg = (uint32_t)number(body->register_count);
+    else if (number(3))
+        operand->symbol = (uint32_t)number(body->symbol_count);
+    if (depth < 3 && number(3) == 0)
+        add_elements(body, operand, 5, depth);
+    operand->component_kind = number(5) ? 0 : 'u';
+}
+
+static struct operand random_operand(struct body *body, unsigned depth)
+{
+    static const uint8_t kinds[] = {OPERAND_REGISTER, OPERAND_REGISTER, OPERAND_IMMEDIATE,
+                                    OPERAND_SPECIAL,  OPERAND_SYMBOL,   OPERAND_ADDRESS,
+                                    OPERAND_LABEL,    OPERAND_SINK,     OPERAND_NAME,
+                                    OPERAND_VECTOR,   OPERAND_LIST};
+    struct operand operand = {.reg = NO_INDEX, .symbol = NO_INDEX, .label = NO_INDEX};
+
+    operand.kind = kinds[number(depth < 3 ? 11 : 9)];
+    switch (operand.kind) {
+    case OPERAND_REGISTER:
+        random_register(body, &operand);
+        break;
+    case OPERAND_IMMEDIATE:
+        operand.value = any_value();
+        operand.immediate_bits = (uint8_t)(number(3) * 32);
+        break;
+    case OPERAND_SPECIAL:
+        operand.label = number_up_to(special_count());
+        operand.is_inverted = number(5) == 0;
+        break;
+    case OPERAND_SYMBOL:
+        operand.symbol = (uint32_t)number(body->symbol_count);
+        operand.value = any_value();
+        break;
+    case OPERAND_ADDRESS:
+        random_address(body, &operand, depth);
+        break;
+    case OPERAND_LABEL:
+        operand.label = (uint32_t)number(body->label_count);
+        break;
+    case OPERAND_VECTOR:
+    case OPERAND_LIST:
+        operand.component_kind = operand.kind == OPERAND_VECTOR && number(4) == 0 ? '|' : 0;
+        add_elements(body, &operand, number(9) ? 9 : 140, depth);
+        break;
+    default:
+        break;
+    }
+    return operand;
+}
+
+static void random_instruction(struct body *body, struct instruction *instruction, uint16_t opcode)
+{
+    instruction->opcode = opcode;
+    instruction->guard = number(2) ? (uint32_t)number(7) : NO_INDEX; /* the first are predicates */
+    instruction->guard_negated = instruction->guard != NO_INDEX && number(2);
+    instruction->modifier_count = (uint8_t)number(INSTRUCTION_MODIFIERS + 1);
+    uint16_t *modifiers = arena_alloc(body->arena, INSTRUCTION_MODIFIERS, sizeof *modifiers);
+    for (unsigned i = 0; i < instruction->modifier_count; i++)
+        modifiers[i] = number_up_to(modifier_count());
+    instruction->modifiers = modifiers;
+    instruction->operand_count = (uint8_t)number(13);
+    instruction->operands = arena_zalloc(body->arena, 13, sizeof *instruction->operands);
+    for (unsigned i = 0; i < instruction->operand_count; i++)
+        instruction->operands[i] = random_operand(body, 0);
+}
+
+static void make_registers(struct body *body)
+{
+    body->register_count = 7 + 251 + 127 + 63;
+    body->registers = arena_zalloc(body->arena, body->register_count, sizeof *body->registers);
+    for (unsigned i = 0; i < body->register_count; i++) {
+        struct virtual_register *reg = &body->registers[i];
+
+        reg->class = i < 7     ? REGISTER_PREDICATE
+                     : i < 258 ? REGISTER_32
+                     : i < 385 ? REGISTER_64
+                               : REGISTER_128;
+        reg->physical = (uint16_t)(i < 7     ? i
+                                   : i < 258 ? i - 7
+                                   : i < 385 ? (i - 258) * 2
+                                             : (i - 385) * 4);
+    }
+}
+
+static void make_symbols(struct body *body)
+{
+    body->symbol_count = 8;
+    body->symbols = arena_zalloc(body->arena, body->symbol_count, sizeof *body->symbols);
+    for (unsigned i = 0; i < body->symbol_count; i++) {
+        body->symbols[i].name = TEXT("symbol");
+        body->symbols[i].space = (uint8_t)(i < 6 ? i : SPACE_PARAM);
+        body->symbols[i].is_function = i == 7;
+        body->symbols[i].is_parameter = i == 6;
+        body->symbols[i].offset = 1000 * i;
+    }
+    body->symbols[7].space = SPACE_GLOBAL;
+}
+
+/* Plain labels everywhere and one table of two of them. */
+static void make_labels(struct body *body)
+{
+    struct operand *targets = arena_zalloc(body->arena, 2, sizeof *targets);
+
+    body->label_count = 20;
+    body->labels = arena_zalloc(body->arena, body->label_count, sizeof *body->labels);
+    for (unsigned i = 0; i < body->label_count; i++)
+        body->labels[i].instruction = (uint32_t)number(body->instruction_count + 1);
+    for (unsigned i = 0; i < 2; i++)
+        targets[i] = (struct operand){
+            .kind = OPERAND_LABEL, .reg = NO_INDEX, .symbol = NO_INDEX, .label = i};
+    body->labels[19].targets = targets;
+    body->labels[19].target_count = 2;
+}
+
+/* Labels inside groups are places, never tables: only an instruction itself can refer to one. */
+static void keep_tables_outside(struct operand *operands, uint32_t count, unsigned depth)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (operands[i].kind == OPERAND_LABEL && depth > 0 && operands[i].label == 19)
+            operands[i].label = 18;
+        keep_tables_outside(operands[i].elements, operands[i].element_count, depth + 1);
+    }
+}
+
+START_TEST(random_bodies_over_all_opcodes_come_back)
+{
+    struct body *body = &parsed.body;
+
+    state = 88172645463325252u + (uint64_t)_i * 7919;
+    *body = (struct body){.arena = &parsed.arena, .function = TEXT("f")};
+    make_registers(body);
+    make_symbols(body);
+    body->instruction_count = opcode_count() - 1u;
+    make_labels(body);
+    body->instructions =
+        arena_zalloc(body->arena, body->instruction_count, sizeof *body->instructions);
+    for (uint16_t i = 1; i < opcode_count(); i++) {
+        struct instruction *instruction = &body->instructions[i - 1];
+
+        random_instruction(body, instruction, i);
+        keep_tables_outside(instruction->operands, instruction->operand_count, 0);
+        for (unsigned j = 3; j < instruction->operand_count; j++) /* those from the 4th may be in */
+            keep_tables_outside(&instruction->operands[j], 1, 1); /* the group behind MORE */
+    }
+    ck_assert(encode(body));
+    check_code(body);
+}
+END_TEST
+
+static const struct {
+    const char *instruction;
+    size_t words;
+    const char *printed;
+} prints[] = {
+    {"add.s32 %r1, %r2, %r3", 1, "add.s32 R4, R5, R6"},
+    {"fma.rn.ftz.f32 %r1, %r2, %r3, %r1", 1, "fma.rn.ftz.f32 R4, R5, R6, R4"},
+    {"@!%p1 add.s32 %r1, %r2, -2048", 1, "@!P0 add.s32 R4, R5, -2048"},
+    {"add.s32 %r1, %r2, 2048", 2, "add.s32 R4, R5, 2048"},
+    {"add.s64 %rd1, %rd2, 0x123456789abcdef", 2, "add.s64 R4:R5, R6:R7, 0x123456789abcdef"},
+    {"ld.global.b32 %r1, [%rd1]", 1, "ld.global.b32 R4, [R4:R5]"},
+    {"ld.global.b32 %r1, [%rd1+16]", 2, "ld.global.b32 R4, [R4:R5+16]"},
+    {"ld.global.b32 %r1, [%rd1-16]", 2, "ld.global.b32 R4, [R4:R5-16]"},
+    {"ld.param.b32 %r1, [kernel_param_1+4]", 2, "ld.param.b32 R4, [param+0x21c]"},
+    {"ld.global.b32 %r1, [gx+4]", 3, "ld.global.b32 R4, [gx+4]"},
+    {"ld.const.b32 %r1, [cx]", 2, "ld.const.b32 R4, [cx]"},
+    {"ld.shared.b32 %r1, [sx]", 2, "ld.shared.b32 R4, [sx]"},
+    {"mov.b64 %rd1, {%r1, %r2}", 2, "mov.b64 R4:R5, {R4, R5}"},
+    {"mov.b32 %r1, 0f3F800000", 2, "mov.b32 R4, 0f3F800000"},
+    {"mov.b64 %rd1, 0d3FF0000000000000", 2, "mov.b64 R4:R5, 0d3FF0000000000000"},
+    {"mov.u32 %r1, %tid.x", 1, "mov.u32 R4, %tid.x"},
+    {"mov.b128 %q, %q", 1, "mov.b128 R4:R7, R4:R7"},
+    {"call (%r1), fx, (%r2)", 4, "call (R4), fx, (R5)"},
+    {"shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1", 3, "shfl.sync.bfly.b32 R4|P0, R5, 1, 31, -1"},
+    {"setp.lt.s32 %p1, %r1, 0", 1, "setp.lt.s32 P0, R4, 0"},
+    {"L: bra L", 2, "bra .+0x0"},
+};
+
+static const char *name_at(void *argument, uint64_t offset)
+{
+    static char name[64];
+    const struct body *body = argument;
+
+    for (size_t i = 0; i < encoded.relocations.count; i++)
+        if (encoded.relocations.list[i].offset == offset) {
+            const struct body_symbol *symbol = &body->symbols[encoded.relocations.list[i].symbol];
+
+            snprintf(name, sizeof name, "%.*s", TEXT_ARG(symbol->name));
+            return name;
+        }
+    return NULL;
+}
+
+START_TEST(instructions_print_as_ptx_with_physical_registers)
+{
+    struct buffer out = {0};
+    char text[512];
+    size_t size;
+
+    snprintf(text, sizeof text,
+             "{ .reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .b128 %%q; %s; }",
+             prints[_i].instruction);
+    assemble(text_of(text));
+    size = encode_print(buffer_bytes(&encoded.code), 0, &out, name_at, &parsed.body);
+    ck_assert_uint_eq(size, encoded.code.size);
+    ck_assert_uint_eq(size, prints[_i].words * CODE_WORD_SIZE);
+    buffer_char(&out, '\0');
+    ck_assert_str_eq(out.data, prints[_i].printed);
+    buffer_free(&out);
+}
+END_TEST
+
+START_TEST(relocations_have_the_types_and_places_of_sm_90)
+{
+    static const struct code_relocation expected[] = {
+        {0x010, R_CUDA_ABS32_LO_32, 2, 8}, {0x020, R_CUDA_ABS32_HI_32, 2, 8},
+        {0x040, R_CUDA_ABS32_32, 3, 0},    {0x060, R_CUDA_CONST_FIELD21_38, 4, -4},
+        {0x080, R_CUDA_ABS55_16_34, 5, 0}, {0x0a0, R_CUDA_ABS32_LO_32, 5, 0},
+        {0x0b0, R_CUDA_ABS32_HI_32, 5, 0}, {0x0f0, R_CUDA_CONST_FIELD21_38, 6, 0},
+    };
+
+    assemble(
+        TEXT("{ .reg .b32 %r; .reg .b64 %rd; ld.b32 %r, [gx+8]; ld.b32 %r, [sx];"
+             "ld.const.b32 %r, [cx-4]; call fx; mov.b64 %rd, fx; ld.param.b32 %r, [kernel_param_0];"
+             "txq.width.b32 %r, [tx]; }"));
+    ck_assert_uint_eq(encoded.relocations.count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct code_relocation *found = &encoded.relocations.list[i];
+
+        ck_assert_uint_eq(found->offset, expected[i].offset);
+        ck_assert_uint_eq(found->type, expected[i].type);
+        ck_assert_uint_eq(found->symbol, expected[i].symbol);
+        ck_assert_int_eq(found->addend, expected[i].addend);
+    }
+}
+END_TEST
+
+/* A linker writes only the fields; whatever it writes, the code stays readable. */
+START_TEST(linked_fields_are_shown_when_there_is_no_name)
+{
+    static const char *const expected[] = {"ld.b32 R4, [shared(0x12345678)]",
+                                           "ld.const.b32 R4, [c[0x3][0x1234]]"};
+    struct buffer out = {0};
+    size_t size;
+
+    assemble(TEXT("{ .reg .b32 %r; ld.b32 %r, [sx]; ld.const.b32 %r, [cx]; }"));
+    memcpy(encoded.code.data + 0x14, "\x78\x56\x34\x12", 4);
+    for (unsigned i = 0; i < 4; i++) /* 0x1234 at bit 38, 3 at bit 54 */
+        encoded.code.data[0x34 + i] = (char)((0x1234u << 6 | 3u << 22) >> (8 * i));
+    for (unsigned i = 0; i < 2; i++) {
+        out.size = 0;
+        size = encode_print(buffer_bytes(&encoded.code), i * 0x20, &out, NULL, NULL);
+        ck_assert_uint_eq(size, 0x20);
+        buffer_char(&out, '\0');
+        ck_assert_str_eq(out.data, expected[i]);
+    }
+    buffer_free(&out);
+}
+END_TEST
+
+START_TEST(code_is_appended_and_does_not_depend_on_its_place)
+{
+    struct text text = TEXT("{ .reg .b32 %r; L: add.s32 %r, %r, 5000; ld.b32 %r, [gx]; bra L; }");
+    size_t size;
+
+    assemble(text);
+    size = encoded.code.size;
+    ck_assert(encode(&parsed.body));
+    ck_assert_uint_eq(encoded.code.size, 2 * size);
+    ck_assert_mem_eq(encoded.code.data, encoded.code.data + size, size);
+    ck_assert_uint_eq(encoded.relocations.list[0].offset, encoded.relocations.list[2].offset);
+}
+END_TEST
+
+START_TEST(a_table_of_targets_stands_in_the_code_once)
+{
+    size_t size;
+
+    assemble(
+        TEXT("{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: C: ret; }"));
+    size = encoded.code.size;
+    teardown();
+    assemble(TEXT(
+        "{ .reg .b32 %r; T: .branchtargets A, B, C, A, B, C; A: brx.idx %r, T; B: brx.idx %r, T;"
+        " C: brx.idx %r, T; ret; }"));
+    /* Each of the others takes its head and the place of the first. */
+    ck_assert_uint_eq(encoded.code.size, size + 2 * 2 * 16);
+    check_code(&parsed.body);
+}
+END_TEST
+
+START_TEST(registers_out_of_range_are_errors)
+{
+    static const uint16_t bad[] = {7, 255, 254, 252};
+    static const char *const types[] = {"pred", "b32", "b64", "b128"};
+    char text[128];
+
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "{ .reg .%s x; mov.%s x, x; }", types[i], types[i]);
+        bodies_parse(&parsed, text_of(text));
+        ck_assert(parsed.ok);
+        parsed.body.registers[0].physical = bad[i];
+        ck_assert(!encode(&parsed.body));
+        parsed.body.registers[0].physical--;
+        ck_assert(encode(&parsed.body));
+        teardown();
+    }
+}
+END_TEST
+
+START_TEST(torn_and_random_words_are_no_instructions)
+{
+    struct text text = bodies_read("tensor.body");
+    struct bytes code;
+    struct buffer out = {0};
+
+    assemble(text);
+    code = buffer_bytes(&encoded.code);
+    ck_assert_uint_eq(encode_print(code, code.size, &out, NULL, NULL), 0);
+    ck_assert_uint_eq(encode_print(code, SIZE_MAX, &out, NULL, NULL), 0);
+    for (size_t i = 0; i < parsed.body.instruction_count; i++) {
+        size_t at = parsed.body.instructions[i].address;
+        size_t size = encode_print(code, at, &out, NULL, NULL);
+
+        for (size_t cut = 0; cut < size; cut++)
+            ck_assert_uint_eq(
+                encode_print((struct bytes){code.data, at + cut}, at, &out, NULL, NULL), 0);
+    }
+    state = 1234567;
+    for (int i = 0; i < 20000; i++) { /* damaged code must be survived */
+        size_t at = parsed.body.instructions[number(parsed.body.instruction_count)].address;
+        size_t place = at + number(64);
+        char old = place < code.size ? encoded.code.data[place] : 0;
+
+        if (place >= code.size)
+            continue;
+        encoded.code.data[place] = (char)number(256);
+        encode_print(code, at, &out, NULL, NULL);
+        encoded.code.data[place] = old;
+        out.size = 0;
+    }
+    buffer_free(&out);
+    free((char *)text.data);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("encode");
+    TCase *words = tcase_create("words");
+
+    tcase_add_checked_fixture(words, NULL, teardown);
+    tcase_add_loop_test(words, whole_bodies_come_back, 0, 4);
+    tcase_add_test(words, instructions_of_every_form_come_back);
+    tcase_add_loop_test(words, random_bodies_over_all_opcodes_come_back, 0, 20);
+    tcase_add_loop_test(words, instructions_print_as_ptx_with_physical_registers, 0, COUNT(prints));
+    tcase_add_test(words, relocations_have_the_types_and_places_of_sm_90);
+    tcase_add_test(words, linked_fields_are_shown_when_there_is_no_name);
+    tcase_add_test(words, code_is_appended_and_does_not_depend_on_its_place);
+    tcase_add_test(words, a_table_of_targets_stands_in_the_code_once);
+    tcase_add_test(words, registers_out_of_range_are_errors);
+    tcase_add_test(words, torn_and_random_words_are_no_instructions);
+    suite_add_tcase(suite, words);
+    return suite;
+}

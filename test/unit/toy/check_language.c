@@ -1,0 +1,259 @@
+/* check_language.c: what the built-in assembler takes and what it refuses, over the whole table of
+ * the language. fixtures/language holds right instructions of every form, and wrong ones with what
+ * is said of them; test/diff/language.sh puts both before ptxas. */
+#include <check.h>
+
+#include "toy/language/opcode.h"
+#include "toy/language/syntax.h"
+#include "manual.h"
+#include "suite.h"
+#include "verdict.h"
+
+#define FOLDER "fixtures/language/"
+
+static char *frame;
+
+static char *read_fixture(const char *name)
+{
+    char path[128];
+    char *text;
+
+    snprintf(path, sizeof path, FOLDER "%s", name);
+    text = verdict_read(path);
+    ck_assert_msg(text != NULL, "cannot read %s", path);
+    return text;
+}
+
+static void setup(void)
+{
+    frame = read_fixture("frame.ptx");
+}
+
+static void teardown(void)
+{
+    free(frame);
+}
+
+/* The next line, ended by a NUL; NULL behind the last. */
+static char *next_line(char **rest)
+{
+    char *line = *rest;
+
+    if (!*line)
+        return NULL;
+    *rest += strcspn(line, "\n");
+    if (**rest)
+        *(*rest)++ = '\0';
+    return line;
+}
+
+START_TEST(right_instructions_of_every_form_are_taken)
+{
+    char *programs = read_fixture("right.txt"), *rest = programs;
+
+    for (char *line; (line = next_line(&rest));) {
+        char *verdict = verdict_of_line(frame, line, "sm_90");
+
+        ck_assert_msg(strcmp(verdict, "ok") == 0, "%s: %s", line, verdict);
+        free(verdict);
+    }
+    free(programs);
+}
+END_TEST
+
+/* What is said of each line of a table in its frame. */
+static int check_verdicts(const char *own_frame, const char *table, const char *messages)
+{
+    char *programs = read_fixture(table), *rest = programs;
+    char *expected = read_fixture(messages), *rest_expected = expected;
+    int count = 0;
+
+    for (char *line; (line = next_line(&rest)); count++) {
+        char *verdict = verdict_of_line(own_frame, line, "sm_90");
+        const char *wanted = next_line(&rest_expected);
+
+        ck_assert_msg(strcmp(verdict, wanted) == 0, "%s: %s, expected %s", line, verdict, wanted);
+        free(verdict);
+    }
+    free(programs);
+    free(expected);
+    return count;
+}
+
+START_TEST(wrong_instructions_are_refused_with_these_words)
+{
+    ck_assert_int_gt(check_verdicts(frame, "wrong.txt", "wrong.expected"), 300);
+}
+END_TEST
+
+START_TEST(declarations_are_taken_or_refused_with_these_words)
+{
+    char *own_frame = read_fixture("declarations.frame.ptx");
+
+    ck_assert_int_gt(check_verdicts(own_frame, "declarations.txt", "declarations.expected"), 700);
+    free(own_frame);
+}
+END_TEST
+
+/* Which row an instruction's words choose. */
+static uint16_t row_of(const char *at, uint16_t *opcode)
+{
+    size_t size = strcspn(at, ". "), count = 0;
+    uint16_t modifiers[SYNTAX_MODIFIERS];
+    struct syntax syntax;
+
+    *opcode = opcode_find((struct text){at, size});
+    for (at += size; *at == '.' && count < SYNTAX_MODIFIERS; at += size) {
+        at++;
+        size = strcspn(at, ". ");
+        modifiers[count++] = modifier_find((struct text){at, size});
+    }
+    return syntax_find(&syntax, *opcode, modifiers, count, 0) ? syntax.row : SYNTAX_NO_ROW;
+}
+
+START_TEST(the_right_instructions_cover_the_table)
+{
+    char *programs = read_fixture("right.txt"), *rest = programs;
+    bool rows[4096] = {false}, opcodes[1024] = {false};
+    unsigned row_count = 0, opcode_total = 0, covered = 0, instructions = 0;
+    const char *operands, *target;
+    uint16_t opcode, ptx;
+
+    for (char *line; (line = next_line(&rest)); instructions++) {
+        uint16_t row = row_of(strchr(line, ' ') + 1, &opcode);
+
+        ck_assert_msg(row != SYNTAX_NO_ROW, "%s", line);
+        rows[row] = opcodes[opcode] = true;
+    }
+    while (syntax_row((uint16_t)row_count, &opcode, &operands, &ptx, &target)) {
+        covered += rows[row_count] || strcmp(target, "<70") == 0;
+        row_count++;
+    }
+    for (uint16_t i = 1; i < opcode_count(); i++) {
+        ck_assert_msg(opcodes[i], "no right instruction of '%s'", opcode_get(i)->name);
+        opcode_total += opcodes[i];
+    }
+    printf("language: %u opcodes, %u of %u forms, %u modifiers, %u special registers in %u "
+           "instructions\n",
+           opcode_total, covered, row_count, modifier_count() - 1u, special_count() - 1u,
+           instructions);
+    ck_assert_uint_ge(covered * 100, row_count * 97);
+    free(programs);
+}
+END_TEST
+
+/* What CUDA 13.0's own headers write. */
+START_TEST(every_spelling_of_the_toolkit_has_a_row)
+{
+    char *spellings = verdict_read("fixtures/instructions/spellings.txt"), *rest = spellings;
+    uint16_t opcode;
+
+    ck_assert(spellings != NULL);
+    for (char *line; (line = next_line(&rest));)
+        ck_assert_msg(row_of(line, &opcode) != SYNTAX_NO_ROW, "%s", line);
+    free(spellings);
+}
+END_TEST
+
+START_TEST(the_manual_page_lists_the_table)
+{
+    char *page = verdict_read("man/minilink-ptx.5");
+    struct buffer table = {0};
+    char *mark;
+
+    ck_assert(page != NULL);
+    mark = strstr(page, MANUAL_MARK);
+    ck_assert(mark != NULL);
+    manual_table(&table);
+    buffer_char(&table, '\0');
+    ck_assert_msg(strcmp(mark + strlen(MANUAL_MARK), table.data) == 0,
+                  "replace the end of man/minilink-ptx.5 by: build/tool_verdict --manual");
+    buffer_free(&table);
+    free(page);
+}
+END_TEST
+
+START_TEST(every_row_has_known_words)
+{
+    const char *words, *operands, *target;
+    uint16_t opcode, ptx, last = 0;
+
+    for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
+        char copy[512];
+
+        ck_assert_msg(opcode >= last, "row '%s %s' stands behind its place",
+                      opcode_get(opcode)->name, words);
+        last = opcode;
+        snprintf(copy, sizeof copy, "%s", words);
+        for (char *save, *word = strtok_r(copy, " |?+", &save); word;
+             word = strtok_r(NULL, " |?+", &save))
+            ck_assert_msg(modifier_find(text_of(word)) || syntax_set(text_of(word)),
+                          "'%s' in a row of '%s'", word, opcode_get(opcode)->name);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *expression;
+    struct arch target;
+    bool fits;
+} targets[] = {
+    {"", {75, 0}, true},         {"90", {90, 0}, true},
+    {"90", {89, 0}, false},      {"90", {120, 'a'}, true},
+    {"90a", {90, 'a'}, true},    {"90a", {90, 0}, false},
+    {"90a", {100, 'a'}, false},  {"100f", {103, 'a'}, true},
+    {"100f", {103, 'f'}, true},  {"100f", {103, 0}, false},
+    {"100f", {110, 'a'}, false}, {"100f 110f", {110, 'a'}, true},
+    {"103f", {100, 'a'}, false}, {"<70", {60, 0}, true},
+    {"<70", {75, 0}, false},     {"100a 103a", {103, 'a'}, true},
+};
+
+START_TEST(targets_fit_as_the_table_says)
+{
+    ck_assert(syntax_target_fits(targets[_i].expression, targets[_i].target) == targets[_i].fits);
+}
+END_TEST
+
+START_TEST(errors_are_all_reported_up_to_a_limit)
+{
+    struct buffer text = {0};
+    char *messages;
+    unsigned errors = 0;
+
+    buffer_string(&text, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                         ".reg .b32 %r<4>;\n");
+    for (int i = 0; i < 50; i++)
+        buffer_string(&text, "add.s32 %r1, %r2, %oops;\n");
+    buffer_string(&text, "ret;\n}\n");
+    messages = verdict_messages(text.data, text.size, "sm_90");
+    for (const char *at = messages; (at = strstr(at, "is not declared")); at++)
+        errors++;
+    ck_assert_uint_eq(errors, 20);
+    ck_assert_ptr_nonnull(strstr(messages, "p:7:19: error: '%oops' is not declared"));
+    ck_assert_ptr_nonnull(strstr(messages, "too many errors in 'k'"));
+    free(messages);
+    buffer_free(&text);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("language");
+    TCase *programs = tcase_create("programs");
+    TCase *table = tcase_create("table");
+
+    tcase_set_timeout(programs, 600);
+    tcase_add_checked_fixture(programs, setup, teardown);
+    tcase_add_test(programs, right_instructions_of_every_form_are_taken);
+    tcase_add_test(programs, wrong_instructions_are_refused_with_these_words);
+    tcase_add_test(programs, declarations_are_taken_or_refused_with_these_words);
+    tcase_add_test(programs, errors_are_all_reported_up_to_a_limit);
+    suite_add_tcase(suite, programs);
+    tcase_add_test(table, the_right_instructions_cover_the_table);
+    tcase_add_test(table, every_spelling_of_the_toolkit_has_a_row);
+    tcase_add_test(table, the_manual_page_lists_the_table);
+    tcase_add_test(table, every_row_has_known_words);
+    tcase_add_loop_test(table, targets_fit_as_the_table_says, 0, COUNT(targets));
+    suite_add_tcase(suite, table);
+    return suite;
+}

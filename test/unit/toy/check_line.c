@@ -1,0 +1,231 @@
+/* Line information of the built-in assembler: a reader of DWARF finds each line at its code. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "cubin/cubin.h"
+#include "cubin/format.h"
+#include "toy/builtin.h"
+#include "chunk_job.h"
+#include "suite.h"
+
+#define PTX                                                                                        \
+    ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
+    ".file 7 \"src/a.cu\", 300, 12\n.file 2 \"b.h\"\n.file 3 \"/c.h\"\n"                           \
+    ".visible .func none() { ret; }\n"                                                             \
+    ".visible .entry k() {\n.reg .b32 %r<3>;\n"                                                    \
+    ".loc 7 10 5\nmov.u32 %r1, 1;\n"                                                               \
+    ".loc 7 10 9\nadd.u32 %r2, %r1, 1;\n" /* the same line */                                      \
+    ".loc 7 0 0\nadd.u32 %r2, %r2, 1;\n"  /* no line */                                            \
+    ".loc 2 3 1\nadd.u32 %r2, %r2, 1;\n"                                                           \
+    ".loc 7 900 1\nadd.u32 %r2, %r2, 1;\n"                                                         \
+    ".loc 99 1 1\nadd.u32 %r2, %r2, 1;\n" /* a file that nobody declared */                        \
+    ".loc 7 898 1\nret;\n}\n"                                                                      \
+    ".visible .entry l() {\n.loc 3 5 1\nret;\n}\n"
+
+struct reader {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+static uint8_t byte(struct reader *in)
+{
+    ck_assert(in->at < in->end);
+    return *in->at++;
+}
+
+static uint64_t number(struct reader *in, unsigned size)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)byte(in) << (8 * i);
+    return value;
+}
+
+static int64_t leb(struct reader *in, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t last;
+
+    do {
+        last = byte(in);
+        value |= (uint64_t)(last & 0x7f) << shift;
+        shift += 7;
+    } while (last & 0x80);
+    if (is_signed && (last & 0x40) && shift < 64)
+        value |= ~UINT64_C(0) << shift;
+    return (int64_t)value;
+}
+
+static const char *string(struct reader *in)
+{
+    const char *text = (const char *)in->at;
+
+    while (byte(in))
+        continue;
+    return text;
+}
+
+/* The head of a unit, by the fields of DWARF 2, section 6.2.4, with its files as text. */
+static struct reader head(struct reader *section, struct buffer *out)
+{
+    uint64_t length = number(section, 4);
+    struct reader unit = {section->at, section->at + length};
+    const uint8_t *program;
+
+    ck_assert(length <= (uint64_t)(section->end - section->at));
+    section->at += length;
+    ck_assert_uint_eq(number(&unit, 2), 2);
+    length = number(&unit, 4);
+    program = unit.at + length;
+    ck_assert_uint_eq(byte(&unit), 1);
+    ck_assert_uint_eq(byte(&unit), 1);
+    ck_assert_int_eq((int8_t)byte(&unit), -5);
+    ck_assert_uint_eq(byte(&unit), 14);
+    ck_assert_uint_eq(byte(&unit), 10);
+    ck_assert_mem_eq(unit.at, "\0\1\1\1\1\0\0\0\1", 9);
+    unit.at += 9;
+    while (*unit.at)
+        buffer_printf(out, "directory %s\n", string(&unit));
+    unit.at++;
+    while (*unit.at) {
+        const char *name = string(&unit);
+        int64_t directory = leb(&unit, false), time = leb(&unit, false), size = leb(&unit, false);
+
+        buffer_printf(out, "file %s in %d, %d %d\n", name, (int)directory, (int)time, (int)size);
+    }
+    unit.at++;
+    ck_assert_ptr_eq(unit.at, program);
+    return unit;
+}
+
+/* Runs a line program, and says "ADDRESS FILE:LINE" for each row. */
+static void run(struct reader *in, struct buffer *out)
+{
+    uint64_t address = 0;
+    int64_t file = 1, line = 1;
+    bool has_ended = false;
+
+    while (in->at < in->end) {
+        unsigned opcode = byte(in);
+
+        ck_assert(!has_ended);
+        if (opcode >= 10) {
+            address += (opcode - 10) / 14;
+            line += (int64_t)((opcode - 10) % 14) - 5;
+        } else if (opcode == 0) {
+            uint64_t size = (uint64_t)leb(in, false);
+
+            has_ended = size == 1;
+            ck_assert_uint_eq(byte(in), has_ended ? 1 : 2);
+            if (!has_ended)
+                address = number(in, 8);
+        } else if (opcode == 2) {
+            address += (uint64_t)leb(in, false);
+        } else if (opcode == 3) {
+            line += leb(in, true);
+        } else if (opcode == 4) {
+            file = leb(in, false);
+        } else {
+            ck_assert_uint_eq(opcode, 1);
+        }
+        if (opcode >= 10 || opcode == 1)
+            buffer_printf(out, "%#x %d:%d\n", (unsigned)address, (int)file, (int)line);
+    }
+    ck_assert(has_ended);
+    buffer_printf(out, "end %#x\n", (unsigned)address);
+}
+
+struct assembled {
+    struct minilink_result result;
+    struct cubin cubin;
+};
+
+static void assemble(struct assembled *made, bool line_info)
+{
+    struct minilink_job job = chunk_job(PTX, "sm_90");
+
+    job.line_info = line_info;
+    *made = (struct assembled){.result = {.size = sizeof made->result}};
+    ck_assert_int_eq(builtin_assembler.assemble(builtin_assembler.state, &job, &made->result),
+                     MINILINK_OK);
+    ck_assert(cubin_read(&made->cubin, "chunk",
+                         (struct bytes){made->result.cubin, made->result.cubin_size}));
+}
+
+static void release(struct assembled *made)
+{
+    cubin_free(&made->cubin);
+    free(made->result.cubin);
+    free(made->result.log);
+}
+
+START_TEST(each_function_has_a_unit_with_its_own_files)
+{
+    struct assembled made;
+    struct buffer out = {0};
+    struct bytes data;
+    struct reader in, unit;
+
+    assemble(&made, true);
+    data = made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".debug_line"))].data;
+    in = (struct reader){data.data, data.data + data.size};
+    while (in.at < in.end) {
+        unit = head(&in, &out);
+        run(&unit, &out);
+    }
+    buffer_char(&out, 0);
+    ck_assert_str_eq(out.data, "directory src\n"
+                               "file a.cu in 1, 300 12\nfile b.h in 0, 0 0\n"
+                               "0 1:10\n0x30 2:3\n0x40 1:900\n0x60 1:898\nend 0x70\n"
+                               "directory /\n"
+                               "file c.h in 1, 0 0\n"
+                               "0 1:5\nend 0x10\n");
+    buffer_free(&out);
+    release(&made);
+}
+END_TEST
+
+START_TEST(a_relocation_ties_each_unit_to_its_function)
+{
+    struct assembled made;
+    const struct cubin_section *section;
+    static const char *const names[] = {"k", "l"};
+
+    assemble(&made, true);
+    section = &made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".rela.debug_line"))];
+    ck_assert_uint_eq(section->relocation_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct cubin_relocation *relocation = &section->relocations[i];
+
+        ck_assert_uint_eq(relocation->type, R_CUDA_64);
+        ck_assert(text_equal(made.cubin.symbols[relocation->symbol].name, text_of(names[i])));
+    }
+    release(&made);
+}
+END_TEST
+
+START_TEST(there_is_none_unless_asked_for)
+{
+    struct assembled made;
+
+    assemble(&made, false);
+    ck_assert_uint_eq(cubin_section_find(&made.cubin, TEXT(".debug_line")), 0);
+    release(&made);
+}
+END_TEST
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("line");
+    TCase *tests = tcase_create("line");
+
+    tcase_add_test(tests, each_function_has_a_unit_with_its_own_files);
+    tcase_add_test(tests, a_relocation_ties_each_unit_to_its_function);
+    tcase_add_test(tests, there_is_none_unless_asked_for);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,565 @@
+/* check_parse.c: bodies to instructions: what each notation becomes, and what is said of errors. */
+#include "bodies.h"
+
+#include "toy/language/form.h"
+#include "toy/language/opcode.h"
+#include "suite.h"
+
+#define DECLARATIONS                                                                               \
+    ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b128 %q;"         \
+    ".reg .v4 .b32 %v;"
+
+static struct parsed parsed;
+
+static void parse(const char *text)
+{
+    bodies_parse(&parsed, text_of(text));
+}
+
+static void teardown(void)
+{
+    bodies_free(&parsed);
+    parsed = (struct parsed){0};
+    context_shutdown();
+}
+
+static void parse_one(const char *instruction)
+{
+    static char text[4096];
+
+    snprintf(text, sizeof text, "{%s%s;}", DECLARATIONS, instruction);
+    parse(text);
+    ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
+    ck_assert_uint_eq(parsed.body.instruction_count, 1);
+}
+
+static struct operand *operand(unsigned index)
+{
+    ck_assert_uint_lt(index, parsed.body.instructions[0].operand_count);
+    return &parsed.body.instructions[0].operands[index];
+}
+
+static struct text register_name(uint32_t index)
+{
+    ck_assert_uint_lt(index, parsed.body.register_count);
+    return parsed.body.registers[index].name;
+}
+
+#define ASSERT_REGISTER(operand, expected)                                                         \
+    ck_assert((operand)->kind == OPERAND_REGISTER &&                                               \
+              text_equal(register_name((operand)->reg), text_of(expected)))
+
+START_TEST(opcode_and_modifiers_keep_their_order)
+{
+    const struct instruction *instruction;
+
+    parse_one(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, "
+        "[%r2]");
+    instruction = parsed.body.instructions;
+    ck_assert_str_eq(opcode_get(instruction->opcode)->name, "cp");
+    ck_assert_uint_eq(instruction->modifier_count, 5);
+    ck_assert_str_eq(modifier_name(instruction->modifiers[0]), "async");
+    ck_assert_str_eq(modifier_name(instruction->modifiers[2]), "shared::cluster");
+    ck_assert_uint_eq(instruction->guard, NO_INDEX);
+}
+END_TEST
+
+static const struct {
+    const char *written;
+    uint64_t value;
+    uint8_t bits;
+} immediates[] = {
+    {"12", 12, 0},
+    {"-1", UINT64_MAX, 0},
+    {"0x1F", 31, 0},
+    {"017", 15, 0},
+    {"0b101", 5, 0},
+    {"7U", 7, 0},
+    {"0xffffffffffffffff", UINT64_MAX, 0},
+    {"-9223372036854775808", UINT64_C(1) << 63, 0},
+    {"0f3F800000", 0x3f800000, 32},
+    {"-0d3FF0000000000000", UINT64_C(0xbff0000000000000), 64},
+    {"(0f3F800000)", 0x3f800000, 32},
+    {"0d3FF0000000000000", UINT64_C(0x3ff0000000000000), 64},
+    {"1.5", UINT64_C(0x3ff8000000000000), 64},
+    {"(3+4)*2", 14, 0},
+    {"-(3+4)", (uint64_t)-7, 0},
+    {"1<<4|0x80>>3", 16, 0},
+    {"~0", UINT64_MAX, 0},
+    {"10/3 % 2", 1, 0},
+    {"7-2-1", 4, 0},
+    {"(-9223372036854775807-1)/-1", UINT64_C(1) << 63, 0},
+    {"1<<65", 2, 0},
+    {"-8>>65", (uint64_t)-4, 0},
+    {"2<=3&&1!=1||0", 0, 0},
+    {"1.0<2.0?3:4", 3, 0},
+    {"(.s64)WARP_SZ", 32, 0},
+};
+
+START_TEST(immediates_are_values_or_bit_patterns)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "mov.%s, %s", immediates[_i].bits == 32 ? "b32 %r1" : "b64 %rd1",
+             immediates[_i].written);
+    parse_one(text);
+    ck_assert_uint_eq(operand(1)->kind, OPERAND_IMMEDIATE);
+    ck_assert_uint_eq((uint64_t)operand(1)->value, immediates[_i].value);
+    ck_assert_uint_eq(operand(1)->immediate_bits, immediates[_i].bits);
+}
+END_TEST
+
+static const struct {
+    const char *written;
+    const char *reg;    /* or NULL */
+    const char *symbol; /* or NULL */
+    int64_t offset;
+} addresses[] = {
+    {"[%rd1]", "%rd1", NULL, 0},
+    {"[%rd1+16]", "%rd1", NULL, 16},
+    {"[%rd1+-4]", "%rd1", NULL, -4},
+    {"[%rd1-4]", "%rd1", NULL, -4},
+    {"[ gvar + 8 ]", NULL, "gvar", 8},
+    {"[gvar]", NULL, "gvar", 0},
+    {"[kernel_param_1+4]", NULL, "kernel_param_1", 4},
+    {"[16]", NULL, NULL, 16},
+    {"[%r1+0x10]", "%r1", NULL, 16},
+};
+
+START_TEST(addresses_have_a_base_and_an_offset)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "ld%s.b32 %%r2, %s",
+             strstr(addresses[_i].written, "param") ? ".param" : "", addresses[_i].written);
+    parse_one(text);
+    ck_assert_uint_eq(operand(1)->kind, OPERAND_ADDRESS);
+    ck_assert_int_eq(operand(1)->value, addresses[_i].offset);
+    if (addresses[_i].reg)
+        ck_assert(text_equal(register_name(operand(1)->reg), text_of(addresses[_i].reg)));
+    else
+        ck_assert_uint_eq(operand(1)->reg, NO_INDEX);
+    if (addresses[_i].symbol)
+        ck_assert(text_equal(parsed.body.symbols[operand(1)->symbol].name,
+                             text_of(addresses[_i].symbol)));
+    else
+        ck_assert_uint_eq(operand(1)->symbol, NO_INDEX);
+}
+END_TEST
+
+START_TEST(tensor_addresses_hold_what_follows_their_base)
+{
+    parse_one("tex.2d.v4.f32.f32 {%r1,%r2,_,%r3}|%p1, [%rd1, %rd2, {%r4, %r5}]");
+    ck_assert_uint_eq(operand(0)->component_kind, '|');
+    ck_assert_uint_eq(operand(0)->element_count, 2);
+    ck_assert_uint_eq(operand(0)->elements[0].element_count, 4);
+    ck_assert_uint_eq(operand(0)->elements[0].elements[2].kind, OPERAND_SINK);
+    ASSERT_REGISTER(&operand(0)->elements[1], "%p1");
+    ck_assert_uint_eq(operand(1)->element_count, 2);
+    ASSERT_REGISTER(&operand(1)->elements[0], "%rd2");
+    ck_assert_uint_eq(operand(1)->elements[1].kind, OPERAND_VECTOR);
+}
+END_TEST
+
+START_TEST(pairs_signs_and_selectors_are_marked)
+{
+    parse_one("setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3");
+    ck_assert_uint_eq(operand(0)->kind, OPERAND_VECTOR);
+    ck_assert_uint_eq(operand(0)->component_kind, '|');
+    ck_assert(operand(3)->is_inverted && !operand(3)->is_negated);
+    teardown();
+    parse_one("vmad.s32.s32.s32 %r1, %r2, -%r3, %r4");
+    ck_assert(operand(2)->is_negated && !operand(2)->is_inverted);
+    teardown();
+    parse_one("vadd4.u32.u32.u32 %r1.b210, %r2.b3, %v.w, %r3.h10");
+    ck_assert_uint_eq(operand(0)->component, 3 << 12 | 0210);
+    ck_assert_uint_eq(operand(0)->component_kind, 'b');
+    ck_assert_uint_eq(operand(1)->component, 4);
+    ck_assert_uint_eq(operand(2)->component, 4);
+    ck_assert_uint_eq(operand(2)->component_kind, 'v');
+    ck_assert_uint_eq(operand(3)->component_kind, 'h');
+    teardown();
+    parse_one("ld.global.L2::cache_hint.b32 %r1, [%rd1].unified, %rd2");
+    ck_assert_uint_eq(operand(1)->component_kind, 'u');
+    ck_assert_uint_eq(parsed.body.instructions[0].operand_count, 3);
+}
+END_TEST
+
+START_TEST(special_registers_take_their_component_along)
+{
+    static const char *const names[] = {"%tid.x",  "%clock64",          "%envreg31",
+                                        "%pm7_64", "WARP_SZ",           "%cluster_nctaid.z",
+                                        "%tid",    "%dynamic_smem_size"};
+    char text[64];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        bool is_wide = strstr(names[i], "64") != NULL;
+
+        snprintf(text, sizeof text,
+                 strcmp(names[i], "%tid") == 0 ? "mov.v4.u32 %%v, %s"
+                 : is_wide                     ? "mov.u64 %%rd1, %s"
+                                               : "mov.u32 %%r1, %s",
+                 names[i]);
+        parse_one(text);
+        ck_assert_uint_eq(operand(1)->kind, OPERAND_SPECIAL);
+        ck_assert_str_eq(special_name((uint16_t)operand(1)->label), names[i]);
+        teardown();
+    }
+}
+END_TEST
+
+START_TEST(calls_know_their_function_and_lists)
+{
+    struct form form;
+
+    parse_one("call.uni (%r1), fcallee, (%r2, 7, gvar)");
+    ck_assert_uint_eq(operand(0)->kind, OPERAND_LIST);
+    ck_assert_uint_eq(operand(1)->kind, OPERAND_SYMBOL);
+    ck_assert_uint_eq(operand(2)->element_count, 3);
+    ck_assert(parsed.body.symbols[operand(1)->symbol].is_called);
+    ck_assert(!parsed.body.symbols[operand(1)->symbol].is_address_taken);
+    form = form_of_instruction(parsed.body.instructions);
+    ck_assert_uint_eq(form.results, 1);
+    teardown();
+    parse_one("call fcallee, (%r2)");
+    form = form_of_instruction(parsed.body.instructions);
+    ck_assert_uint_eq(form.results, 0);
+    teardown();
+    parse_one("mov.u64 %rd1, fcallee");
+    ck_assert(parsed.body.symbols[operand(1)->symbol].is_address_taken);
+}
+END_TEST
+
+START_TEST(indirect_calls_refer_to_their_prototype)
+{
+    parse("{" DECLARATIONS "call (%r1), %rd1, (%r2), proto;"
+          "proto: .callprototype (.param .b32 _) _ (.param .b32 _);"
+          "call %rd1, (%r2), targets; targets: .calltargets fone, ftwo; }");
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.instructions[0].operands[3].kind, OPERAND_NAME);
+    ck_assert_uint_eq(parsed.body.instructions[0].operands[3].label, 0);
+    ck_assert(text_equal(parsed.body.labels[0].prototype,
+                         TEXT(".callprototype (.param .b32 _) _ (.param .b32 _)")));
+    ck_assert_uint_eq(parsed.body.labels[1].target_count, 2);
+    ck_assert_uint_eq(parsed.body.symbol_count, 4);
+}
+END_TEST
+
+START_TEST(inner_names_hide_outer_ones_until_their_block_ends)
+{
+    parse("{ .reg .b32 %r<4>, x; mov.b32 %r1, x; { .reg .b64 %r1; .reg .f32 x; mov.b64 %r1, 1;"
+          " { .reg .b16 %r<2>; mov.b16 %r1, 1; mov.b32 %r3, x; } } mov.b32 %r1, x; }");
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.instruction_count, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        static const uint8_t bits[] = {32, 64, 16, 32, 32};
+        const struct operand *first = &parsed.body.instructions[i].operands[0];
+
+        ck_assert_uint_eq(parsed.body.registers[first->reg].bits, bits[i]);
+    }
+    ck_assert_uint_eq(parsed.body.instructions[0].operands[0].reg,
+                      parsed.body.instructions[4].operands[0].reg);
+}
+END_TEST
+
+START_TEST(labels_belong_to_their_block)
+{
+    static const uint32_t expected[] = {4, 3, 3, 4};
+
+    parse("{ bra A; { bra A; { bra A; } A: } bra A; A: ret; }");
+    ck_assert(parsed.ok);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct operand *target = parsed.body.instructions[i].operands;
+
+        ck_assert_uint_eq(target->kind, OPERAND_LABEL);
+        ck_assert_uint_eq(parsed.body.labels[target->label].instruction, expected[i]);
+    }
+}
+END_TEST
+
+START_TEST(only_named_registers_of_a_range_come_into_being)
+{
+    parse("{ .reg .b32 %r<2000000000>; .reg .b32 r1<9>, r<20>; mov.b32 %r1999999999, %r0;"
+          "mov.b32 %r0, r12; mov.b32 r12, r19; }");
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.register_count, 4);
+    ck_assert(text_equal(register_name(0), TEXT("%r1999999999")));
+}
+END_TEST
+
+/* A register that an inner block declares alone is not one of the range. */
+START_TEST(names_in_blocks_hide_ranges)
+{
+    const struct instruction *list;
+
+    parse("{ .reg .b32 %r<4>; .reg .b64 %rd<4>; mov.b32 %r1, %r2; mov.b64 %rd1, 0;"
+          "{ .reg .b64 %r1; mov.b64 %r1, %rd1; } mov.b32 %r1, %r2;"
+          "{ .reg .b64 %r<2>; mov.b64 %r1, %rd1; mov.b32 %r3, 1; } mov.b32 %r1, 1; }");
+    ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
+    ck_assert_uint_eq(parsed.body.instruction_count, 7);
+    list = parsed.body.instructions;
+    ck_assert_uint_eq(list[3].operands[0].reg, list[0].operands[0].reg);
+    ck_assert_uint_eq(list[6].operands[0].reg, list[0].operands[0].reg);
+    ck_assert_uint_ne(list[2].operands[0].reg, list[0].operands[0].reg);
+    ck_assert_uint_ne(list[4].operands[0].reg, list[0].operands[0].reg);
+    ck_assert_uint_ne(list[4].operands[0].reg, list[2].operands[0].reg);
+}
+END_TEST
+
+START_TEST(variables_of_the_body_become_symbols)
+{
+    const struct body_symbol *symbols;
+
+    parse("{ .param .align 8 .b8 p[16]; .local .align 16 .b8 depot[64]; .shared .v2 .f32 s[3][4];"
+          ".global .u32 x = 5, y[] = {1, {2}, (3)}; .const .f64 z; "
+          ".global .attribute(.managed) .s8 m; }");
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.symbol_count, 9);
+    symbols = parsed.body.symbols + 2;
+    ck_assert(symbols[0].is_body_variable && !symbols[0].is_parameter);
+    ck_assert_uint_eq(symbols[0].size, 16);
+    ck_assert_uint_eq(symbols[1].alignment, 16);
+    ck_assert_uint_eq(symbols[2].size, 96);
+    ck_assert_uint_eq(symbols[2].alignment, 8);
+    ck_assert(text_equal(symbols[3].initialiser, TEXT("5")));
+    ck_assert_uint_eq(symbols[4].size, 12);
+    ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
+    ck_assert_uint_eq(symbols[5].space, SPACE_CONST);
+}
+END_TEST
+
+START_TEST(lines_and_locations_are_kept)
+{
+    parse("{\n.loc 2 7 1\n nanosleep.u32 1;\n\n.loc 2 9 4, function_name $L__info_string0, "
+          "inlined_at 1 2 3\n@!%p ret;}");
+    ck_assert(!parsed.ok); /* %p is not declared */
+    teardown();
+    parse("{\n.loc 2 7 1\n ret;\n\n.loc 2 9 4, function_name $L__info_string0+4, inlined_at 1 2 3\n"
+          "exit;}");
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.instructions[0].line, 3);
+    ck_assert_uint_eq(parsed.body.instructions[1].line, 6);
+    ck_assert_uint_eq(parsed.body.instructions[1].loc, 2);
+    ck_assert_uint_eq(parsed.body.locations[1].line, 9);
+    ck_assert_uint_eq(parsed.body.locations[1].column, 4);
+}
+END_TEST
+
+static const struct {
+    const char *body; /* behind DECLARATIONS */
+    const char *message;
+} errors[] = {
+    {"ad.s32 %r1, %r2, %r3;", "Unknown instruction 'ad'\n"},
+    {"addd.s32 %r1, %r2, %r3;", "did you mean 'add'?"},
+    {"add.s33 %r1, %r2, %r3;", "Unknown modifier '.s33'"},
+    {"add.f32.ftzz %r1, %r2, %r3;", "did you mean 'ftz'?"},
+    {"add.s32 %r1, %r2;", "'add' takes 3 to 4 operands here, not 2"},
+    {"cp.async.wait_all 3;", "'cp' takes 0 operands here, not 1"},
+    {"mov.b32 %r1, %r99;", "'%r99' is not declared"},
+    {"mov.b32 %r1, %clok;", "did you mean '%clock'?"},
+    {"mov.b32 %r01, 1;", "'%r01' is not declared"},
+    {"bra nowhere;", "Label 'nowhere' is not defined here"},
+    {"{ L: ret; } bra L;", "Label 'L' is not defined here"},
+    {"L: ret; L: exit;", "Label 'L' is defined twice"},
+    {"T: .branchtargets L; L: bra T;", "Label 'T' is a table"},
+    {"L: brx.idx %r1, L;", "Label 'L' has no table"},
+    {".reg .b32 a, a;", "'a' is declared twice"},
+    {".reg .b32 %r<3>;", "'%r' is declared twice"},
+    {".reg .b64 %r3;", "'%r3' is declared twice"},
+    {".shared .b32 v; .reg .b32 v;", "'v' is declared twice"},
+    {".reg .b32 %r<-1>;", "A number was expected, found '-'"},
+    {".reg .v8 .b32 w;", "'.v8' is no type"},
+    {".reg .v4 .b64 w;", "Vector type too large, exceeds 128 bit limit"},
+    {".reg .b32 .align 4 w;", "A name was expected, found '.align'"},
+    {".local .b32 w<4000000000>;", "Too many variables"},
+    {".reg .b33 w;", "'.b33' is no type"},
+    {".shared .align 3 .b8 w[4];", "An alignment must be a power of two"},
+    {".shared .b64 w[1073741824][1073741824][1073741824];", "'w' is too large"},
+    {".global .b32 w = {1, 2;", "';' was expected"},
+    {".file 1 \"x\"", "'.file' is no directive"},
+    {"@%r1 ret;", "Guard '%r1' is no predicate"},
+    {"@%zz ret;", "Predicate '%zz' is not declared"},
+    {"mov.b32 %r1, 99999999999999999999;", "Number of more than 64 bits at '99999999999999999999'"},
+    {"mov.b32 %r1, 1/0;", "Constant expression has division by zero at '/'"},
+    {"mov.b32 %r1, 1.5+2;", "Constant expression type mismatch at '+'"},
+    {"mov.b32 %r1, 09;", "Malformed number at '09'"},
+    {"ld.b32 %r1, [%rd1;", "',' was expected in the address"},
+    {"ld.b32 %r1, [%p1];", "'%p1' cannot hold an address"},
+    {"ld.b32 %r1, [%rd1+1.5];", "An offset must be an integer"},
+    {"mov.b64 %rd1, {%r1, {%r1, {{%r2, {{%r1}}}}}};", "Operand is nested too deeply"},
+    {"mov.b32 %r1, ((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))));",
+     "Expression nested too deeply at '('"},
+    {"mov.b32 %r1, %r2.q;", "'.q' selects no part of a register"},
+    {"mov.b32 %r1, %r2.b8;", "'.b8' selects no part of a register"},
+    {"call gvar;", "'gvar' is not a function"},
+    {"ret", "';' was expected behind the instruction"},
+    {"add.s32 %r1|%p1, %r2, %r3;", "',' was expected between operands"},
+    {"# ret;", "An instruction was expected, found '#'"},
+    {"/* never closed", "An instruction was expected"},
+    {"fma.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn %r1, %r1, %r1, %r1;",
+     "at most 16 modifiers"},
+};
+
+START_TEST(errors_say_what_is_wrong)
+{
+    static char text[4096];
+    struct text messages;
+
+    snprintf(text, sizeof text, "{%s\n%s}", DECLARATIONS, errors[_i].body);
+    parse(text);
+    ck_assert_msg(!parsed.ok, "accepted: %s", errors[_i].body);
+    messages = buffer_view(&parsed.messages.text);
+    ck_assert_msg(messages.size && memmem(messages.data, messages.size, errors[_i].message,
+                                          strlen(errors[_i].message)),
+                  "%s: %.*s", errors[_i].body, TEXT_ARG(messages));
+    ck_assert(memmem(messages.data, messages.size, "test.ptx:2:", 11));
+}
+END_TEST
+
+START_TEST(an_error_shows_its_place)
+{
+    struct text messages;
+
+    parse("{ .reg .b32 r;\n\tadd.s32 r, r, q;\n}");
+    ck_assert(!parsed.ok);
+    messages = buffer_view(&parsed.messages.text);
+    ck_assert(text_equal(messages, TEXT("minilink error   : test.ptx:2:16: 'q' is not declared\n"
+                                        "    \tadd.s32 r, r, q;\n    \t              ^\n")));
+}
+END_TEST
+
+START_TEST(one_error_does_not_bring_others)
+{
+    parse(
+        "{ .reg .b32 r; ld.foo {r, r}, [r]; { .reg .b64 q; mov.b32 q, {; } mov.b32 r, nil; ret; }");
+    ck_assert_uint_eq(parsed.messages.errors, 3);
+    ck_assert_uint_eq(parsed.body.instruction_count, 1);
+}
+END_TEST
+
+START_TEST(errors_stop_at_a_limit)
+{
+    static char text[8192];
+    size_t size = 0;
+
+    text[size++] = '{';
+    for (int i = 0; i < 100; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "foo%d bar;\n", i);
+    text[size++] = '}';
+    bodies_parse(&parsed, (struct text){text, size});
+    ck_assert(!parsed.ok);
+    ck_assert_uint_eq(parsed.messages.errors, 20);
+}
+END_TEST
+
+static const char *const torn[] = {"",
+                                   "}",
+                                   "{",
+                                   "{{}",
+                                   "{ ret; } ret;",
+                                   "{ .reg",
+                                   "{ .reg .b32 %r<",
+                                   "{ .loc 1",
+                                   "{ x:",
+                                   "{ @",
+                                   "{ call (",
+                                   "{ ld [",
+                                   "{ \"",
+                                   "{ .x",
+                                   "{ .global .b32 a =",
+                                   "{ x: .callprototype",
+                                   "{ x: .branchtargets"};
+
+START_TEST(torn_bodies_are_errors)
+{
+    parse(torn[_i]);
+    ck_assert(!parsed.ok);
+    ck_assert_uint_gt(parsed.messages.errors, 0);
+}
+END_TEST
+
+/* Blocks in blocks, each with a use of an outer label and of an outer range. */
+static void parse_nested(size_t depth)
+{
+    char *text = malloc(depth * 64 + 64);
+    size_t size = 0;
+
+    ck_assert_ptr_nonnull(text);
+    size += (size_t)sprintf(text, "{ .reg .b32 %%r<9>; L: ");
+    for (size_t i = 0; i < depth; i++)
+        size += (size_t)sprintf(text + size, "{.reg .b32 %%r<1>; mov.b32 %%r8, 0; bra L;");
+    memset(text + size, '}', depth + 1);
+    bodies_parse(&parsed, (struct text){text, size + depth + 1});
+    free(text);
+}
+
+START_TEST(blocks_nest_up_to_a_limit)
+{
+    parse_nested(900);
+    ck_assert(parsed.ok);
+    ck_assert_uint_eq(parsed.body.instruction_count, 1800);
+    ck_assert_uint_eq(parsed.body.register_count, 1);
+    teardown();
+    parse_nested(200000);
+    ck_assert(!parsed.ok);
+    ck_assert_uint_eq(parsed.messages.errors, 1);
+}
+END_TEST
+
+START_TEST(whole_bodies_parse)
+{
+    static const char *const names[] = {"arithmetic.body", "memory.body", "control.body",
+                                        "tensor.body"};
+    struct text text = bodies_read(names[_i]);
+
+    bodies_parse(&parsed, text);
+    ck_assert_msg(parsed.ok, "%.*s", TEXT_ARG(buffer_view(&parsed.messages.text)));
+    ck_assert_uint_gt(parsed.body.instruction_count, 30);
+    free((char *)text.data);
+}
+END_TEST
+
+static TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *result = tcase_create(name);
+
+    tcase_add_checked_fixture(result, NULL, teardown);
+    suite_add_tcase(suite, result);
+    return result;
+}
+
+static void add_notations(TCase *notations)
+{
+    tcase_add_test(notations, opcode_and_modifiers_keep_their_order);
+    tcase_add_loop_test(notations, immediates_are_values_or_bit_patterns, 0, COUNT(immediates));
+    tcase_add_loop_test(notations, addresses_have_a_base_and_an_offset, 0, COUNT(addresses));
+    tcase_add_test(notations, tensor_addresses_hold_what_follows_their_base);
+    tcase_add_test(notations, pairs_signs_and_selectors_are_marked);
+    tcase_add_test(notations, special_registers_take_their_component_along);
+    tcase_add_test(notations, calls_know_their_function_and_lists);
+    tcase_add_test(notations, indirect_calls_refer_to_their_prototype);
+}
+
+Suite *check_suite(void)
+{
+    Suite *suite = suite_create("parse");
+    TCase *scopes = add_case(suite, "scopes");
+    TCase *mistakes = add_case(suite, "mistakes");
+
+    add_notations(add_case(suite, "notations"));
+    tcase_add_test(scopes, inner_names_hide_outer_ones_until_their_block_ends);
+    tcase_add_test(scopes, labels_belong_to_their_block);
+    tcase_add_test(scopes, only_named_registers_of_a_range_come_into_being);
+    tcase_add_test(scopes, names_in_blocks_hide_ranges);
+    tcase_add_test(scopes, variables_of_the_body_become_symbols);
+    tcase_add_test(scopes, lines_and_locations_are_kept);
+    tcase_add_test(scopes, blocks_nest_up_to_a_limit);
+    tcase_add_loop_test(scopes, whole_bodies_parse, 0, 4);
+    tcase_add_loop_test(mistakes, errors_say_what_is_wrong, 0, COUNT(errors));
+    tcase_add_test(mistakes, an_error_shows_its_place);
+    tcase_add_test(mistakes, one_error_does_not_bring_others);
+    tcase_add_test(mistakes, errors_stop_at_a_limit);
+    tcase_add_loop_test(mistakes, torn_bodies_are_errors, 0, COUNT(torn));
+    return suite;
+}
