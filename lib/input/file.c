@@ -168,22 +168,6 @@ static bool open_failed(const char *path, int error)
     return false;
 }
 
-/* Reads a regular file. */
-static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, size_t size)
-{
-    uint8_t *data = arena_alloc(&inputs->arena, size, 1);
-
-    if (!descriptor_read(fd, data, size, 0)) {
-        if (errno)
-            return open_failed(file->path, errno);
-        diag_fatal("Could not open input file '%s': it became shorter while it was read",
-                   file->path);
-        return false;
-    }
-    file->data = (struct bytes){data, size};
-    return true;
-}
-
 static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
                      const struct file_version *version)
 {
@@ -259,6 +243,33 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, struct o
     return true;
 }
 
+static bool has_size(int fd, size_t size)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && (uint64_t)status.st_size == size;
+}
+
+/* Reads a regular file. What ends before its size, and keeps that size, is a file of /sys: those
+ * claim a page. They are read like a pipe, and nobody can watch them. */
+static bool read_whole(struct inputs *inputs, struct input_file *file, struct opening *opening,
+                       size_t size, bool *is_watched)
+{
+    uint8_t *data = arena_alloc(&inputs->arena, size, 1);
+
+    *is_watched = descriptor_read(opening->fd, data, size, 0);
+    if (*is_watched) {
+        file->data = (struct bytes){data, size};
+        return true;
+    }
+    if (errno)
+        return open_failed(file->path, errno);
+    if (has_size(opening->fd, size))
+        return read_stream(inputs, file, opening);
+    diag_fatal("Could not open input file '%s': it became shorter while it was read", file->path);
+    return false;
+}
+
 /* Files of /proc say that they are empty, whatever they hold; others are when they are about to be
  * written. */
 static bool has_grown(int fd)
@@ -272,7 +283,7 @@ static bool has_grown(int fd)
 static bool load_regular(struct inputs *inputs, struct input_file *file, struct opening *opening,
                          const struct file_version *version)
 {
-    bool is_settled = file_version_is_settled(version);
+    bool is_settled = file_version_is_settled(version), is_watched;
 
     if (version->size > 0 && is_settled && !inputs->are_read &&
         inputs->mapping_count < MOST_MAPPINGS) {
@@ -284,10 +295,15 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
             return open_failed(file->path, errno);
         return read_stream(inputs, file, opening);
     }
-    if (version->size > 0 ? !read_whole(inputs, file, opening->fd, (size_t)version->size)
-                          : !read_stream(inputs, file, opening))
-        return false;
-    if (file->data.size == version->size || has_grown(opening->fd))
+    if (version->size > 0) {
+        if (!read_whole(inputs, file, opening, (size_t)version->size, &is_watched))
+            return false;
+    } else {
+        if (!read_stream(inputs, file, opening))
+            return false;
+        is_watched = file->data.size == 0 || has_grown(opening->fd);
+    }
+    if (is_watched)
         watch_add(inputs->watch, WATCH_INPUT, file->path, version, is_settled ? NULL : &file->data);
     return true;
 }
