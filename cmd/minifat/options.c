@@ -161,13 +161,6 @@ static void add_input(struct options *options, const char *path)
     ARRAY_PUSH(options->inputs, options->input_count, options->input_capacity) = options->next;
 }
 
-static bool ends_with(const char *string, const char *suffix)
-{
-    size_t length = strlen(string), suffix_length = strlen(suffix);
-
-    return length > suffix_length && strcmp(string + length - suffix_length, suffix) == 0;
-}
-
 /* What one option says about another. */
 static enum options_action settle(struct options *options)
 {
@@ -179,9 +172,9 @@ static enum options_action settle(struct options *options)
         diag_fatal("Must specify output file with -o option");
         return OPTIONS_WRONG;
     }
-    if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".fatbin"))
+    if (options->format == FORMAT_BY_SUFFIX && string_has_suffix(options->output, ".fatbin"))
         options->format = FORMAT_FATBIN;
-    else if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".o"))
+    else if (options->format == FORMAT_BY_SUFFIX && string_has_suffix(options->output, ".o"))
         options->format = FORMAT_OBJECT;
     if (options->format == FORMAT_BY_SUFFIX) {
         diag_fatal("the suffix of '%s' is neither .fatbin nor .o; use option --format",
