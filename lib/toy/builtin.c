@@ -32,24 +32,10 @@ static enum link_code give_answer(void *argument)
 }
 
 /* How the thread reports: the log has one form, whatever the user wants to see in the end. */
-struct reporting {
-    struct diag_sink *sink;
-    const char *program;
-    const char *report_arch;
-    uint64_t error_count;
-    enum diag_format format;
-    bool color;
-    bool annotate;
-    bool suppress_warnings;
-    bool warnings_are_errors;
-    bool has_warning_or_error;
-    bool has_fatal_error;
-};
-
-static struct reporting set_reporting(const struct reporting *wanted)
+static struct context set_reporting(const struct context *wanted)
 {
     struct context *context = context_get();
-    struct reporting old = {
+    struct context old = {
         .sink = context->sink,
         .program = context->program,
         .report_arch = context->report_arch,
@@ -92,12 +78,12 @@ static int assemble(void *state, const struct minilink_job *job, struct minilink
     (void)state;
     struct diag_sink sink = {0};
     const struct context *context = context_get();
-    const struct reporting log = {.sink = &sink,
-                                  .program = PROGRAM,
-                                  .format = DIAG_FORM_GNU,
-                                  .suppress_warnings = context->suppress_warnings,
-                                  .warnings_are_errors = context->warnings_are_errors};
-    const struct reporting outer = set_reporting(&log);
+    const struct context log = {.sink = &sink,
+                                .program = PROGRAM,
+                                .format = DIAG_FORM_GNU,
+                                .suppress_warnings = context->suppress_warnings,
+                                .warnings_are_errors = context->warnings_are_errors};
+    const struct context outer = set_reporting(&log);
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
     answer.code = verdict(driver_run(&unit));
