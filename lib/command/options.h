@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link.h"
 
 enum options_action {

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
 #include "link/overwrite_check.h"
@@ -150,7 +151,7 @@ static bool lto_ended(const struct link *link, enum link_code code, const char *
 {
     if (code == LINK_NVVM_ERROR)
         *link->failure = code;
-    if (code != LINK_OK && code != LINK_ENVIRONMENT && context_get()->verbose)
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
         diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
                    what, (int)code);
     return code == LINK_OK;
