@@ -74,6 +74,7 @@ struct options {
     struct word_list assembler_options, nvvm_options, llvm_options;
     struct word_list reports;                   /* files */
     struct word_list trace_symbols, why_live;   /* names */
+    struct word_list undefined;                 /* names */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */
     const char *arch_text;                      /* as given, or NULL */
