@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link.h"
 #include "os/cleanup.h"
 #include "output/output.h"
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
     if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
     cleanup_prepare("minifat", output_remove_temporaries);
-    context_get()->program = "minifat";
+    diag_state_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;

@@ -19,6 +19,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"
+#include "diag/diag_state.h"
 
 /* The numbers are those of the description (minilink-internals(7), Messages). */
 enum diag_severity {
@@ -44,7 +45,7 @@ struct diag_sink {
     size_t message_count, message_capacity;
     uint64_t errors;   /* errors and fatal errors, those beyond the limit among them */
     uint64_t admitted; /* errors that are kept; fatal ones are not limited */
-    uint64_t beyond;   /* errors beyond context->error_limit: counted only */
+    uint64_t beyond;   /* errors beyond state->error_limit: counted only */
 };
 
 /* What is counted instead of shown. Start with the two limits, and 0 for the others. */
@@ -127,7 +128,7 @@ struct diag_place diag_place_find(const struct diag_place *place);
  * `parent` and its messages going to `sink`; what was raised is the result. The thread's counts of
  * errors stay as they are: the sink's are added when it is replayed. */
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
-                            const struct context *parent, struct diag_sink *sink);
+                            const struct diag_state *parent, struct diag_sink *sink);
 
 /* The same, and drops the messages: for what is tried, and told of by the caller if at all. What
  * was raised is raised again. */

@@ -6,6 +6,7 @@
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/changes.h"
@@ -38,7 +39,7 @@ static bool read_lto_cubin(const struct link *link, struct merged *merged)
 /* What is wrong with a chunk's cubin has been said, or is by the merge; -v tells the code, too. */
 static void tell_code(const struct link *link, size_t index, enum link_code code)
 {
-    if (context_get()->verbose)
+    if (diag_state_get()->verbose)
         diag_error("%s: the cubin of chunk %zu of %zu, made by '%s', cannot be linked (code %d)",
                    assembler_code_text((int)code), index, link->assembled.cubins.count,
                    link->assembled.assembler.table.name, (int)code);
@@ -144,7 +145,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };
-    bool is_told = context_get()->verbose || wanted.wants_places ||
+    bool is_told = diag_state_get()->verbose || wanted.wants_places ||
                    wanted.callgraph != CALLGRAPH_NONE || request->product;
     const struct cubin **cubins;
     size_t count;
@@ -352,7 +353,7 @@ bool back_merge(const struct link *link, struct merged *merged)
 
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
                 state_environment_failed(link));
-    if (ok && (context_get()->verbose > 1 || state_has_merge(link)))
+    if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link)))
         report_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link));
     return ok;

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
 #include "link/overwrite_check.h"
@@ -17,6 +18,7 @@
 #include "lto/bitcode.h"
 #include "lto/lto.h"
 #include "merge/unified.h"
+#include "ptx/symbol.h"
 
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
@@ -85,6 +87,7 @@ static bool select_members(struct link *link)
     const struct option_request *options = &request->options;
     struct used_request used = {.kernels = request->kernels_used,
                                 .variables = request->variables_used,
+                                .wanted = request->undefined,
                                 .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
@@ -150,7 +153,7 @@ static bool lto_ended(const struct link *link, enum link_code code, const char *
 {
     if (code == LINK_NVVM_ERROR)
         *link->failure = code;
-    if (code != LINK_OK && code != LINK_ENVIRONMENT && context_get()->verbose)
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
         diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
                    what, (int)code);
     return code == LINK_OK;
@@ -368,12 +371,38 @@ bool front_compile_lto(struct link *link)
     return ok;
 }
 
+static bool is_defined(const struct link *link, struct text name)
+{
+    for (size_t i = 0; i < link->program.symbol_count; i++)
+        if (link->program.symbols[i].is_defined &&
+            text_equal(link->program.symbols[i].own_name, name))
+            return true;
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
+            const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
+
+            if (symbol->section != SHN_UNDEF && text_equal(symbol->name, name))
+                return true;
+        }
+    return false;
+}
+
+/* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
+static void warn_of_unknown(const struct link *link)
+{
+    for (const char *const *name = link->request->undefined; name && *name; name++)
+        if (!is_defined(link, text_of(*name)))
+            diag_warning("--undefined: nothing that is linked defines '%s'", *name);
+}
+
 bool front_link(struct link *link)
 {
     bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);
+    if (ok)
+        warn_of_unknown(link);
     if (ok)
         observe_program(link->observation, &link->program, &link->members);
     observe_stage(link->observation, "link",

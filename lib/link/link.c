@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "diag/progress.h"
 #include "link/changes.h"
 #include "link/link_cache.h"
@@ -19,7 +20,7 @@
 
 static void enter(enum link_phase phase)
 {
-    context_get()->phase = (uint8_t)phase;
+    diag_state_get()->phase = (uint8_t)phase;
 }
 
 /* Tells those who look on, and is false when nobody wants the link any more. */

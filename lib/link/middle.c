@@ -9,6 +9,7 @@
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/exact.h"
 #include "link/report.h"
@@ -153,7 +154,7 @@ bool middle_is_single(const struct link *link)
 {
     const struct chunks *chunks = &link->cut.chunks;
 
-    return context_get()->verbose < 2 && chunks->count == 1 &&
+    return diag_state_get()->verbose < 2 && chunks->count == 1 &&
            chunks->list[0].function_count <= 1 && !distribution_of(link);
 }
 

@@ -4,8 +4,8 @@
 
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     pack_as(FATBIN_PTX, (struct bytes){data, size});
     pack_as(FATBIN_ELF, (struct bytes){data, size});
     pack_as(FATBIN_NVVM, (struct bytes){data, size});

@@ -1,6 +1,6 @@
 /* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "lto/bitcode_join.h"
 #include "suite.h"
 
@@ -12,12 +12,12 @@ static struct diag_sink said;
 
 static void set_up(void)
 {
-    context_get()->sink = &said;
+    diag_state_get()->sink = &said;
 }
 
 static void tear_down(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&said);
     table_free(&internal);
     arena_free(&arena);
