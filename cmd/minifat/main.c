@@ -12,6 +12,7 @@
 #include "output/std_streams.h"
 #include "hostobj.h"
 #include "options.h"
+#include "pack_offload.h"
 
 struct command {
     int argc;
@@ -51,7 +52,8 @@ static bool pack_inputs(struct command *command)
     const struct options *options = &command->options;
     bool ok = true;
 
-    pack_begin(&command->container);
+    if (!options->is_offload)
+        pack_begin(&command->container);
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
         struct image image = {0};
@@ -59,10 +61,14 @@ static bool pack_inputs(struct command *command)
 
         context_defer(&cleanup, free_image, &image);
         ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
-              pack_entry(&command->container, &image, input->options, &options->pack, input->path);
+              (options->is_offload ? pack_offload_append(&command->container, &image,
+                                                         command->inputs.files[i].data, input->path)
+                                   : pack_entry(&command->container, &image, input->options,
+                                                &options->pack, input->path));
         context_clean(&cleanup);
     }
-    pack_end(&command->container);
+    if (!options->is_offload)
+        pack_end(&command->container);
     return ok;
 }
 
