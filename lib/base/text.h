@@ -40,6 +40,16 @@ static inline bool text_equal(struct text a, struct text b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* Less than, equal to or greater than 0, by bytes; of two where one begins the other, the shorter
+ * comes first. */
+static inline int text_compare(struct text a, struct text b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size ? memcmp(a.data, b.data, size) : 0;
+
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 /* True when `t` begins with `prefix`. */
 static inline bool text_starts(struct text t, struct text prefix)
 {

@@ -149,6 +149,11 @@ const struct option_row option_table[] = {
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER,
      "sass: from sm_100 on, code for the target only, without the form that is for others"},
 
+    {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS,
+     "Keep this kernel, function or variable though nothing names it; may be given again"},
+    {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_SYMBOLS,
+     "Take the first of several definitions, with a warning"},
+
     {"lto-source", NULL, "auto|ptx|ltoir", CHOICE(link.lto_source, lto_sources), GROUP_LTO,
      "What -lto links of members with LTO-IR: it, by a toolkit's libnvJitLink, or the PTX beside it"},
     {"nvjitlink", NULL, "FILE", STRING(link.nvjitlink), GROUP_LTO, "The libnvJitLink to use"},
@@ -229,8 +234,6 @@ const struct option_row option_table[] = {
      "Colours; auto: on a terminal, unless NO_COLOR is set"},
     {"color-diagnostics", NULL, "[always|auto|never]", CHOICE(color, color_uses), GROUP_DIAGNOSTICS, "The same"},
     {"fatal-warnings", NULL, NULL, FLAG(warnings_are_errors), GROUP_DIAGNOSTICS, "The same as -warning-as-error"},
-    {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_DIAGNOSTICS,
-     "Take the first of several definitions, with a warning"},
     {"error-limit", NULL, "N", NUMBER(error_limit, INT32_MAX, 1), GROUP_DIAGNOSTICS,
      "Show N errors, by default 20, and count the rest; 0 = all"},
     {"no-demangle", NULL, NULL, FLAG(no_demangle), GROUP_DIAGNOSTICS, "Names as they are, without what they stand for"},

@@ -199,6 +199,8 @@ static enum options_action finish(struct options *options)
     link->assembler_options = options->assembler_options.list;
     link->nvvm_options = options->nvvm_options.list;
     link->llvm_options = options->llvm_options.list;
+    apply_option_word(&options->undefined, NULL);
+    link->undefined = options->undefined.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
@@ -282,6 +284,7 @@ void options_free(struct options *options)
     free(options->reports.list);
     free(options->trace_symbols.list);
     free(options->why_live.list);
+    free(options->undefined.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
     free(options->llvm_options.list);

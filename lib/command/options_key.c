@@ -25,6 +25,7 @@ const char *const options_key_counted[] = {
     "ignore-host-info",
     "kernels-used",
     "variables-used",
+    "undefined",
     "keep-system-libraries",
     "preserve-relocs",
     "verbose",

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
 #include "link/overwrite_check.h"
@@ -17,6 +18,7 @@
 #include "lto/bitcode.h"
 #include "lto/lto.h"
 #include "merge/unified.h"
+#include "ptx/symbol.h"
 
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
@@ -31,7 +33,7 @@ static bool find_lto(struct link *link)
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;
     if (!lto_find(&link->lto_library, request->lto_source, &toolkit))
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     changes_watch_library(link);
     return true;
 }
@@ -53,7 +55,7 @@ static bool check_llvm(struct link *link)
     }
     if (!link->llvm_library) {
         bitcode_report_missing(&link->members, link->request->llvm);
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     }
     changes_watch_library(link);
     return true;
@@ -85,6 +87,7 @@ static bool select_members(struct link *link)
     const struct option_request *options = &request->options;
     struct used_request used = {.kernels = request->kernels_used,
                                 .variables = request->variables_used,
+                                .wanted = request->undefined,
                                 .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
@@ -146,11 +149,11 @@ static struct lto_request lto_request_of(const struct link *link)
 }
 
 /* What the failed stage leaves. */
-static bool lto_ended(const struct link *link, enum link_code code, const char *what)
+static bool lto_ended(enum link_code code, const char *what)
 {
     if (code == LINK_NVVM_ERROR)
-        *link->failure = code;
-    if (code != LINK_OK && code != LINK_ENVIRONMENT && context_get()->verbose)
+        diag_blame(code);
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
         diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
                    what, (int)code);
     return code == LINK_OK;
@@ -165,8 +168,8 @@ static bool compile_lto(struct link *link)
     wanted.cache = state_find_library(link) ? link->cache : NULL;
     wanted.library_key = &link->library_key;
     code = lto_compile(&link->lto, &link->sources_arena, &wanted);
-    return lto_ended(link, code, "LTO-IR") &&
-           (save_temps_lto(link->request->keep, &link->lto) || state_environment_failed(link));
+    return lto_ended(code, "LTO-IR") &&
+           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static bool compile_bitcode(struct link *link)
@@ -179,16 +182,15 @@ static bool compile_bitcode(struct link *link)
         .level = link->request->llvm_level,
         .is_linked = link->request->options.lto,
     };
+    enum link_code code;
 
     how.library = link->llvm_library;
     how.cache = state_find_llvm(link) ? link->cache : NULL;
     how.library_key = &link->llvm_key;
-    return lto_ended(
-               link,
-               bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
-               "LLVM bitcode") &&
+    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
-            state_environment_failed(link));
+            diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -279,8 +281,7 @@ static bool check_paths(struct link *link)
 {
     if (overwrite_check(link->request, &link->inputs))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 static uint64_t input_bytes(const struct inputs *inputs)
@@ -306,8 +307,7 @@ static bool read_entries(struct link *link)
 {
     if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 bool front_open(struct link *link)
@@ -326,7 +326,7 @@ bool front_open(struct link *link)
     ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
-         (reproduce_write(request, &link->inputs) || state_environment_failed(link));
+         (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});
@@ -368,12 +368,38 @@ bool front_compile_lto(struct link *link)
     return ok;
 }
 
+static bool is_defined(const struct link *link, struct text name)
+{
+    for (size_t i = 0; i < link->program.symbol_count; i++)
+        if (link->program.symbols[i].is_defined &&
+            text_equal(link->program.symbols[i].own_name, name))
+            return true;
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
+            const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
+
+            if (symbol->section != SHN_UNDEF && text_equal(symbol->name, name))
+                return true;
+        }
+    return false;
+}
+
+/* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
+static void warn_of_unknown(const struct link *link)
+{
+    for (const char *const *name = link->request->undefined; name && *name; name++)
+        if (!is_defined(link, text_of(*name)))
+            diag_warning("--undefined: nothing that is linked defines '%s'", *name);
+}
+
 bool front_link(struct link *link)
 {
     bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);
+    if (ok)
+        warn_of_unknown(link);
     if (ok)
         observe_program(link->observation, &link->program, &link->members);
     observe_stage(link->observation, "link",

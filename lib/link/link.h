@@ -73,6 +73,7 @@ struct link_request {
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
+    const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
