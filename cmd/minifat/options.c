@@ -173,7 +173,8 @@ static bool settle_format(struct options *options)
     } formats[] = {{".fatbin", FORMAT_FATBIN}, {".offload", FORMAT_OFFLOAD}, {".o", FORMAT_OBJECT}};
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (options->format == FORMAT_BY_SUFFIX && string_has_suffix(options->output, formats[i].suffix))
+        if (options->format == FORMAT_BY_SUFFIX &&
+            string_has_suffix(options->output, formats[i].suffix))
             options->format = formats[i].format;
     if (options->format == FORMAT_BY_SUFFIX)
         diag_fatal("the suffix of '%s' is none of .fatbin, .offload and .o; use option --format",

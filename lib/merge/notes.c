@@ -192,7 +192,8 @@ static void add_compat(struct merging *m, struct buffer *out)
             else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
                      bytes_are_zero(records[at].payload))
                 records[at] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !bytes_are_zero(record.payload))
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
+                     !bytes_are_zero(record.payload))
                 and_payload(m, &records[at], record.payload);
             else if (record.format != EIFMT_SVAL && record.value > records[at].value)
                 records[at].value = record.value;
