@@ -165,13 +165,6 @@ static void add_input(struct options *options, const char *path)
     ARRAY_PUSH(options->inputs, options->input_count, options->input_capacity) = options->next;
 }
 
-static bool ends_with(const char *string, const char *suffix)
-{
-    size_t length = strlen(string), suffix_length = strlen(suffix);
-
-    return length > suffix_length && strcmp(string + length - suffix_length, suffix) == 0;
-}
-
 static bool settle_format(struct options *options)
 {
     static const struct {
@@ -180,7 +173,8 @@ static bool settle_format(struct options *options)
     } formats[] = {{".fatbin", FORMAT_FATBIN}, {".offload", FORMAT_OFFLOAD}, {".o", FORMAT_OBJECT}};
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, formats[i].suffix))
+        if (options->format == FORMAT_BY_SUFFIX &&
+            string_has_suffix(options->output, formats[i].suffix))
             options->format = formats[i].format;
     if (options->format == FORMAT_BY_SUFFIX)
         diag_fatal("the suffix of '%s' is none of .fatbin, .offload and .o; use option --format",

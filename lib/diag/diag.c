@@ -278,6 +278,17 @@ void diag_no_memory(void)
         print(state, DIAG_FATAL, line, (size_t)size);
 }
 
+bool diag_blame(enum link_code code)
+{
+    diag_state_get()->blamed = code;
+    return false;
+}
+
+enum link_code diag_blamed(void)
+{
+    return diag_state_get()->blamed;
+}
+
 bool diag_text(struct text text)
 {
     const struct diag_state *state = diag_state_get();

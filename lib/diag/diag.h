@@ -102,6 +102,12 @@ void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Notes which kind of failure it is that has been reported, for the exit status. Returns false. */
+bool diag_blame(enum link_code code);
+
+/* The kind that was noted last by the calling thread. */
+enum link_code diag_blamed(void);
+
 /* A text of whole lines that is no message but goes where messages go, as it is. False, with errno
  * set, when it cannot be written, which nobody may be left to be told. */
 bool diag_text(struct text text);

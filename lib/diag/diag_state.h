@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/context.h"
 #include "base/text.h"
 
 struct diag_sink;   /* diag/diag.h */
@@ -57,6 +58,7 @@ struct diag_state {
     struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
     uint64_t error_limit;              /* more errors are never shown (diag_tally.h); 0 = all are */
     uint64_t error_count;              /* errors and fatal errors reported by this thread */
+    enum link_code blamed;             /* which kind of failure they are; see diag_blame() */
     struct event_log *events;          /* what is recorded of the link, or NULL */
     struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
     uint32_t event_chunk;              /* what is recorded is for; 0 = none, see events_chunk() */

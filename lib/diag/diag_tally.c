@@ -17,19 +17,14 @@ struct diag_family {
     char *text;     /* the first that was not shown; NULL while there is none */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Appends the text without what stands between quotes, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)
 {
     for (size_t i = 0; i < body.size; i++) {
         char c = body.data[i];
 
-        buffer_char(frame, is_digit(c) ? '0' : c);
-        while (is_digit(c) && i + 1 < body.size && is_digit(body.data[i + 1]))
+        buffer_char(frame, text_is_digit(c) ? '0' : c);
+        while (text_is_digit(c) && i + 1 < body.size && text_is_digit(body.data[i + 1]))
             i++;
         if (c == '\'') {
             const char *end = memchr(body.data + i + 1, '\'', body.size - i - 1);

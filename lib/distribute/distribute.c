@@ -86,22 +86,17 @@ enum link_code batch_write_text(const char *path, char *text)
     return code;
 }
 
-static struct bytes bytes_of(struct text text)
-{
-    return (struct bytes){(const uint8_t *)text.data, text.size};
-}
-
 enum link_code batch_write_inputs(const struct distribute_batch *batch)
 {
     const struct distribute_tool *tool = &batch->tool;
 
-    if (tool->shared_path && !files_write(tool->shared_path, bytes_of(tool->shared)))
+    if (tool->shared_path && !files_write(tool->shared_path, text_bytes(tool->shared)))
         return write_failed(tool->shared_path);
     for (size_t i = 0; i < batch->count; i++) {
         const struct distribute_job *job = &batch->jobs[i];
         enum link_code code;
 
-        if (!files_write(job->input_path, bytes_of(job->input)))
+        if (!files_write(job->input_path, text_bytes(job->input)))
             return write_failed(job->input_path);
         code = batch_write_text(job->facts_path, jobfile_make_facts(batch, job));
         if (code != LINK_OK)

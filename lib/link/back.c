@@ -266,8 +266,7 @@ static bool list_dependencies(const struct link *link, const struct assembler *a
     if (dependencies_rule(link, assembler, &list->text) &&
         overwrite_check_late("--dependency-file", list->path, link->request, &link->inputs))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 /* Writes the result (NULL = there is none), the lists that are wanted, and what is told of the
@@ -301,7 +300,7 @@ static bool write_files(const struct link *link, const struct results *results,
          (!append || output_commit(&lists.result, false)) && list_end(&lists.modules) &&
          list_end(&lists.dependencies);
     context_clean(&cleanup);
-    return ok || (is_listed && state_environment_failed(link));
+    return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
@@ -350,7 +349,7 @@ bool back_end_early(const struct link *link, const struct results *results)
         return false;
     return (observe_prepare(link->observation) && observe_fill(link->observation) &&
             observe_commit(link->observation)) ||
-           state_environment_failed(link);
+           diag_blame(LINK_ENVIRONMENT);
 }
 
 static struct observe_work merge_work(const struct link *link, const struct cubins *cubins)
@@ -371,7 +370,7 @@ bool back_merge(const struct link *link, const struct cut *cut, const struct ass
     bool ok = merge(link, cut, assembled, merged);
 
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
-                state_environment_failed(link));
+                diag_blame(LINK_ENVIRONMENT));
     if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link, &cut->chunks)))
         report_image(&merged->report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link, &assembled->cubins));

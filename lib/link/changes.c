@@ -40,5 +40,5 @@ bool changes_check(const struct link *link)
     if (watch_check(link->watch))
         return true;
     cache_take_back(link->cache);
-    return state_environment_failed(link);
+    return diag_blame(LINK_ENVIRONMENT);
 }

@@ -34,7 +34,7 @@ static bool find_lto(struct link *link)
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;
     if (!lto_find(&link->lto_library, request->lto_source, &toolkit))
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     changes_watch_library(link);
     return true;
 }
@@ -56,7 +56,7 @@ static bool check_llvm(struct link *link)
     }
     if (!link->llvm_library) {
         bitcode_report_missing(&link->members, link->request->llvm);
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     }
     changes_watch_library(link);
     return true;
@@ -150,10 +150,10 @@ static struct lto_request lto_request_of(const struct link *link)
 }
 
 /* What the failed stage leaves. */
-static bool lto_ended(const struct link *link, enum link_code code, const char *what)
+static bool lto_ended(enum link_code code, const char *what)
 {
     if (code == LINK_NVVM_ERROR)
-        *link->failure = code;
+        diag_blame(code);
     if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
         diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
                    what, (int)code);
@@ -169,8 +169,8 @@ static bool compile_lto(struct link *link)
     wanted.cache = state_find_library(link) ? link->cache : NULL;
     wanted.library_key = &link->library_key;
     code = lto_compile(&link->lto, &link->sources_arena, &wanted);
-    return lto_ended(link, code, "LTO-IR") &&
-           (save_temps_lto(link->request->keep, &link->lto) || state_environment_failed(link));
+    return lto_ended(code, "LTO-IR") &&
+           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static bool compile_bitcode(struct link *link)
@@ -196,9 +196,9 @@ static bool compile_bitcode(struct link *link)
     wanted.named_count = wanted.is_open ? 0 : others.count;
     code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
     context_clean(&cleanup);
-    return lto_ended(link, code, "LLVM bitcode") &&
+    return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
-            state_environment_failed(link));
+            diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -289,8 +289,7 @@ static bool check_paths(struct link *link)
 {
     if (overwrite_check(link->request, &link->inputs))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 static uint64_t input_bytes(const struct inputs *inputs)
@@ -316,8 +315,7 @@ static bool read_entries(struct link *link)
 {
     if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 bool front_open(struct link *link)
@@ -336,7 +334,7 @@ bool front_open(struct link *link)
     ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
-         (reproduce_write(request, &link->inputs) || state_environment_failed(link));
+         (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});

@@ -114,19 +114,18 @@ static enum link_code run(void *argument)
         changes_check(link);
     cache_finish(link->cache);
     if (link->request->cache.statistics && !report_cache(link->cache))
-        ok = state_environment_failed(link);
+        ok = diag_blame(LINK_ENVIRONMENT);
     return ok ? LINK_OK : LINK_FAILED;
 }
 
 enum link_code link_run(const struct link_request *request)
 {
-    enum link_code failure = LINK_FAILED, code;
+    enum link_code code;
     struct watch watch = {0};
-    struct running running = {.link = {.request = request,
-                                       .watch = &watch,
-                                       .failure = &failure,
-                                       .errors_before = diag_error_count()}};
+    struct running running = {
+        .link = {.request = request, .watch = &watch, .errors_before = diag_error_count()}};
 
+    diag_blame(LINK_FAILED);
     progress_begin(request->progress);
     code = context_run(run, &running);
     progress_end();
@@ -137,7 +136,7 @@ enum link_code link_run(const struct link_request *request)
         code = LINK_CANCELLED;
     else if (code == LINK_FAILED ||
              (code == LINK_OK && diag_error_count() != running.link.errors_before))
-        code = failure;
+        code = diag_blamed();
     state_free_results(&running.results);
     state_free(&running.link);
     return code;

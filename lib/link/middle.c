@@ -83,7 +83,7 @@ static bool split(const struct link *link, struct cut *cut)
     return split_program(&cut->chunks, &link->program, &wanted) &&
            ((save_temps_chunks(keep, &cut->chunks) &&
              save_temps_program(keep, &link->program, link->members.arch)) ||
-            state_environment_failed(link));
+            diag_blame(LINK_ENVIRONMENT));
 }
 
 struct found_ptxas {
@@ -124,7 +124,7 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
     if (assembler->table.assemble)
         return true;
     if (!assembler_open(assembler, &request->assembler))
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     changes_watch_assembler(link, assembler);
     return true;
 }
@@ -255,9 +255,9 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE)
-        *link->failure = LINK_USAGE;
+        diag_blame(LINK_USAGE);
     if (code == LINK_ENVIRONMENT)
-        state_environment_failed(link);
+        diag_blame(LINK_ENVIRONMENT);
     return code;
 }
 
@@ -274,7 +274,7 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
     return code == LINK_OK &&
-           (save_temps_cubins(request->keep, &assembled->cubins) || state_environment_failed(link));
+           (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static struct observe_work chunk_work(const struct chunks *chunks)
@@ -292,7 +292,7 @@ static bool plan_nothing(const struct link *link)
 
     return !wanted->emit_plan ||
            (changes_check(link) &&
-            (remote_chunks_plan_nothing(wanted) == LINK_OK || state_environment_failed(link)));
+            (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
 }
 
 /* Whether a CPU is free beside the one that compiles LTO-IR. */
@@ -344,8 +344,7 @@ bool middle_split(const struct link *link, struct cut *cut)
 
     report_chunks(&cut->chunks, &link->program,
                   assemble_sequential_reason(link->request->concurrency));
-    ok = ok &&
-         (report_explanation(buffer_view(&cut->explanation)) || state_environment_failed(link));
+    ok = ok && (report_explanation(buffer_view(&cut->explanation)) || diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
     observe_stage(link->observation, "split", chunk_work(&cut->chunks));
     return ok;

@@ -96,12 +96,6 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
     return name_list_text(name, &list, arena);
 }
 
-bool state_environment_failed(const struct link *link)
-{
-    *link->failure = LINK_ENVIRONMENT;
-    return false;
-}
-
 bool state_find_library(struct link *link)
 {
     if (link->lto_library && link->cache && !link->has_library_key)

@@ -100,14 +100,10 @@ struct link {
     struct cached_result cached;
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
     struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
-    enum link_code *failure;         /* what becomes of a stage that returns false */
 };
 
 /* How loops over cubins and sections run. */
 struct spread state_spread(const struct link *link);
-
-/* Notes that the environment is at fault, not the inputs. Returns false. */
-bool state_environment_failed(const struct link *link);
 
 /* True when code takes part that has to be assembled. */
 bool state_has_ptx(const struct link *link);
