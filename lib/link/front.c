@@ -140,7 +140,7 @@ static struct lto_request lto_request_of(const struct link *link)
         .stack_bytes = request->worker_stack,
         .stop = request->stop,
         .jobserver = request->jobserver,
-        .timeout = request->lto_timeout,
+        .timeout = request->assembler.timeout,
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
