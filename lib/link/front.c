@@ -9,6 +9,7 @@
 #include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
+#include "link/other_names.h"
 #include "link/overwrite_check.h"
 #include "link/read_cubins.h"
 #include "link/report.h"
@@ -175,7 +176,9 @@ static bool compile_lto(struct link *link)
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link);
-    const struct bitcode_request wanted = {
+    struct other_names others = {0};
+    struct context_cleanup cleanup;
+    struct bitcode_request wanted = {
         .link = &how,
         .words = link->request->llvm_options,
         .passes = link->request->llvm_passes,
@@ -187,7 +190,12 @@ static bool compile_bitcode(struct link *link)
     how.library = link->llvm_library;
     how.cache = state_find_llvm(link) ? link->cache : NULL;
     how.library_key = &link->llvm_key;
+    context_defer(&cleanup, other_names_free, &others);
+    wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
+    wanted.named = others.list;
+    wanted.named_count = wanted.is_open ? 0 : others.count;
     code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    context_clean(&cleanup);
     return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
@@ -361,7 +369,7 @@ bool front_compile_lto(struct link *link)
 {
     size_t count = link->members.lto_count + link->members.bitcode_count;
     bool ok = (link->members.lto_count == 0 || compile_lto(link)) &&
-              (link->members.bitcode_count == 0 || compile_bitcode(link));
+              (link->members.bitcode_count == 0 || (read_cubins(link) && compile_bitcode(link)));
 
     if (count)
         observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
@@ -408,7 +416,8 @@ static void warn_of_unknown(const struct link *link)
 
 bool front_link(struct link *link)
 {
-    bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
+    bool is_read = link->members.bitcode_count > 0;
+    bool ok = (is_read || read_cubins(link)) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);
