@@ -115,7 +115,7 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     case EXEC_NOT_STARTED:
         return arena_printf(arena, "could not be run: %s", strerror(result->code));
     case EXEC_TIMED_OUT:
-        return arena_printf(arena, "was ended, as it took more than %d s (--distributor-timeout)",
+        return arena_printf(arena, "was ended, as it took more than %d s (--timeout for each job)",
                             result->code);
     case EXEC_CANCELLED:
     case EXEC_EXITED:
@@ -156,12 +156,20 @@ static const char *const *make_command(struct run *run, const char *jobs)
     return argv;
 }
 
+/* Seconds that the distributor may take: it may run one job after the other. 0 = no limit. */
+static unsigned time_limit(const struct distribute_batch *batch)
+{
+    uint64_t limit = (uint64_t)batch->tool.time_limit * batch->count;
+
+    return limit > INT32_MAX ? INT32_MAX : (unsigned)limit;
+}
+
 static enum link_code call(struct run *run, const char *jobs)
 {
     struct distribute_batch *batch = run->batch;
     const struct exec_request request = {.argv = make_command(run, jobs),
                                          .output_limit = OUTPUT_LIMIT,
-                                         .timeout = batch->distribution->timeout,
+                                         .timeout = time_limit(batch),
                                          .is_asked_first = true,
                                          .cancelled = batch->distribution->cancelled};
     struct exec_result ended;

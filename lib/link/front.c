@@ -9,6 +9,7 @@
 #include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
+#include "link/other_names.h"
 #include "link/overwrite_check.h"
 #include "link/read_cubins.h"
 #include "link/report.h"
@@ -139,7 +140,7 @@ static struct lto_request lto_request_of(const struct link *link)
         .stack_bytes = request->worker_stack,
         .stop = request->stop,
         .jobserver = request->jobserver,
-        .timeout = request->lto_timeout,
+        .timeout = request->assembler.timeout,
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
@@ -175,7 +176,9 @@ static bool compile_lto(struct link *link)
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link);
-    const struct bitcode_request wanted = {
+    struct other_names others = {0};
+    struct context_cleanup cleanup;
+    struct bitcode_request wanted = {
         .link = &how,
         .words = link->request->llvm_options,
         .passes = link->request->llvm_passes,
@@ -187,7 +190,12 @@ static bool compile_bitcode(struct link *link)
     how.library = link->llvm_library;
     how.cache = state_find_llvm(link) ? link->cache : NULL;
     how.library_key = &link->llvm_key;
+    context_defer(&cleanup, other_names_free, &others);
+    wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
+    wanted.named = others.list;
+    wanted.named_count = wanted.is_open ? 0 : others.count;
     code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    context_clean(&cleanup);
     return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
             diag_blame(LINK_ENVIRONMENT));
@@ -361,40 +369,55 @@ bool front_compile_lto(struct link *link)
 {
     size_t count = link->members.lto_count + link->members.bitcode_count;
     bool ok = (link->members.lto_count == 0 || compile_lto(link)) &&
-              (link->members.bitcode_count == 0 || compile_bitcode(link));
+              (link->members.bitcode_count == 0 || (read_cubins(link) && compile_bitcode(link)));
 
     if (count)
         observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
     return ok;
 }
 
-static bool is_defined(const struct link *link, struct text name)
+/* Sets the numbers of those of `names` that something defines to `found`. */
+static void mark_defined(struct table *names, const struct link *link, uint32_t found)
 {
-    for (size_t i = 0; i < link->program.symbol_count; i++)
-        if (link->program.symbols[i].is_defined &&
-            text_equal(link->program.symbols[i].own_name, name))
-            return true;
+    for (size_t i = 0; i < link->program.symbol_count; i++) {
+        const struct program_symbol *symbol = &link->program.symbols[i];
+
+        if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
+            table_set(names, symbol->own_name, found);
+    }
     for (size_t i = 0; i < link->member_cubin_count; i++)
         for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
             const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
 
-            if (symbol->section != SHN_UNDEF && text_equal(symbol->name, name))
-                return true;
+            if (symbol->section != SHN_UNDEF && table_find(names, symbol->name) != TABLE_NONE)
+                table_set(names, symbol->name, found);
         }
-    return false;
 }
 
 /* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
 static void warn_of_unknown(const struct link *link)
 {
-    for (const char *const *name = link->request->undefined; name && *name; name++)
-        if (!is_defined(link, text_of(*name)))
-            diag_warning("--undefined: nothing that is linked defines '%s'", *name);
+    const char *const *undefined = link->request->undefined;
+    struct context_cleanup cleanup;
+    struct table names = {0};
+    uint32_t count = 0;
+
+    if (!undefined || !*undefined)
+        return;
+    context_defer(&cleanup, table_cleanup, &names);
+    for (; undefined[count]; count++)
+        table_add(&names, text_of(undefined[count]), count);
+    mark_defined(&names, link, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (table_find(&names, text_of(undefined[i])) == i)
+            diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
+    context_clean(&cleanup);
 }
 
 bool front_link(struct link *link)
 {
-    bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
+    bool is_read = link->members.bitcode_count > 0;
+    bool ok = (is_read || read_cubins(link)) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);

@@ -47,20 +47,6 @@ bool bitcode_identify(struct cache_key *key, const char *library, struct cache *
     return lto_cache_identify(key, "libLLVM", library, cache);
 }
 
-/* Whether code takes part that LLVM does not see, and that may name what bitcode defines. */
-static bool is_open(const struct lto_request *link)
-{
-    for (size_t i = 0; i < link->members->count; i++) {
-        const struct member *member = &link->members->list[i];
-
-        if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
-             member->role == MEMBER_LTO) &&
-            !member->is_system)
-            return true;
-    }
-    return link->relocatable;
-}
-
 /* Debug information tells of files by numbers, which each part would give anew. */
 static bool wants_parts(const struct bitcode_request *request)
 {
@@ -80,14 +66,14 @@ static const char **make_options(struct bitcode_compilation *compilation, size_t
 
     while (request->words && request->words[words])
         words++;
-    options = arena_zalloc(arena, words + 7, sizeof *options);
+    options = arena_zalloc(arena, words + request->named_count + 7, sizeof *options);
     *count = 0;
     options[(*count)++] =
         arena_printf(arena, "arch=%s", arch_name(request->link->members->arch, arch));
     options[(*count)++] = arena_printf(arena, "level=%" PRIu32, request->level);
     if (request->is_linked)
         options[(*count)++] = "link";
-    if (request->is_linked && is_open(request->link))
+    if (request->is_open)
         options[(*count)++] = "open";
     if (agreement->debug || agreement->line_info)
         options[(*count)++] = agreement->debug ? "debug" : "lines";
@@ -97,6 +83,8 @@ static const char **make_options(struct bitcode_compilation *compilation, size_t
         options[(*count)++] = arena_printf(arena, "passes=%s", request->passes);
     for (size_t i = 0; i < words; i++)
         options[(*count)++] = arena_printf(arena, "llvm=%s", request->words[i]);
+    for (size_t i = 0; i < request->named_count && request->is_linked; i++)
+        options[(*count)++] = arena_printf(arena, "keep=%.*s", TEXT_ARG(request->named[i]));
     return options;
 }
 
@@ -138,7 +126,8 @@ static void make_jobs(struct bitcode_compilation *compilation)
     struct part *parts = arena_zalloc(&compilation->arena, compilation->count, sizeof *parts);
 
     for (size_t i = 0; i < option_count; i++)
-        diag_verbose("libLLVM is given %s", options[i]);
+        if (strncmp(options[i], "keep=", 5) != 0)
+            diag_verbose("libLLVM is given %s", options[i]);
     for (size_t i = 0; i < compilation->count; i++) {
         size_t first = compilation->firsts[i];
         const struct job_inputs own = {compilation->inputs.list + first,

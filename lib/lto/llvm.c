@@ -16,6 +16,7 @@
 #include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/table.h"
 #include "lto/answer.h"
 #include "lto/llvm_api.h"
 #include "lto/llvm_module.h"
@@ -41,6 +42,7 @@ struct run {
     bool wants_parts;
     unsigned parts, part; /* with is_part: which of how many; else how many are wanted */
     bool is_part;
+    struct table stays; /* names of what stays visible */
     const char *passes;
     enum debug_kind debug;
     const char **words; /* for LLVM itself */
@@ -90,6 +92,8 @@ static bool take_option(struct run *run, const char *word)
         return arch_parse(text_of(value), "sm_", &run->arch);
     if ((value = job_value(word, "llvm")))
         run->words[run->word_count++] = value;
+    else if ((value = job_value(word, "keep")))
+        table_set(&run->stays, text_of(value), 0);
     else if ((value = job_value(word, "passes")))
         run->passes = value;
     else if ((value = job_value(word, "level")) && *value >= '0' && *value <= '3' && !value[1])
@@ -397,7 +401,7 @@ static bool compile_program(struct run *run)
         return false;
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (!run->is_open)
-        llvm_module_internalize(&run->api, program);
+        llvm_module_internalize(&run->api, program, &run->stays);
     if (!optimize(run, program))
         return false;
     run->parts = run->wants_parts ? llvm_parts_count(&run->api, program, run->parts) : 0;

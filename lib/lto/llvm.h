@@ -5,6 +5,7 @@
  * - level=3: 0 to 3;
  * - link: all inputs become one module, in which only kernels and what others may name stay
  * visible; else each is compiled by itself, and the PTX modules follow each other, each with a NUL;
+ * - keep=NAME: others name it (with link);
  * - open: others may name all that is visible (with link);
  * - passes=...: instead of the level's passes;
  * - debug, lines: keep debug information, or what of it tells of lines; else there is none;

@@ -117,17 +117,14 @@ static void hide(const struct llvm_api *api, llvm_value value, const struct tabl
         api->set_linkage(value, LLVM_INTERNAL);
 }
 
-void llvm_module_internalize(const struct llvm_api *api, llvm_module module)
+void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays)
 {
-    struct table stays = {0};
-
-    add_kernels(api, module, &stays);
-    add_used(api, module, &stays);
+    add_kernels(api, module, stays);
+    add_used(api, module, stays);
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
         if (api->get_convention(f) != LLVM_KERNEL_CONVENTION)
-            hide(api, f, &stays);
+            hide(api, f, stays);
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
         if (!api->is_host_initialized(g))
-            hide(api, g, &stays);
-    table_free(&stays);
+            hide(api, g, stays);
 }

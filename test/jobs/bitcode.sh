@@ -32,7 +32,8 @@ cat > calls.ptx << 'END'
 	ret;
 }
 END
-ar rcs both.a scale.bc helper.bc 2> ar.said # its plug-ins may be older
+printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
+ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
 
 # functions WORD: how many functions of the output have a name with it.
@@ -56,6 +57,12 @@ for library in "${libraries[@]}"; do
     verdict $? "$name: without -lto modules are compiled by themselves"
     link -lto scale.bc helper.bc calls.ptx && [ "$(functions 'text\.')" -ge 3 ] && [ "$(calls)" -gt 0 ]
     verdict $? "$name: PTX calls what bitcode defines"
+    minilink -disable-infos -arch=sm_75 -r calls.ptx -o calls.cubin
+    for other in calls.ptx calls.cubin; do
+        link -lto --keep=kept $other scale.bc helper.bc && grep -q 'visible.*_Z6helperf' kept/bitcode.ptx; verdict $? "$name: what $other names stays"
+    done
+    link -lto --keep=kept plain.ptx scale.bc helper.bc && ! grep -q _Z6helperf kept/bitcode.ptx
+    verdict $? "$name: what PTX beside it does not name is internal"
     link several.o helper.bc && [ "$(functions scale)" = 1 ]; verdict $? "$name: bitcode of a host object"
     link -lto several.offload helper.bc && [ "$(calls)" = 0 ]; verdict $? "$name: bitcode of an offload binary under -lto"
     minilink -disable-infos -arch=sm_90 --llvm="$library" -lto -r scale.bc helper.bc -o out.cubin > messages 2>&1 &&

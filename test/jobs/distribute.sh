@@ -98,7 +98,7 @@ ways folder 1 "error   : The result of chunk 2 cannot be used: .* cannot be read
 ways fifo 1 "error   : The result of chunk 2 cannot be used: .* cannot be read: "
 ways report 1 "error   : The result of chunk 2 cannot be used: its report is damaged"
 mapfile -t hanging < <(by --way=hang)
-bad 1 "fatal   : The distributor 'tool_distribute' was ended, as it took more than 1 s" "${split[@]}" -w program.ptx "${hanging[@]}" --distributor-timeout=1
+bad 1 "fatal   : The distributor 'tool_distribute' was ended, as it took more than [0-9]* s (--timeout for each job)" "${split[@]}" -w program.ptx "${hanging[@]}" --timeout=1
 bad 2 "Only one of --distributor, --emit-plan and --resume-plan" "${split[@]}" program.ptx "${well[@]}" --emit-plan=plan
 
 # A chunk that cannot be assembled: the same messages, and who failed.

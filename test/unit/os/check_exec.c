@@ -190,7 +190,7 @@ START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
         ck_assert(seconds() - start < LONG_BEFORE_THE_END);
         snprintf(expected, sizeof expected,
                  "before\nptxas fatal   : '%s' was killed, as it took more than %d s "
-                 "(--assembler-timeout)\n",
+                 "(--timeout)\n",
                  script, (int)ptxas.timeout);
         if (strncmp(result.log, "before\n", 7) == 0)
             log = strdup(result.log);
