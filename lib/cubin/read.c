@@ -288,16 +288,12 @@ static bool name_sections(struct reader *reader)
     return true;
 }
 
-/* The header's flags say which section is the note of CUDA's version. nvlink's words, and no more
- * than that. 0 = none, which nvlink refuses, and plug-ins write. */
-static bool check_note(const struct reader *reader)
+bool cubin_check_note(const struct cubin *cubin)
 {
-    const struct cubin *cubin = reader->cubin;
     uint32_t note = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT;
 
-    if (cubin->toolkit || note == 0 ||
-        (note < cubin->section_count &&
-         text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
+    if (cubin->toolkit || (note < cubin->section_count && /* section 0 has no name */
+                           text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
         return true;
     diag_fatal(TOO_OLD, cubin->name);
     return false;
@@ -389,7 +385,9 @@ static bool read_sections(struct reader *reader)
         if (!read_section(reader, i, place, &header))
             return false;
     }
-    return name_sections(reader) && check_note(reader) && check_sections(reader);
+    return name_sections(reader) &&
+           (cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT == 0 || cubin_check_note(cubin)) &&
+           check_sections(reader);
 }
 
 static bool read_headers(struct reader *reader)
