@@ -131,15 +131,17 @@ static bool check_section_table(struct reader *reader, const Elf64_Ehdr *header)
         !bytes_slice(reader->file, header->e_shoff, sizeof(Elf64_Shdr), &table))
         return read_damaged(reader, "its section headers stand at byte %" PRIu64 " of %zu",
                             header->e_shoff, reader->file.size);
-    if (count == 0) {
-        memcpy(&null_section, table.data, sizeof null_section);
+    memcpy(&null_section, table.data, sizeof null_section);
+    if (count == 0)
         count = null_section.sh_size;
-    }
     if (count == 0 || count > reader->file.size / sizeof(Elf64_Shdr) ||
         !bytes_slice(reader->file, header->e_shoff, count * sizeof(Elf64_Shdr), &table))
         return read_damaged(
             reader, "its %" PRIu64 " section headers at byte %" PRIu64 " do not fit into %zu bytes",
             count, header->e_shoff, reader->file.size);
+    if (header->e_shnum != 0 && null_section.sh_size != 0)
+        return read_damaged(reader, "section 0 has %" PRIu64 " bytes, expected none",
+                            null_section.sh_size);
     reader->section_count = count;
     return true;
 }

@@ -28,7 +28,7 @@ NAMES = ["04_const", "07_call", "09_recursion", "10_fptr", "12_common", "20_dead
 # What stays different, and why: see minilink(1).
 KNOWN_ACCEPTED = re.compile("Could not find fatbin in|"
                             "not declared __global__ in all source files")
-KNOWN_OTHER = re.compile("^symbols: only (mine|nvlink's): |^sections: only nvlink's: #|"
+KNOWN_OTHER = re.compile(r"^symbols: only (mine|nvlink's): |^sections: only nvlink's: (#|\.note)|"
                          r"^\.rela\.\S+: only (mine|nvlink's): ")
 
 
