@@ -136,14 +136,6 @@ static size_t find_attribute(const struct info_record *records, size_t count, ui
     return i;
 }
 
-static bool is_zero(struct bytes payload)
-{
-    for (size_t i = 0; i < payload.size; i++)
-        if (payload.data[i])
-            return false;
-    return true;
-}
-
 /* Only what all inputs allow is allowed (measured). */
 static void and_payload(struct merging *m, struct info_record *record, struct bytes other)
 {
@@ -191,7 +183,7 @@ static void add_compat(struct merging *m, struct buffer *out)
                 record.payload = (struct bytes){nothing, sizeof nothing};
             /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
-                is_zero(record.payload))
+                bytes_are_zero(record.payload))
                 continue;
             /* Measured: of the target, whatever the inputs were compiled for. */
             if (record.attribute == COMPAT_SUFFIX_A)
@@ -199,9 +191,10 @@ static void add_compat(struct merging *m, struct buffer *out)
             if (at == count)
                 records[count++] = record;
             else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
-                     is_zero(records[at].payload))
+                     bytes_are_zero(records[at].payload))
                 records[at] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !is_zero(record.payload))
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
+                     !bytes_are_zero(record.payload))
                 and_payload(m, &records[at], record.payload);
             else if (record.format != EIFMT_SVAL && record.value > records[at].value)
                 records[at].value = record.value;

@@ -42,6 +42,15 @@ struct liveness {
     uint64_t work_done;
 };
 
+/* Makes the interval reach to `position`. */
+static void interval_extend(struct interval *interval, uint32_t position)
+{
+    if (position < interval->start)
+        interval->start = position;
+    if (position > interval->end)
+        interval->end = position;
+}
+
 static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
 {
     struct occurrence *occurrence = &liveness->occurrences[reg];
@@ -214,7 +223,7 @@ struct interval *liveness_intervals(const struct body *body)
     struct liveness liveness = {.body = body};
     liveness.intervals = arena_alloc(body->arena, body->register_count, sizeof *liveness.intervals);
     for (size_t i = 0; i < body->register_count; i++)
-        liveness.intervals[i] = INTERVAL_NONE;
+        liveness.intervals[i] = (struct interval){UINT32_MAX, 0};
     if (body->instruction_count == 0)
         return liveness.intervals;
     flow_make(&liveness.flow, body);

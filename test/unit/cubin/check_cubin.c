@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 
@@ -23,9 +23,9 @@ static bool read_quietly(struct bytes data, struct buffer *messages)
     struct cubin cubin;
     bool ok;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ok = cubin_read(&cubin, "a.o", data);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert(ok == (sink.errors == 0));
     if (messages)
         buffer_text(messages, buffer_view(&sink.text));

@@ -434,9 +434,9 @@ static const struct {
 
 START_TEST(refuses_in_nvlinks_words)
 {
-    context_get()->verbose = 1;
+    diag_state_get()->verbose = 1;
     merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
-    context_get()->verbose = 0;
+    diag_state_get()->verbose = 0;
     ck_assert(!merged->ok);
     expect_said(refusals[_i].says);
 }
@@ -454,9 +454,9 @@ START_TEST(sections_of_one_name_must_be_of_one_kind)
         ck_assert(cubin_read(&merged->inputs[i], "a.o", buffer_bytes(&merged->files[i])));
     merged->inputs[1].sections[cubin_section_find(&merged->inputs[1], TEXT(".nv.global"))].name =
         TEXT(".nv.constant3");
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
 }
 END_TEST
@@ -478,9 +478,9 @@ START_TEST(reserved_names_must_be_of_one_size)
             table = &merged->inputs[1].symbols[i];
     ck_assert_ptr_nonnull(table);
     table->size *= 2;
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     expect_said("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
 }
 END_TEST
@@ -501,10 +501,10 @@ static void merge_damaged(const char *name, const char *section_name, size_t off
     offset += (size_t)(merged->inputs[0].sections[index].data.data - contents.data);
     cubin_free(&merged->inputs[0]);
     memcpy(merged->files[0].data + offset, bytes, size);
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(cubin_read(&merged->inputs[0], name, contents));
     merged->ok = merge_cubins(&merged->image, list, 1, &request, NULL);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
 }
 
 /* Found by fuzzing. */

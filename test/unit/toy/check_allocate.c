@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "base/context.h"
+#include "diag/diag_state.h"
 #include "toy/allocate.h"
 #include "toy/language/form.h"
 #include "toy/language/opcode.h"
@@ -538,7 +538,7 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     struct maker maker;
     struct allocation result;
     struct diag_sink sink = {0};
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     begin(&maker, 4, 1);
     struct instruction *instruction = add(&maker, "red", 2);
     instruction->operands[1].kind = OPERAND_VECTOR;
@@ -546,9 +546,9 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     instruction->operands[1].elements = arena_zalloc(&maker.arena, 32, sizeof(struct operand));
     for (unsigned i = 0; i < 32; i++)
         set_register(&instruction->operands[1].elements[i], add_register(&maker, REGISTER_32));
-    context->sink = &sink;
+    state->sink = &sink;
     ck_assert(!allocate(&maker.body, 24, &result));
-    context->sink = NULL;
+    state->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, 0);
     ck_assert_ptr_nonnull(strstr(sink.text.data, "Function 'f' needs more than"));
