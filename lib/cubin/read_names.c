@@ -66,7 +66,8 @@ static bool is_named_after(const struct cubin_section *section, const struct cub
     return text_skip(&name, prefix) && text_equal(name, end);
 }
 
-/* nvlink calls a section of code as its function is called. */
+/* nvlink calls a section of code as its function is called. In linked code, functions may have got
+ * other names. */
 static bool check_code(const struct reader *reader, size_t index)
 {
     const struct cubin *cubin = reader->cubin;
@@ -80,7 +81,8 @@ static bool check_code(const struct reader *reader, size_t index)
         return read_damaged(reader, READ_SECTION " holds code, whose name begins with .text.",
                             READ_SECTION_ARG(reader, index));
     function = cubin_section_function(cubin, (uint32_t)index);
-    return function == 0 || text_equal(name, cubin->symbols[function].name) ||
+    return cubin->type == ET_EXEC || function == 0 ||
+           text_equal(name, cubin->symbols[function].name) ||
            read_damaged(reader, READ_SECTION " holds function '%.*s'",
                         READ_SECTION_ARG(reader, index), TEXT_ARG(cubin->symbols[function].name));
 }
