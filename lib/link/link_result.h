@@ -2,6 +2,8 @@
 #ifndef MINILINK_LINK_LINK_RESULT_H
 #define MINILINK_LINK_LINK_RESULT_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "merge/merge.h"
@@ -19,7 +21,9 @@ struct link_product {
     struct link_result_kernel
         *kernels; /* in the order of the symbols; device functions among them */
     size_t kernel_count;
-    struct arena arena; /* for these */
+    struct arena arena;      /* for these */
+    bool wants_assembled;    /* set by the caller: */
+    struct buffer assembled; /* the first chunk's cubin, as the assembler has made it; or empty */
 };
 
 /* Takes what there is to know of the result, which is in `bytes`. */

@@ -13,6 +13,7 @@
 #include "link/changes.h"
 #include "link/exact.h"
 #include "link/report.h"
+#include "link/link_result.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
@@ -261,6 +262,12 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
+static void keep_assembled(struct link_product *product, const struct cubins *cubins)
+{
+    if (product && product->wants_assembled && cubins->count > 0)
+        buffer_append(&product->assembled, cubins->list[0].data, cubins->list[0].size);
+}
+
 static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
@@ -273,6 +280,8 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
+    if (code == LINK_OK)
+        keep_assembled(request->product, &assembled->cubins);
     return code == LINK_OK &&
            (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
