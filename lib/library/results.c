@@ -23,6 +23,17 @@ const char *minilink_ptx(const struct minilink *link, size_t *size)
     return bytes_of(link, true, size);
 }
 
+void handle_want_chunk(struct minilink *link)
+{
+    link->product.wants_chunk = true;
+}
+
+const void *handle_chunk(const struct minilink *link, size_t *size)
+{
+    *size = link->product.chunk.size;
+    return link->product.chunk.data;
+}
+
 static const char *text_in(const struct buffer *log, size_t *size)
 {
     if (size)

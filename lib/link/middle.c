@@ -9,6 +9,7 @@
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "link/link_result.h"
 #include "link/changes.h"
 #include "link/exact.h"
 #include "link/report.h"
@@ -253,6 +254,12 @@ static enum link_code assemble_all(const struct link *link, struct assembled *as
     return code;
 }
 
+static void keep_chunk(struct link_product *product, const struct cubins *cubins)
+{
+    if (product && product->wants_chunk && cubins->count == 1)
+        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
+}
+
 static bool assemble(const struct link *link, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
@@ -265,6 +272,8 @@ static bool assemble(const struct link *link, struct assembled *assembled)
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
+    if (code == LINK_OK)
+        keep_chunk(request->product, &link->assembled.cubins);
     return code == LINK_OK && (save_temps_cubins(request->keep, &link->assembled.cubins) ||
                                state_environment_failed(link));
 }
