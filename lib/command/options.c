@@ -79,13 +79,6 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t size = strlen(path), end_size = strlen(end);
-
-    return size > end_size && strcmp(path + size - end_size, end) == 0;
-}
-
 /* nvlink's warning where an option is given twice. */
 static void set_report(const char **report, const char *path)
 {
@@ -103,9 +96,9 @@ static bool name_files(struct options *options)
     for (size_t i = 0; i < options->reports.count; i++) {
         const char *path = options->reports.list[i];
 
-        if (ends_with(path, ".html") || ends_with(path, ".htm"))
+        if (string_has_suffix(path, ".html") || string_has_suffix(path, ".htm"))
             set_report(&observe->report_page, path);
-        else if (ends_with(path, ".json"))
+        else if (string_has_suffix(path, ".json"))
             set_report(&observe->report_data, path);
         else
             return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "
@@ -206,6 +199,8 @@ static enum options_action finish(struct options *options)
     link->assembler_options = options->assembler_options.list;
     link->nvvm_options = options->nvvm_options.list;
     link->llvm_options = options->llvm_options.list;
+    apply_option_word(&options->undefined, NULL);
+    link->undefined = options->undefined.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
@@ -289,6 +284,7 @@ void options_free(struct options *options)
     free(options->reports.list);
     free(options->trace_symbols.list);
     free(options->why_live.list);
+    free(options->undefined.list);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
     free(options->llvm_options.list);

@@ -82,9 +82,6 @@ static const struct {
      "where -G or -lineinfo was given to the compiler"},
     {" unresolved-symbols ignore-unresolved-symbol z ",
      "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
-    {" undefined u ",
-     "device code has no libraries to search for a symbol: all members are linked; "
-     "-ignore-host-info keeps kernels that no host code names"},
     {" defsym wrap ", "a device function has code, frames and a prototype that callers must agree "
                       "with: rename it where it is compiled, by -D"},
     {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},

@@ -67,12 +67,12 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    unsigned lto_timeout;                 /* --lto-timeout, in seconds; 0 = no limit */
     uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/fit.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
+    const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */

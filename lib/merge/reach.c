@@ -68,6 +68,12 @@ static void mark_address(struct marking *marking, uint32_t symbol)
         keep(marking, symbol);
 }
 
+static bool is_used(const struct used_names *used, const struct merged_symbol *function)
+{
+    return merged_is_kernel(function) ? !used || used_has_kernel(used, function->name)
+                                      : used && used_wants(used, function->name);
+}
+
 static void mark_root(struct marking *marking, uint32_t symbol)
 {
     const struct merging *m = marking->m;
@@ -76,8 +82,7 @@ static void mark_root(struct marking *marking, uint32_t symbol)
     if (m->request->relocatable || (merging_keeps_all(m) && function->file != MERGE_NONE) ||
         (m->request->keep_exported && function->binding == STB_GLOBAL &&
          function->file != MERGE_NONE) ||
-        (merged_is_kernel(function) && function->file != MERGE_NONE &&
-         (!m->request->used || used_has_kernel(m->request->used, function->name))))
+        (function->file != MERGE_NONE && is_used(m->request->used, function)))
         reach(marking, symbol);
     else if (index_lists_count(&m->graph->taken, symbol) > 0)
         mark_address(marking, symbol);
