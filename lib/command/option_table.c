@@ -151,6 +151,8 @@ const struct option_row option_table[] = {
 
     {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS,
      "Keep this kernel, function or variable though nothing names it; may be given again"},
+    {"strip-debug", "S", NULL, FLAG(link.strip_debug), GROUP_SYMBOLS,
+     "Leave out what -lineinfo and -G had compilers add"},
     {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_SYMBOLS,
      "Take the first of several definitions, with a warning"},
 

@@ -198,6 +198,8 @@ static enum options_action finish(struct options *options)
     struct link_request *link = &options->link;
 
     take_jobserver(options);
+    if (link->strip_debug)
+        apply_option_word(&options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
     apply_option_word(&options->assembler_options, NULL);
     apply_option_word(&options->nvvm_options, NULL);

@@ -26,6 +26,7 @@ const char *const options_key_counted[] = {
     "kernels-used",
     "variables-used",
     "undefined",
+    "strip-debug",
     "keep-system-libraries",
     "preserve-relocs",
     "verbose",

@@ -134,6 +134,7 @@ static bool merge(const struct link *link, struct merged *merged)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .strip_debug = request->strip_debug,
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),

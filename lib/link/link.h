@@ -98,6 +98,7 @@ struct link_request {
     bool suppress_stack_warning;
     bool takes_first;          /* --allow-multiple-definition */
     bool preserve_relocations; /* -preserve-relocs */
+    bool strip_debug;          /* --strip-debug */
     bool sass_only;            /* --binary-kind=sass: without Mercury's sections */
     enum merge_abi output_abi; /* --output-abi */
     const char *index_file;    /* -uidx: path, or NULL */

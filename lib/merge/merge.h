@@ -34,6 +34,7 @@ struct merge_request {
     bool suppress_stack_warning;   /* -suppress-stack-size-warning */
     bool keep_exported;            /* functions that another link may call stay: -ewp */
     bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
+    bool strip_debug;              /* what only debuggers and profilers read is left out */
     bool sass_only;                /* Mercury's second form of the code is left out */
     bool wants_places;             /* the report says where everything went */
     bool has_index;                /* -uidx: an index of unified symbols was given */
