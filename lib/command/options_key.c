@@ -26,6 +26,8 @@ const char *const options_key_counted[] = {
     "kernels-used",
     "variables-used",
     "undefined",
+    "wrap",
+    "defsym",
     "strip-debug",
     "keep-system-libraries",
     "preserve-relocs",

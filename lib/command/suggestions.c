@@ -82,8 +82,6 @@ static const struct {
      "debuggers and profilers read"},
     {" unresolved-symbols ignore-unresolved-symbol z ",
      "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
-    {" defsym wrap ", "a device function has code, frames and a prototype that callers must agree "
-                      "with: rename it where it is compiled, by -D"},
     {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},
     {" icf print-icf-sections ", "functions are not folded: profilers and debuggers know them by "
                                  "their names; weak copies are one already"},

@@ -138,6 +138,8 @@ static bool merge(const struct link *link, struct merged *merged)
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
+        .renames = request->renames,
+        .made = &merged->joined,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),
