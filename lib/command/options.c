@@ -80,13 +80,6 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t size = strlen(path), end_size = strlen(end);
-
-    return size > end_size && strcmp(path + size - end_size, end) == 0;
-}
-
 /* nvlink's warning where an option is given twice. */
 static void set_report(const char **report, const char *path)
 {
@@ -104,9 +97,9 @@ static bool name_files(struct options *options)
     for (size_t i = 0; i < options->reports.count; i++) {
         const char *path = options->reports.list[i];
 
-        if (ends_with(path, ".html") || ends_with(path, ".htm"))
+        if (string_has_suffix(path, ".html") || string_has_suffix(path, ".htm"))
             set_report(&observe->report_page, path);
-        else if (ends_with(path, ".json"))
+        else if (string_has_suffix(path, ".json"))
             set_report(&observe->report_data, path);
         else
             return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "

@@ -68,7 +68,6 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    unsigned lto_timeout;                 /* --lto-timeout, in seconds; 0 = no limit */
     uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/fit.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */

@@ -102,7 +102,6 @@ static struct place find_place(const struct instruction *instruction, const char
     return place;
 }
 
-/* Instructions of one spelling share their words: this one gets its own. */
 static void apply(struct instruction *instruction, struct arena *arena,
                   const char *const *operators, uint16_t mode, bool is_forced)
 {

@@ -485,5 +485,5 @@ bool parse_check(struct parser *parser, const struct instruction *instruction, s
 {
     struct checking checking = begin(parser, instruction);
 
-    return fits(&checking, parser->syntax) || report(&checking, place);
+    return fits(&checking, &parser->syntax) || report(&checking, place);
 }

@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "cache/cache.h"
 #include "cache/file_hash.h"
 #include "cache/folder.h"
 #include "cache/temporary.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 
@@ -35,7 +35,7 @@ static void set_up(void)
     strcpy(folder, "/tmp/check_cache.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     memset(&sink, 0, sizeof sink);
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     request = (struct cache_request){.folder = folder, .policy = cache_policy_default};
     cache = cache_open(&request);
     ck_assert_ptr_nonnull(cache);
@@ -44,7 +44,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     cache_close(cache);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     chmod(folder, 0700);
     files_remove_folder(folder);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 
@@ -23,9 +23,9 @@ static bool read_quietly(struct bytes data, struct buffer *messages)
     struct cubin cubin;
     bool ok;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ok = cubin_read(&cubin, "a.o", data);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert(ok == (sink.errors == 0));
     if (messages)
         buffer_text(messages, buffer_view(&sink.text));
@@ -179,6 +179,7 @@ static const struct {
     {"its 33 section headers at byte 12864 do not fit", {{E(e_shoff), 12864}}},
     {"its 34 section headers", {{E(e_shnum), 34}}},
     {"its 0 section headers", {{E(e_shnum), 0}}},
+    {"section 0 has 33 bytes", {{NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 33}}},
     {NULL, {{E(e_shnum), 0}, {NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 33}}},
     {"its 34 section headers",
      {{E(e_shnum), 0}, {NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 34}}},
@@ -251,7 +252,7 @@ static const struct {
     {"linked to section 4, which is no string table", {{H(".symtab", sh_link), 4}}},
     {"linked to section 2, which is no string table", {{H(".strtab", sh_size), 819}}},
     {"both symbol tables", {{H(".debug_frame", sh_type), SHT_SYMTAB}}},
-    {NULL, {{S("k1", st_name), 819}}},
+    {"(.text.k1) holds function ''", {{S("k1", st_name), 819}}},
     {"the name of symbol 35 stands at byte 820 of 820", {{S("k1", st_name), 820}}},
     {"its first symbol is not the null symbol", {{CONTENTS, ".symtab", 0, 4, 1}}},
     {"its first symbol is not the null symbol", {{CONTENTS, ".symtab", 4, 1, 2}}},
@@ -316,6 +317,7 @@ static const struct {
     {"record 0x1e of 0 bytes, expected 4", {{W(".nv.info", 0), 0x1e04}}},
     {"for symbol 38 of 38", {{W(".nv.info", 1), 38}}},
     {"for symbol 0 of 38", {{W(".nv.info", 1), 0}}},
+    {"(.nv.info) says how many registers symbol 1 needs", {{W(".nv.info", 1), 1}}},
     {NULL, {{W(".nv.compat", 7), 4000}}},
     {"does not begin with a part's number", {{W(".nv.callgraph", 1), 1}}},
     {"begins part -5", {{W(".nv.callgraph", 1), (uint32_t)-5}}},

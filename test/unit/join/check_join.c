@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
 #include "suite.h"
@@ -63,10 +63,10 @@ static bool join_all(struct joining *joining)
         ck_assert(cubin_read(&joining->cubins[i], "chunk", buffer_bytes(&joining->files[i])));
         joining->list[i] = &joining->cubins[i];
     }
-    context_get()->sink = &joining->sink;
+    diag_state_get()->sink = &joining->sink;
     ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS,
                      joining->sass_only);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return ok;
 }
 

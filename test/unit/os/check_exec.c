@@ -22,6 +22,7 @@
 #include "assemble/registry.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "os/exec.h"
 #include "files.h"
 #include "suite.h"
@@ -189,7 +190,7 @@ START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
         ck_assert(seconds() - start < LONG_BEFORE_THE_END);
         snprintf(expected, sizeof expected,
                  "before\nptxas fatal   : '%s' was killed, as it took more than %d s "
-                 "(--assembler-timeout)\n",
+                 "(--timeout)\n",
                  script, (int)ptxas.timeout);
         if (strncmp(result.log, "before\n", 7) == 0)
             log = strdup(result.log);
@@ -554,9 +555,9 @@ static bool open_with(struct assembler *assembler, const struct assembler_reques
     struct diag_sink sink = {0};
     bool is_open;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     is_open = assembler_open(assembler, request) && assembler_version(assembler);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     *said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     return is_open;

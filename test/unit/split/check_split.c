@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "base/table.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
@@ -28,7 +28,7 @@ static struct chunks chunks;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     program = (struct program){0};
     chunks = (struct chunks){0};
 }
@@ -42,7 +42,7 @@ static void release(void)
 static void teardown(void)
 {
     release();
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
 }
 
