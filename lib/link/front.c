@@ -90,8 +90,7 @@ static bool check_renames(const struct link *link)
         return true;
     diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
                "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 static bool select_members(struct link *link)
