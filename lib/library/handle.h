@@ -33,11 +33,6 @@ struct minilink {
  * The thread is as before when this returns. MINILINK_NO_MEMORY when memory runs out. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);
 
-/* Says before minilink_complete() that the assembler's cubin of the one chunk is wanted beside the
- * result, and returns it behind that: NULL where nothing was assembled. */
-void handle_want_chunk(struct minilink *link);
-const void *handle_chunk(const struct minilink *link, size_t *size);
-
 /* Adds options and operands of its own to `options`, which has begun. False when one of them is
  * wrong, which has been reported. */
 typedef bool handle_reader(struct options *options, const void *argument);

@@ -1,6 +1,7 @@
 /* results.c: what a link has made, as it stands in it. */
 #include <string.h>
 
+#include "library/assembled.h"
 #include "library/handle.h"
 #include "link/link.h"
 
@@ -23,12 +24,12 @@ const char *minilink_ptx(const struct minilink *link, size_t *size)
     return bytes_of(link, true, size);
 }
 
-void handle_want_chunk(struct minilink *link)
+void assembled_want(struct minilink *link)
 {
     link->product.wants_chunk = true;
 }
 
-const void *handle_chunk(const struct minilink *link, size_t *size)
+const void *assembled_cubin(const struct minilink *link, size_t *size)
 {
     *size = link->product.chunk.size;
     return link->product.chunk.data;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/handle.h"
+#include "library/assembled.h"
 #include "library/nvjitlink/link.h"
 
 /* PTX that is to be assembled, or what it is in. */
@@ -64,7 +64,7 @@ static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink 
                                   const struct input *input)
 {
     size_t size;
-    const void *cubin = handle_chunk(made, &size);
+    const void *cubin = assembled_cubin(made, &size);
 
     if (cubin)
         return input_hand_on(link, MINILINK_INPUT_CUBIN, cubin, size, input->name);
@@ -93,12 +93,12 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     settings_input_words(settings, link->ptxas, &words);
     code = link_begin(link, &made, &words);
     if (code == MINILINK_OK) {
-        handle_want_chunk(made);
+        assembled_want(made);
         code = minilink_add_data(made, input->type, input->data, input->size, input->name);
     }
     if (code == MINILINK_OK)
         code = minilink_complete(made);
-    if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || handle_chunk(made, &size))
+    if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || assembled_cubin(made, &size))
         tell(link, made, settings);
     result = result_of(link, code, input->name);
     if (result == NVJITLINK_SUCCESS)
