@@ -82,6 +82,17 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
+/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
+static bool check_renames(const struct link *link)
+{
+    if (!link->request->renames || (link->members.lto_count == 0 &&
+                                    !(link->request->options.lto && link->members.bitcode_count)))
+        return true;
+    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
+               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
+    return diag_blame(LINK_USAGE);
+}
+
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -104,7 +115,7 @@ static bool select_members(struct link *link)
     wanted.link_lto = link->lto_library != NULL;
     wanted.link_bitcode = options->lto && link->llvm_library;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    if (!members_select(&link->members, &wanted) || !check_llvm(link))
+    if (!members_select(&link->members, &wanted) || !check_llvm(link) || !check_renames(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -226,6 +237,7 @@ static bool link_program(struct link *link)
         .selects_entries = selects_entries(link),
         .wants_marks = (state_is_split(link) || state_may_be_exact(link)) &&
                        state_split_policy(link) == SPLIT_STABLE,
+        .renames = link->request->renames,
         .provided = &link->system_names,
         .members = &link->members,
     };
@@ -376,28 +388,42 @@ bool front_compile_lto(struct link *link)
     return ok;
 }
 
-static bool is_defined(const struct link *link, struct text name)
+/* Sets the numbers of those of `names` that something defines to `found`. */
+static void mark_defined(struct table *names, const struct link *link, uint32_t found)
 {
-    for (size_t i = 0; i < link->program.symbol_count; i++)
-        if (link->program.symbols[i].is_defined &&
-            text_equal(link->program.symbols[i].own_name, name))
-            return true;
+    for (size_t i = 0; i < link->program.symbol_count; i++) {
+        const struct program_symbol *symbol = &link->program.symbols[i];
+
+        if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
+            table_set(names, symbol->own_name, found);
+    }
     for (size_t i = 0; i < link->member_cubin_count; i++)
         for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
             const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
 
-            if (symbol->section != SHN_UNDEF && text_equal(symbol->name, name))
-                return true;
+            if (symbol->section != SHN_UNDEF && table_find(names, symbol->name) != TABLE_NONE)
+                table_set(names, symbol->name, found);
         }
-    return false;
 }
 
 /* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
 static void warn_of_unknown(const struct link *link)
 {
-    for (const char *const *name = link->request->undefined; name && *name; name++)
-        if (!is_defined(link, text_of(*name)))
-            diag_warning("--undefined: nothing that is linked defines '%s'", *name);
+    const char *const *undefined = link->request->undefined;
+    struct context_cleanup cleanup;
+    struct table names = {0};
+    uint32_t count = 0;
+
+    if (!undefined || !*undefined)
+        return;
+    context_defer(&cleanup, table_cleanup, &names);
+    for (; undefined[count]; count++)
+        table_add(&names, text_of(undefined[count]), count);
+    mark_defined(&names, link, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (table_find(&names, text_of(undefined[i])) == i)
+            diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
+    context_clean(&cleanup);
 }
 
 bool front_link(struct link *link)

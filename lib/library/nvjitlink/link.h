@@ -3,7 +3,7 @@
 #define MINILINK_NVJITLINK_LINK_H
 
 #include <stdbool.h>
-#include <time.h>
+#include <stdint.h>
 
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
@@ -32,7 +32,7 @@ struct nvJitLink {
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */
     struct log errors, infos;
-    struct timespec start;
+    uint64_t start; /* clock_now() when something was told last */
 };
 
 /* What the exported functions do. `major`: the version of the interface that the caller is linked
