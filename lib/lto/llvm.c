@@ -286,9 +286,9 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, run->api.error_message(error));
 }
 
-/* libdevice's functions ask for their target (__nvvm_reflect). LLVM answers among the passes for one
- * module, but not among those for a program, and then only before it makes code: from a string that
- * is no longer there when another part has it, which ends the process. */
+/* libdevice's functions ask for their target (__nvvm_reflect). LLVM answers among the passes for
+ * one module, but not among those for a program, and then only before it makes code: from a string
+ * that is no longer there when another part has it, which ends the process. */
 static bool optimize(struct run *run, llvm_module module)
 {
     char passes[32];
