@@ -232,8 +232,11 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
                 : state_is_sass(link)                   ? ASSEMBLE_MODE_SASS
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
-        .line_info = link->agreement.line_info && link->members.lto_count == 0,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
+           --strip-debug gives assemblers counts beside these only. */
+        .line_info = request->strip_debug
+                         ? !link->agreement.debug
+                         : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &cut->chunks, assembled),
         .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
@@ -314,7 +317,7 @@ static bool is_ptxas_certain(const struct link *link)
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
            strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
-           !request->dry_run && !request->emit_ptx &&
+           !request->dry_run && !request->emit_ptx && !request->strip_debug &&
            (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
 }
 
