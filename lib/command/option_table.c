@@ -149,6 +149,12 @@ const struct option_row option_table[] = {
 
     {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS,
      "Keep this kernel, function or variable though nothing names it; may be given again"},
+    {"wrap", NULL, "NAME", WORD(wraps), GROUP_SYMBOLS,
+     "References to NAME mean __wrap_NAME, and those to __real_NAME mean NAME"},
+    {"defsym", NULL, "NAME=OTHER", WORD(defsyms), GROUP_SYMBOLS,
+     "References to NAME, where it is not defined, mean OTHER"},
+    {"strip-debug", "S", NULL, FLAG(link.strip_debug), GROUP_SYMBOLS,
+     "Leave out what -lineinfo and -G had compilers add"},
     {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_SYMBOLS,
      "Take the first of several definitions, with a warning"},
 

@@ -1,16 +1,14 @@
-/* assembled.h: for libnvJitLink, which assembles PTX when it is added: the assembler's cubin beside
- * the link's result, from which merging may leave things out. */
+/* assembled.h: what the assembler has made, beside what was linked of it; for libnvJitLink's calls.
+ */
 #ifndef MINILINK_LIBRARY_ASSEMBLED_H
 #define MINILINK_LIBRARY_ASSEMBLED_H
 
-#include <stddef.h>
+#include "minilink/minilink.h"
 
-struct minilink;
-
-/* Asks for it. Before minilink_complete(). */
+/* Says before minilink_complete() that the assembler's cubin is wanted where there is one chunk. */
 void assembled_want(struct minilink *link);
 
-/* The cubin of the first chunk, which goes with the link; NULL when nothing was assembled. */
+/* The cubin, which is there until the link is destroyed; NULL where nothing was assembled. */
 const void *assembled_cubin(const struct minilink *link, size_t *size);
 
 #endif

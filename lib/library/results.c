@@ -26,13 +26,13 @@ const char *minilink_ptx(const struct minilink *link, size_t *size)
 
 void assembled_want(struct minilink *link)
 {
-    link->product.wants_assembled = true;
+    link->product.wants_chunk = true;
 }
 
 const void *assembled_cubin(const struct minilink *link, size_t *size)
 {
-    *size = link->product.assembled.size;
-    return link->product.assembled.data;
+    *size = link->product.chunk.size;
+    return link->product.chunk.data;
 }
 
 static const char *text_in(const struct buffer *log, size_t *size)

@@ -21,9 +21,9 @@ struct link_product {
     struct link_result_kernel
         *kernels; /* in the order of the symbols; device functions among them */
     size_t kernel_count;
-    struct arena arena;      /* for these */
-    bool wants_assembled;    /* set by the caller: */
-    struct buffer assembled; /* the first chunk's cubin, as the assembler has made it; or empty */
+    struct arena arena; /* for these */
+    bool wants_chunk;   /* the assembler's cubin is wanted, too, where there is one chunk: */
+    struct buffer chunk;
 };
 
 /* Takes what there is to know of the result, which is in `bytes`. */

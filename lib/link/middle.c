@@ -12,8 +12,8 @@
 #include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/exact.h"
-#include "link/report.h"
 #include "link/link_result.h"
+#include "link/report.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
@@ -233,8 +233,11 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
                 : state_is_sass(link)                   ? ASSEMBLE_MODE_SASS
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
-        .line_info = link->agreement.line_info && link->members.lto_count == 0,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
+           --strip-debug gives assemblers counts beside these only. */
+        .line_info = request->strip_debug
+                         ? !link->agreement.debug
+                         : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &cut->chunks, assembled),
         .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
@@ -262,10 +265,10 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
-static void keep_assembled(struct link_product *product, const struct cubins *cubins)
+static void keep_chunk(struct link_product *product, const struct cubins *cubins)
 {
-    if (product && product->wants_assembled && cubins->count > 0)
-        buffer_append(&product->assembled, cubins->list[0].data, cubins->list[0].size);
+    if (product && product->wants_chunk && cubins->count == 1)
+        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
 }
 
 static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
@@ -281,7 +284,7 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
     if (code == LINK_OK)
-        keep_assembled(request->product, &assembled->cubins);
+        keep_chunk(request->product, &assembled->cubins);
     return code == LINK_OK &&
            (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
@@ -323,7 +326,7 @@ static bool is_ptxas_certain(const struct link *link)
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
            strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
-           !request->dry_run && !request->emit_ptx &&
+           !request->dry_run && !request->emit_ptx && !request->strip_debug &&
            (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
 }
 

@@ -107,10 +107,11 @@ static void put_own_record(struct merging *m, struct buffer *out)
 
 static void add_tool_notes(struct merging *m, struct buffer *records)
 {
-    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    const struct cubin_section *own =
+        &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.tkinfo"))];
     const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
 
-    if (first) {
+    if (target || find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE)) {
         put_own_record(m, records);
         for (size_t file = 0; file < m->count; file++) {
             const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
@@ -118,7 +119,7 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
             if (note)
                 buffer_append(records, note->data.data, note->data.size);
         }
-        add(m, CLASS_NOTE, first, buffer_bytes(records));
+        add(m, CLASS_NOTE, own, buffer_bytes(records));
         records->size = 0;
     }
     if (target)
@@ -210,8 +211,12 @@ static void add_compat(struct merging *m, struct buffer *out)
         if (has_payload)
             buffer_append(out, records[i].payload.data, records[i].payload.size);
     }
-    if (first)
-        add(m, CLASS_COMPAT, first, buffer_bytes(out));
+    if (first) {
+        struct cubin_section like = *first;
+
+        like.flags = 0;
+        add(m, CLASS_COMPAT, &like, buffer_bytes(out));
+    }
 }
 
 void notes_add(struct merging *m)

@@ -59,15 +59,35 @@ static void warn_of_targets(struct nvJitLink *link, unsigned changes)
                                  "last value of this option was used\n");
 }
 
-/* Links the one input. What needs no assembler is handed on as it is. */
+/* Adds the assembler's cubin to the link. What needs no assembler is added as it is. */
+static nvJitLinkResult take_cubin(struct nvJitLink *link, const struct minilink *made,
+                                  const struct input *input)
+{
+    size_t size;
+    const void *cubin = assembled_cubin(made, &size);
+
+    if (cubin)
+        return input_hand_on(link, MINILINK_INPUT_CUBIN, cubin, size, input->name);
+    return input->type == MINILINK_INPUT_PTX
+               ? NVJITLINK_ERROR_INTERNAL
+               : input_hand_on(link, input->type, input->data, input->size, input->name);
+}
+
+static void tell(struct nvJitLink *link, const struct minilink *made,
+                 const struct settings *settings)
+{
+    warn_of_targets(link, settings->target_changes);
+    link_take_errors(link, made);
+    take_infos(link, made);
+}
+
 static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
                                 const struct input *input)
 {
-    struct minilink *made;
     struct words words = {0};
+    struct minilink *made;
     nvJitLinkResult result;
-    size_t cubin_size = 0;
-    const void *cubin = NULL;
+    size_t size;
     int code;
 
     settings_input_words(settings, link->ptxas, &words);
@@ -78,19 +98,11 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     }
     if (code == MINILINK_OK)
         code = minilink_complete(made);
-    if (code == MINILINK_OK)
-        cubin = assembled_cubin(made, &cubin_size);
-    if (code == MINILINK_OK && !cubin && input->type != MINILINK_INPUT_PTX) {
-        minilink_destroy(&made);
-        return input_hand_on(link, input->type, input->data, input->size, input->name);
-    }
-    warn_of_targets(link, settings->target_changes);
-    link_take_errors(link, made);
-    take_infos(link, made);
+    if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || assembled_cubin(made, &size))
+        tell(link, made, settings);
     result = result_of(link, code, input->name);
     if (result == NVJITLINK_SUCCESS)
-        result = cubin ? input_hand_on(link, MINILINK_INPUT_CUBIN, cubin, cubin_size, input->name)
-                       : NVJITLINK_ERROR_INTERNAL;
+        result = take_cubin(link, made, input);
     minilink_destroy(&made);
     return result;
 }

@@ -256,7 +256,7 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
 }
 
 /* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
-static char *read_bytes(int fd, size_t size)
+static char *read_all(int fd, size_t size)
 {
     char *data = malloc(size);
 
@@ -280,7 +280,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         close(fd);
         return no_file(link, path, "it is no file, or empty");
     }
-    data = read_bytes(fd, (size_t)status.st_size);
+    data = read_all(fd, (size_t)status.st_size);
     close(fd);
     if (!data)
         return no_file(link, path, "it became shorter, or memory ran out");

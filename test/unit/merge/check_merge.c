@@ -519,6 +519,68 @@ START_TEST(section_symbol_without_a_section_is_left_out)
 }
 END_TEST
 
+/* Where the record of .nv.info begins that says how many registers the first kernel, or the first
+ * other function, needs. */
+static size_t place_of_registers(const char *name, bool is_kernel)
+{
+    struct bytes all, rest;
+    struct info_record record;
+    bool found = false;
+
+    read_input(name);
+    all = rest = merged->inputs[0].sections[input_section(".nv.info")].data;
+    while (!found && info_next(&rest, &record)) {
+        const struct cubin_symbol *function =
+            &merged->inputs[0].symbols[info_word(record.payload, 0)];
+
+        found = record.attribute == EIATTR_REGCOUNT &&
+                !!(function->other & STO_CUDA_ENTRY) == is_kernel;
+    }
+    ck_assert(found);
+    tear_down();
+    set_up();
+    return all.size - rest.size - record.payload.size - 4;
+}
+
+/* Measured: of a kernel nvlink does not ask it. */
+START_TEST(functions_that_are_called_say_how_many_registers_they_need)
+{
+    const char *name = "32_weakdiff-sm_90-a.o";
+    uint8_t unknown = 0x7f;
+
+    merge_damaged(name, ".nv.info", place_of_registers(name, true) + 1, &unknown, 1);
+    ck_assert(merged->ok);
+    tear_down();
+    set_up();
+    merge_damaged(name, ".nv.info", place_of_registers(name, false) + 1, &unknown, 1);
+    ck_assert(!merged->ok);
+    expect_said("error   : '32_weakdiff-sm_90-a.o' does not say how many registers 'wf' needs");
+}
+END_TEST
+
+/* Measured: nvlink writes it with its own flags, and also where the first cubin has none. */
+START_TEST(the_note_of_tools_is_the_linkers)
+{
+    struct cubin_section *sections;
+
+    for (int has_note = 0; has_note < 2; has_note++) {
+        read_input("entry.o");
+        sections = merged->inputs[0].sections;
+        sections[input_section(".nv.compat")].flags = 0xffff00;
+        sections[input_section(".note.nv.tkinfo")].flags = 0xffff00;
+        if (!has_note)
+            sections[input_section(".note.nv.tkinfo")].name = TEXT(".note.other");
+        merge_input((struct merge_request){.arch = {.sm = 90}});
+        ck_assert(merged->ok);
+        ck_assert_uint_eq(section(".note.nv.tkinfo")->flags, 0x2000000);
+        ck_assert_uint_gt(section(".note.nv.tkinfo")->size, 0);
+        ck_assert_uint_eq(section(".nv.compat")->flags, 0);
+        tear_down();
+        set_up();
+    }
+}
+END_TEST
+
 /* Found by fuzzing. */
 START_TEST(record_for_a_symbol_that_vanishes_is_refused)
 {
@@ -603,6 +665,8 @@ Suite *check_suite(void)
     tcase_add_test(tests, reserved_names_must_be_of_one_size);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
+    tcase_add_test(tests, functions_that_are_called_say_how_many_registers_they_need);
+    tcase_add_test(tests, the_note_of_tools_is_the_linkers);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
     suite_add_tcase(all, tests);
     return all;
