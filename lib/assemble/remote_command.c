@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "diag/diag_state.h"
 #include "distribute/minilink_path.h"
+#include "os/exec.h"
 
 /* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
  * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
