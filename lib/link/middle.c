@@ -12,6 +12,7 @@
 #include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/exact.h"
+#include "link/link_result.h"
 #include "link/report.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -282,6 +283,12 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
+static void keep_chunk(struct link_product *product, const struct cubins *cubins)
+{
+    if (product && product->wants_chunk && cubins->count == 1)
+        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
+}
+
 static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
@@ -294,6 +301,8 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
+    if (code == LINK_OK)
+        keep_chunk(request->product, &assembled->cubins);
     return code == LINK_OK &&
            (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
