@@ -255,7 +255,8 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
     return NVJITLINK_ERROR_INVALID_INPUT;
 }
 
-char *input_read(int fd, size_t size)
+/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
+static char *read_all(int fd, size_t size)
 {
     char *data = malloc(size);
 
@@ -279,7 +280,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         close(fd);
         return no_file(link, path, "it is no file, or empty");
     }
-    data = input_read(fd, (size_t)status.st_size);
+    data = read_all(fd, (size_t)status.st_size);
     close(fd);
     if (!data)
         return no_file(link, path, "it became shorter, or memory ran out");

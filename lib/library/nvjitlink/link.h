@@ -58,9 +58,6 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 /* Adds a file. */
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 
-/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
-char *input_read(int fd, size_t size);
-
 /* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
  * container of which no PTX takes part is added as it is. */
 nvJitLinkResult input_assemble(struct nvJitLink *link, enum minilink_input type, const void *data,
