@@ -220,9 +220,7 @@ static enum link_code assemble_all(const struct link *link, struct assembled *as
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
         .stop = request->stop,
-        .mode = is_whole(link)        ? MINILINK_MODE_WHOLE
-                : state_is_sass(link) ? ASSEMBLE_MODE_SASS
-                                      : MINILINK_MODE_RELOCATABLE,
+        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
         .line_info = link->agreement.line_info && link->members.lto_count == 0,
