@@ -70,7 +70,7 @@ static bool read_chunks(const struct link *link, struct merged *merged)
     if (!ok || link->assembled.cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, link->assembled.cubins.count, link->cut.chunks.symbols,
-                     link->cut.chunks.symbol_count, state_is_sass(link));
+                     link->cut.chunks.symbol_count);
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
