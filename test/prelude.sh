@@ -10,15 +10,21 @@ unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+. "$ROOT/test/toolkit.sh"
+
+# pass: counts a check that holds.
+pass() { passed=$((passed + 1)); }
+
+# fail WHAT [FILE]: counts one that does not, and shows the beginning of FILE.
+fail() {
+    failed=$((failed + 1))
+    echo "failed: $1"
+    [ ! -s "${2:-}" ] || head -n 20 "$2" | sed 's/^/    /'
+}
 
 # check WHAT GOT WANTED: counts whether they are equal, and says what differs.
 check() {
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s: %s, not %s\n' "$1" "${2:0:2000}" "${3:0:2000}"
-    fi
+    if [ "$2" = "$3" ]; then pass; else fail "$1: ${2:0:2000}, not ${3:0:2000}"; fi
 }
 
 # runs WHAT COMMAND...: counts whether the command succeeds, and shows what it said, and fails, when it does not.
@@ -26,33 +32,36 @@ runs() {
     local what=$1
     shift
     if "$@" > "$work/log" 2>&1; then
-        passed=$((passed + 1))
+        pass
     else
-        failed=$((failed + 1))
-        echo "failed: $what: $*"
-        head -n 20 "$work/log" | sed 's/^/    /'
+        fail "$what: $*" "$work/log"
         return 1
     fi
 }
 
-# holds WHAT COMMAND...: counts whether a condition holds; when it does not, shows `messages`, the last command's.
+# holds WHAT COMMAND...: counts whether a condition holds; when it does not, shows `messages` or `said`, the last command's.
 holds() {
     local what=$1
     shift
     if "$@"; then
-        passed=$((passed + 1))
+        pass
+    elif [ -e messages ]; then
+        fail "$what" messages
     else
-        failed=$((failed + 1))
-        echo "failed: $what"
-        cat messages 2> /dev/null
+        fail "$what" said
     fi
+}
+
+# skip COUNT WHY: so many checks cannot be made here.
+skip() {
+    skipped=$((skipped + $1))
+    echo "$(basename "$0" .sh): $2: SKIPPED"
 }
 
 # skip_all COUNT WHY: ends the script, whose COUNT checks cannot be made here.
 skip_all() {
-    echo "$(basename "$0" .sh): $2: SKIPPED"
-    echo "0 passed, 0 failed, $1 skipped"
-    exit 0
+    skip "$1" "$2"
+    finish
 }
 
 # need COUNT TOOL...: the same where one of the tools is not there.
@@ -62,6 +71,12 @@ need() {
     for tool; do
         command -v "$tool" > /dev/null || skip_all "$count" "$tool is not there"
     done
+}
+
+# need_nvjitlink COUNT: finds the toolkit (toolkit.sh); the same where it has no libnvJitLink.
+need_nvjitlink() {
+    find_toolkit
+    ls "$toolkit"/lib64/libnvJitLink.so* > /dev/null 2>&1 || skip_all "$1" "the toolkit has no libnvJitLink"
 }
 
 # keep_work: with KEEP=FOLDER, work is that folder, which stays.

@@ -24,6 +24,7 @@
 #include "base/arch.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link.h"
 
 #define OUTPUT        "stress.cubin"
@@ -101,17 +102,17 @@ static enum link_code run_link(void *argument)
 /* One link; its status, with messages in run->sink. */
 static enum link_code link_once(struct run *run)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
-    context->sink = &run->sink;
-    context->suppress_warnings = context->suppress_infos = true;
+    state->sink = &run->sink;
+    state->suppress_warnings = state->suppress_infos = true;
     run->status = LINK_ENVIRONMENT;
     if (context_run(run_link, run) == LINK_NO_MEMORY) {
-        context->sink = NULL;
+        state->sink = NULL;
         run->sink.errors++; /* main() says so */
         return LINK_ENVIRONMENT;
     }
-    context->sink = NULL;
+    state->sink = NULL;
     return run->status;
 }
 

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "diag/escape.h"
 #include "input/archive.h"
 #include "input/bitcode.h"
@@ -306,7 +307,7 @@ static void free_listing(void *argument)
 {
     struct listing *listing = argument;
 
-    context_get()->sink = listing->outer;
+    diag_state_get()->sink = listing->outer;
     diag_sink_free(&listing->sink);
     members_free(&listing->members);
 }
@@ -315,12 +316,12 @@ static void free_listing(void *argument)
  * fault of its own, so the members are listed without roles then. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
-    struct context *context = context_get();
-    struct listing listing = {.outer = context->sink};
+    struct diag_state *state = diag_state_get();
+    struct listing listing = {.outer = state->sink};
     struct members *members = &listing.members;
     struct context_cleanup cleanup;
     struct member_request request = {.arch = dump->arch, .suppress_arch_warning = true};
-    uint64_t errors = context->error_count;
+    uint64_t errors = state->error_count;
     char arch[ARCH_NAME_SIZE];
     bool is_selected = false;
     bool ok;
@@ -328,10 +329,10 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     context_defer(&cleanup, free_listing, &listing);
     ok = members_collect(members, inputs);
     if (ok) {
-        context->sink = &listing.sink;
+        state->sink = &listing.sink;
         is_selected = members_select(members, &request);
-        context->sink = listing.outer;
-        context->error_count = errors;
+        state->sink = listing.outer;
+        state->error_count = errors;
     }
     if (dump->arch.sm)
         diag_replay(&listing.sink);

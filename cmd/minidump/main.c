@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link.h"
 #include "os/cleanup.h"
 #include "output/std_streams.h"
@@ -186,7 +187,7 @@ int main(int argc, char **argv)
     if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
     cleanup_prepare("minidump", NULL);
-    context_get()->program = "minidump";
+    diag_state_get()->program = "minidump";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;

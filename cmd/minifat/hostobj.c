@@ -38,6 +38,10 @@ enum {
     SECTION_NAMES,
 };
 
+/* Of objects with offload binaries. */
+#define SECTION_OFFLOAD_NAMES 3
+#define SHT_LLVM_OFFLOADING   0x6fff4c0b
+
 /* The ELF machine, and its relocation of a pointer. */
 static const struct {
     Elf64_Half number;
@@ -212,6 +216,17 @@ static bool add_data_sections(Elf *elf, struct contents *contents, struct bytes 
            add_section(elf, contents, ".note.GNU-stack", ELF_T_BYTE, note, (struct bytes){NULL, 0});
 }
 
+/* As clang's: of a type of its own, and left out by linkers. */
+static bool add_offload_sections(Elf *elf, struct contents *contents, struct bytes binaries)
+{
+    const Elf64_Shdr offload = {
+        .sh_type = SHT_LLVM_OFFLOADING, .sh_flags = SHF_EXCLUDE, .sh_addralign = 8};
+    const Elf64_Shdr note = {.sh_type = SHT_PROGBITS, .sh_addralign = 1};
+
+    return add_section(elf, contents, HOSTOBJ_OFFLOAD, ELF_T_BYTE, offload, binaries) &&
+           add_section(elf, contents, ".note.GNU-stack", ELF_T_BYTE, note, (struct bytes){NULL, 0});
+}
+
 static bool add_tables(Elf *elf, struct contents *contents)
 {
     const Elf64_Shdr symbols = {.sh_type = SHT_SYMTAB,
@@ -220,14 +235,18 @@ static bool add_tables(Elf *elf, struct contents *contents)
                                 .sh_entsize = sizeof(Elf64_Sym),
                                 .sh_addralign = 8};
     const Elf64_Shdr strings = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
-    Elf64_Shdr names = strings;
 
-    if (!add_section(elf, contents, ".symtab", ELF_T_SYM, symbols,
-                     (struct bytes){(const uint8_t *)contents->symbols,
-                                    contents->symbol_count * sizeof *contents->symbols}) ||
-        !add_section(elf, contents, ".strtab", ELF_T_BYTE, strings,
-                     buffer_bytes(&contents->strings)))
-        return false;
+    return add_section(elf, contents, ".symtab", ELF_T_SYM, symbols,
+                       (struct bytes){(const uint8_t *)contents->symbols,
+                                      contents->symbol_count * sizeof *contents->symbols}) &&
+           add_section(elf, contents, ".strtab", ELF_T_BYTE, strings,
+                       buffer_bytes(&contents->strings));
+}
+
+static bool add_names(Elf *elf, struct contents *contents)
+{
+    Elf64_Shdr names = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
+
     /* This table's own name must be in it before it is handed over. */
     names.sh_name = put_string(&contents->names, ".shstrtab");
     return add_section(elf, contents, NULL, ELF_T_BYTE, names, buffer_bytes(&contents->names));
@@ -249,8 +268,8 @@ static bool libelf_failed(void)
 
 static bool write_elf(struct contents *contents, struct bytes fatbin, const char *section)
 {
+    bool is_offload = strcmp(section, HOSTOBJ_OFFLOAD) == 0, ok = false;
     Elf64_Ehdr *header = NULL;
-    bool ok = false;
 
     errno = 0;
     if (elf_version(EV_CURRENT) != EV_NONE)
@@ -262,9 +281,12 @@ static bool write_elf(struct contents *contents, struct bytes fatbin, const char
         header->e_type = ET_REL;
         header->e_machine = machines[contents->machine].number;
         header->e_version = EV_CURRENT;
-        header->e_shstrndx = SECTION_NAMES;
-        ok = add_data_sections(contents->elf, contents, fatbin, section) &&
-             add_tables(contents->elf, contents) && elf_update(contents->elf, ELF_C_WRITE) >= 0;
+        header->e_shstrndx = is_offload ? SECTION_OFFLOAD_NAMES : SECTION_NAMES;
+        ok = is_offload ? add_offload_sections(contents->elf, contents, fatbin)
+                        : add_data_sections(contents->elf, contents, fatbin, section) &&
+                              add_tables(contents->elf, contents);
+        ok =
+            ok && add_names(contents->elf, contents) && elf_update(contents->elf, ELF_C_WRITE) >= 0;
     }
     return ok || libelf_failed();
 }

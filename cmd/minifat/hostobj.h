@@ -1,4 +1,4 @@
-/* hostobj.h: a host object that carries a fatbin, without a compiler. */
+/* hostobj.h: a host object that carries a fatbin or offload binaries, without a compiler. */
 #ifndef MINIFAT_HOSTOBJ_H
 #define MINIFAT_HOSTOBJ_H
 
@@ -6,10 +6,14 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "input/offload.h"
 
 /* The sections that nvcc 13.0 puts fatbins into. */
 #define HOSTOBJ_RELOCATABLE   "__nv_relfatbin" /* nvcc -dc, -rdc=true */
 #define HOSTOBJ_WHOLE_PROGRAM ".nv_fatbin"     /* nvcc -c */
+
+/* The one that clang puts offload binaries into. */
+#define HOSTOBJ_OFFLOAD OFFLOAD_SECTION
 
 /* Machines whose linker takes the object. */
 enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
@@ -21,10 +25,10 @@ enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
 #define HOSTOBJ_OWN HOSTOBJ_X86_64
 #endif
 
-/* Appends to `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of the two
- * above. In a relocatable one, symbols carry a module id made of the base name of `source` and a
- * hash of the fatbin, so that equal inputs give equal objects. False, and an error, when libelf or
- * the system fails. */
+/* Appends to `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of those
+ * above: offload binaries in the last, with nothing else. In a relocatable one, symbols carry a
+ * module id made of the base name of `source` and a hash of the fatbin, so that equal inputs give
+ * equal objects. False, and an error, when libelf or the system fails. */
 bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
                    const char *section, const char *source);
 

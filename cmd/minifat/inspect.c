@@ -1,7 +1,8 @@
-/* inspect.c: kind, version and architecture from the content of PTX, cubins and LTO-IR.
+/* inspect.c: kind, version and architecture from the content of PTX, cubins, LTO-IR and bitcode.
  *
  * fatbinary is told the architecture by nvcc; here it comes from the content where that says it:
- * PTX in .target, cubins in e_flags and, for the suffix `a`, in .nv.compat. LTO-IR is opaque. */
+ * PTX in .target, cubins in e_flags and, for the suffix `a`, in .nv.compat, bitcode in attributes
+ * of functions. LTO-IR is opaque. */
 #include "inspect.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "input/bitcode.h"
 #include "reduce.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes behind them. Without them, the version
@@ -189,6 +191,25 @@ static bool inspect_ltoir(const struct input_file *file, const struct inspect_re
     return request->arch.sm != 0;
 }
 
+static bool inspect_bitcode(const struct input_file *file, const struct inspect_request *request,
+                            struct image *image)
+{
+    struct bitcode bitcode;
+
+    if (!bitcode_read(&bitcode, file->path, file->data))
+        return false;
+    if (!bitcode_is_device(&bitcode)) {
+        diag_error("'%s' is LLVM bitcode for '%s', not for NVIDIA's GPUs", file->path,
+                   bitcode.triple);
+        return false;
+    }
+    image->arch = bitcode.arch;
+    image->code = file->data;
+    if (request->arch.sm == 0 && bitcode.arch.sm == 0)
+        diag_error("no architecture is known for '%s'; use option --arch", file->path);
+    return request->arch.sm != 0 || bitcode.arch.sm != 0;
+}
+
 static bool find_kind(const struct input_file *file, const struct inspect_request *request,
                       struct image *image)
 {
@@ -205,9 +226,12 @@ static bool find_kind(const struct input_file *file, const struct inspect_reques
     case FILE_LTOIR:
         image->kind = FATBIN_NVVM;
         return true;
+    case FILE_BITCODE:
+        image->kind = FATBIN_BITCODE;
+        return true;
     default:
-        diag_error("'%s' is neither PTX, a cubin nor LTO-IR: %s; use option --kind", file->path,
-                   file_kind_name(file->kind));
+        diag_error("'%s' is neither PTX, a cubin, LTO-IR nor LLVM bitcode: %s; use option --kind",
+                   file->path, file_kind_name(file->kind));
         return false;
     }
 }
@@ -227,6 +251,8 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
         ok = inspect_ptx(file, request, image);
     else if (image->kind == FATBIN_ELF)
         ok = inspect_cubin(file, request, image);
+    else if (image->kind == FATBIN_BITCODE)
+        ok = inspect_bitcode(file, request, image);
     else
         ok = inspect_ltoir(file, request, image);
     if (request->arch.sm != 0)

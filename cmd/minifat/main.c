@@ -5,12 +5,14 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link.h"
 #include "os/cleanup.h"
 #include "output/output.h"
 #include "output/std_streams.h"
 #include "hostobj.h"
 #include "options.h"
+#include "pack_offload.h"
 
 struct command {
     int argc;
@@ -50,7 +52,8 @@ static bool pack_inputs(struct command *command)
     const struct options *options = &command->options;
     bool ok = true;
 
-    pack_begin(&command->container);
+    if (!options->is_offload)
+        pack_begin(&command->container);
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
         struct image image = {0};
@@ -58,10 +61,14 @@ static bool pack_inputs(struct command *command)
 
         context_defer(&cleanup, free_image, &image);
         ok &= inspect_file(&command->inputs.files[i], &input->request, &image) &&
-              pack_entry(&command->container, &image, input->options, &options->pack, input->path);
+              (options->is_offload ? pack_offload_append(&command->container, &image,
+                                                         command->inputs.files[i].data, input->path)
+                                   : pack_entry(&command->container, &image, input->options,
+                                                &options->pack, input->path));
         context_clean(&cleanup);
     }
-    pack_end(&command->container);
+    if (!options->is_offload)
+        pack_end(&command->container);
     return ok;
 }
 
@@ -107,7 +114,7 @@ int main(int argc, char **argv)
     if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
     cleanup_prepare("minifat", output_remove_temporaries);
-    context_get()->program = "minifat";
+    diag_state_get()->program = "minifat";
     if (context_run(run, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;

@@ -39,15 +39,15 @@ struct option_row {
 /* clang-format off */
 static const struct option_row table[] = {
     {"output", 'o', "FILE", OPTION_OUTPUT,
-     "what to write; the suffix .fatbin or .o decides the format"},
-    {"format", 0, "fatbin|object", OPTION_FORMAT,
-     "a bare container, or a host object that carries one"},
+     "what to write; the suffix .fatbin, .offload or .o decides the format"},
+    {"format", 0, "KIND", OPTION_FORMAT,
+     "fatbin, offload (clang's offload binaries), or object, which carries one of them"},
     {"section", 0, "NAME", OPTION_SECTION,
-     "host objects: " HOSTOBJ_RELOCATABLE " (default) or " HOSTOBJ_WHOLE_PROGRAM},
+     "host objects: " HOSTOBJ_RELOCATABLE " (default), " HOSTOBJ_WHOLE_PROGRAM " or " HOSTOBJ_OFFLOAD},
     {"machine", 0, "x86_64|aarch64", OPTION_MACHINE,
      "host objects: whose linker takes it; by default the machine's that minifat runs on"},
     {"arch", 0, "sm_NN[a|f]", OPTION_ARCH,
-     "architecture of the inputs behind it; PTX and cubins say it themselves"},
+     "architecture of the inputs behind it; PTX, cubins and bitcode say it themselves"},
     {"kind", 0, "ptx|elf|nvvm", OPTION_KIND,
      "what the inputs behind it are; by default their content tells"},
     {"options", 0, "STRING", OPTION_OPTIONS,
@@ -67,7 +67,8 @@ void options_help(FILE *out)
 {
     fputs(
         "Usage: minifat [options] [--arch=sm_NN] FILE... -o OUTPUT\n\n"
-        "Packs PTX, cubins and LTO-IR into a fatbin or a host object, one entry for each FILE.\n\n",
+        "Packs PTX, cubins and LTO-IR into a fatbin, or PTX, cubins and LLVM bitcode into offload\n"
+        "binaries, one entry for each FILE; bare, or in a host object.\n\n",
         out);
     for (size_t i = 0; i < ROWS; i++) {
         char name[64];
@@ -105,9 +106,12 @@ static bool take_choice(struct options *options, enum option_id id, const char *
     static const enum fatbin_kind kind_numbers[] = {FATBIN_PTX, FATBIN_ELF, FATBIN_NVVM};
     static const char *const compressions[] = {"none", "lz4", "zstd", NULL};
     static const enum pack_compression compression_numbers[] = {PACK_STORED, PACK_LZ4, PACK_ZSTD};
-    static const char *const formats[] = {"fatbin", "object", NULL};
+    static const char *const formats[] = {"fatbin", "object", "offload", NULL};
+    static const enum options_format format_numbers[] = {FORMAT_FATBIN, FORMAT_OBJECT,
+                                                         FORMAT_OFFLOAD};
     static const char *const machines[] = {"x86_64", "aarch64", NULL};
-    static const char *const sections[] = {HOSTOBJ_RELOCATABLE, HOSTOBJ_WHOLE_PROGRAM, NULL};
+    static const char *const sections[] = {HOSTOBJ_RELOCATABLE, HOSTOBJ_WHOLE_PROGRAM,
+                                           HOSTOBJ_OFFLOAD, NULL};
     int choice;
 
     if (id == OPTION_KIND) {
@@ -118,7 +122,7 @@ static bool take_choice(struct options *options, enum option_id id, const char *
         options->pack.compression = choice < 0 ? 0 : compression_numbers[choice];
     } else if (id == OPTION_FORMAT) {
         choice = choose("format", value, formats);
-        options->format = choice == 0 ? FORMAT_FATBIN : FORMAT_OBJECT;
+        options->format = choice < 0 ? FORMAT_BY_SUFFIX : format_numbers[choice];
     } else if (id == OPTION_MACHINE) {
         choice = choose("machine", value, machines);
         options->has_machine = true;
@@ -161,11 +165,42 @@ static void add_input(struct options *options, const char *path)
     ARRAY_PUSH(options->inputs, options->input_count, options->input_capacity) = options->next;
 }
 
-static bool ends_with(const char *string, const char *suffix)
+static bool settle_format(struct options *options)
 {
-    size_t length = strlen(string), suffix_length = strlen(suffix);
+    static const struct {
+        const char *suffix;
+        enum options_format format;
+    } formats[] = {{".fatbin", FORMAT_FATBIN}, {".offload", FORMAT_OFFLOAD}, {".o", FORMAT_OBJECT}};
 
-    return length > suffix_length && strcmp(string + length - suffix_length, suffix) == 0;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (options->format == FORMAT_BY_SUFFIX &&
+            string_has_suffix(options->output, formats[i].suffix))
+            options->format = formats[i].format;
+    if (options->format == FORMAT_BY_SUFFIX)
+        diag_fatal("the suffix of '%s' is none of .fatbin, .offload and .o; use option --format",
+                   options->output);
+    else if (options->section && options->format != FORMAT_OBJECT)
+        diag_fatal("option '--section' is for host objects only");
+    else if (options->has_machine && options->format != FORMAT_OBJECT)
+        diag_fatal("option '--machine' is for host objects only");
+    else
+        return true;
+    return false;
+}
+
+/* Offload binaries have no place for what these say. */
+static bool check_offload(const struct options *options)
+{
+    const struct pack_request *pack = &options->pack;
+    bool is_said = pack->compression != PACK_DEFAULT || pack->identity.size > 0 || pack->debug ||
+                   pack->is_32bit;
+
+    for (size_t i = 0; i < options->input_count; i++)
+        is_said |= options->inputs[i].options.size > 0;
+    if (is_said)
+        diag_fatal("options '--options', '--ident', '--debug', '--32' and '--compress' are for "
+                   "fatbins, not for offload binaries");
+    return !is_said;
 }
 
 /* What one option says about another. */
@@ -179,27 +214,16 @@ static enum options_action settle(struct options *options)
         diag_fatal("Must specify output file with -o option");
         return OPTIONS_WRONG;
     }
-    if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".fatbin"))
-        options->format = FORMAT_FATBIN;
-    else if (options->format == FORMAT_BY_SUFFIX && ends_with(options->output, ".o"))
-        options->format = FORMAT_OBJECT;
-    if (options->format == FORMAT_BY_SUFFIX) {
-        diag_fatal("the suffix of '%s' is neither .fatbin nor .o; use option --format",
-                   options->output);
+    if (!settle_format(options))
         return OPTIONS_WRONG;
-    }
-    if (options->section && options->format == FORMAT_FATBIN) {
-        diag_fatal("option '--section' is for host objects, not for fatbins");
-        return OPTIONS_WRONG;
-    }
-    if (options->has_machine && options->format == FORMAT_FATBIN) {
-        diag_fatal("option '--machine' is for host objects, not for fatbins");
-        return OPTIONS_WRONG;
-    }
     if (!options->section)
         options->section = HOSTOBJ_RELOCATABLE;
     if (!options->has_machine)
         options->machine = HOSTOBJ_OWN;
+    options->is_offload =
+        options->format == FORMAT_OFFLOAD || strcmp(options->section, HOSTOBJ_OFFLOAD) == 0;
+    if (options->is_offload && !check_offload(options))
+        return OPTIONS_WRONG;
     for (size_t i = 0; i < options->input_count; i++)
         options->inputs[i].request.is_32bit = options->pack.is_32bit;
     return OPTIONS_PACK;

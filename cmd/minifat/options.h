@@ -18,7 +18,7 @@ enum options_action {
     OPTIONS_WRONG,   /* a usage error has been reported */
 };
 
-enum options_format { FORMAT_BY_SUFFIX, FORMAT_FATBIN, FORMAT_OBJECT };
+enum options_format { FORMAT_BY_SUFFIX, FORMAT_FATBIN, FORMAT_OBJECT, FORMAT_OFFLOAD };
 
 /* One input, with the options that stood before it. */
 struct options_input {
@@ -32,6 +32,7 @@ struct options {
     const char *output;
     enum options_format format; /* settled: not FORMAT_BY_SUFFIX */
     const char *section;        /* of the host object */
+    bool is_offload;            /* the inputs become offload binaries, else a fatbin */
     bool has_machine;
     enum hostobj_machine machine; /* of the host object */
     struct pack_request pack;

@@ -171,6 +171,12 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     uint8_t *compressed = NULL;
     struct context_cleanup cleanup;
 
+    if (image->kind == FATBIN_BITCODE) {
+        diag_error("'%s' is LLVM bitcode, which no fatbin has; use --format=offload or "
+                   "--section=.llvm.offloading",
+                   name);
+        return false;
+    }
     context_defer(&cleanup, memory_cleanup, &compressed);
     if (compression != PACK_STORED) {
         if (!compress_code(image->code, compression, &compressed, &payload.size)) {

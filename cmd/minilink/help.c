@@ -14,6 +14,7 @@ static const char *const headings[GROUP_COUNT] = {
     [GROUP_MESSAGES] = "Messages",
     [GROUP_NO_EFFECT] = "Taken as by nvlink, without effect here",
     [GROUP_ASSEMBLER] = "Assembler",
+    [GROUP_SYMBOLS] = "Symbols and sections",
     [GROUP_LTO] = "Link-time optimisation",
     [GROUP_SPLITTING] = "Splitting",
     [GROUP_CACHE] = "Cache, and other machines",

@@ -16,6 +16,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "diag/events.h"
 #include "diag/progress.h"
 #include "os/cancellation.h"
@@ -136,7 +137,7 @@ static void prepare(struct assembly *assembly)
         .line_info = request->line_info,
         .maxrregcount = request->maxrregcount,
         .options = request->options,
-        .parent = context_get(),
+        .parent = diag_state_get(),
         .outputs = assembly->outputs,
         .count = count,
         .first_failed = count,
@@ -261,7 +262,7 @@ static uint32_t run(const struct assembly *assembly)
         .is_cancelled = is_cancelled,
     };
 
-    if (context_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
+    if (diag_state_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
         wanted.child_threads == 1) {
         assembly->tasks->run(assembly->tasks->argument);
         return 1;
@@ -322,7 +323,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
         diag_note("-Xptxas hands options to the assembler, here %s",
                   assembly->options.assembler->name);
     if (is_said && (code == LINK_FAILED || code == LINK_USAGE || code == LINK_ENVIRONMENT) &&
-        !context_get()->verbose)
+        !diag_state_get()->verbose)
         return;
     diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
                assembler_code_text(code), workitem_name(index, name), assembly->chunks->count,

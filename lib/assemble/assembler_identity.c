@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "cache/file_hash.h"
+#include "diag/diag_state.h"
 
 /* Measured: the first two are all that ptxas 13.0 looks up in its environment; the others tell the
  * loader which libraries it runs with. */
@@ -81,11 +82,11 @@ static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache
 /* Its log leaves out what the thread does not report. */
 static bool add_builtin(struct key *key, struct cache *cache)
 {
-    const struct context *context = context_get();
+    const struct diag_state *state = diag_state_get();
 
-    key_number(key, context->suppress_infos);
-    key_number(key, context->suppress_warnings);
-    key_number(key, context->warnings_are_errors);
+    key_number(key, state->suppress_infos);
+    key_number(key, state->suppress_warnings);
+    key_number(key, state->warnings_are_errors);
     if (file_hash_add_program(key, cache))
         return true;
     cache_give_up(cache, "minilink itself cannot be read: %s", strerror(errno));

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
+#include "diag/diag_state.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 
@@ -146,7 +147,8 @@ static void report_line(const struct chunks *chunks, const struct chunk *chunk,
 /* What ptxas says at the end of all errors. */
 static bool is_echo(struct text text)
 {
-    return !context_get()->verbose && text_equal(text, TEXT("Ptx assembly aborted due to errors"));
+    return !diag_state_get()->verbose &&
+           text_equal(text, TEXT("Ptx assembly aborted due to errors"));
 }
 
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,

@@ -66,8 +66,7 @@ const char *ptxas_describe_end(const struct exec_result *result, char *text, siz
     else if (result->end == EXEC_CANCELLED)
         snprintf(text, size, "was cancelled");
     else if (result->end == EXEC_TIMED_OUT)
-        snprintf(text, size, "was killed, as it took more than %d s (--assembler-timeout)",
-                 result->code);
+        snprintf(text, size, "was killed, as it took more than %d s (--timeout)", result->code);
     else if (result->code != 0)
         snprintf(text, size, "ended with status %d", result->code);
     else

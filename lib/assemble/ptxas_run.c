@@ -214,6 +214,7 @@ static int call(struct run *run)
                                                        : tokens        ? 4
                                                                        : 2,
                                          .variable = tokens ? tokens->flags : NULL,
+                                         .large_pages = !run->ptxas->launcher,
                                          .output_limit = LOG_LIMIT,
                                          .timeout = run->ptxas->timeout,
                                          .cancelled = run->job->cancelled};

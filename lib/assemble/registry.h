@@ -16,7 +16,7 @@ struct assembler_request {
     const char *nvvm_path;  /* -nvvmpath, <toolkit>/nvvm, or NULL */
     const char *launcher;   /* --assembler-launcher: words put in front of ptxas, or NULL */
     const char *output;     /* of the link: files for a launcher go beside it; or NULL */
-    unsigned timeout;       /* --assembler-timeout: seconds that a chunk may take; 0 = no limit */
+    unsigned timeout;       /* --timeout: seconds that a child may take; 0 = no limit */
 };
 
 /* An assembler and what must be let go of after use. Start with {0}; may not move while it is open.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "diag/diag_state.h"
 #include "distribute/minilink_path.h"
 
 /* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
@@ -64,7 +65,7 @@ static void use_ptxas(struct distribute_batch *batch, const struct remote_chunks
 static void use_minilink(struct distribute_batch *batch, const struct remote_chunks *elsewhere,
                          const struct minilink_job *job)
 {
-    const struct context *context = context_get();
+    const struct diag_state *state = diag_state_get();
     struct arena *arena = &batch->arena;
     const char *tool = elsewhere->distribution->tool, *name = elsewhere->assembler_name;
     size_t given = count_words(job->options);
@@ -87,9 +88,9 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
         add(&words, "-lineinfo");
     if (job->maxrregcount)
         add(&words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
-    if (context->suppress_warnings)
+    if (state->suppress_warnings)
         add(&words, "-w");
-    if (context->warnings_are_errors)
+    if (state->warnings_are_errors)
         add(&words, "-Werror");
     for (size_t i = 0; i < given; i++)
         add(&words, arena_printf(arena, "-Xptxas=%s", job->options[i]));

@@ -19,7 +19,7 @@ struct call {
     const struct minilink_assembler *assembler;
     struct minilink_job job;
     struct minilink_result result;
-    const struct context *parent; /* of the messages, which go to `sink` */
+    const struct diag_state *parent; /* of the messages, which go to `sink` */
     struct diag_sink *sink;
     uint32_t index; /* of the chunk */
     enum link_code code;
@@ -151,13 +151,13 @@ static enum link_code compile_chunk(struct chunk_output *output, const char *ptx
  * link thread is in it already. Without phases there is none. */
 static enum link_code enter_phase(const struct assemble_options *options)
 {
-    struct context *context = context_open();
+    struct diag_state *state = diag_state_open();
     uint8_t phase = options->parent->phase;
 
-    if (!context)
+    if (!state)
         return LINK_NO_MEMORY;
-    if (context->phase != phase) /* others read the link thread's */
-        context->phase = phase;
+    if (state->phase != phase) /* others read the link thread's */
+        state->phase = phase;
     return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;
 }
 

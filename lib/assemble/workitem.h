@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "cache/cache.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "minilink/assembler.h"
 
 /* Where one chunk's results go. */
@@ -38,9 +39,9 @@ struct assemble_options {
     const char *arch; /* "sm_90a" */
     bool line_info;
     uint32_t maxrregcount;
-    const char *const *options;   /* ends with NULL */
-    const struct context *parent; /* the link thread's, for its reporting flags */
-    struct chunk_output *outputs; /* of all chunks, by index */
+    const char *const *options;      /* ends with NULL */
+    const struct diag_state *parent; /* the link thread's, for its reporting flags */
+    struct chunk_output *outputs;    /* of all chunks, by index */
     size_t count;
     /* Lowest index of a chunk that failed; `count` = none. It only sinks. Chunks behind it are
      * given up; those before it are not, so that whatever the timing, the chunk which fails the

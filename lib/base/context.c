@@ -96,31 +96,6 @@ struct context *context_get(void)
     return context;
 }
 
-void context_inherit(const struct context *from)
-{
-    struct context *context = context_get();
-
-    context->has_warning_or_error = false;
-    context->has_fatal_error = false;
-    context->error_count = 0;
-    context->program = from->program;
-    context->suppress_infos = from->suppress_infos;
-    context->suppress_warnings = from->suppress_warnings;
-    context->warnings_are_errors = from->warnings_are_errors;
-    context->annotate = from->annotate;
-    context->verbose = from->verbose;
-    context->phase = from->phase;
-    context->color = from->color;
-    context->keeps_mangled = from->keeps_mangled;
-    context->format = from->format;
-    context->report_arch = from->report_arch;
-    context->error_limit = from->error_limit;
-    context->event_chunk = from->event_chunk;
-    if (context->events != from->events)
-        context->event_thread = NULL;
-    context->events = from->events;
-}
-
 /* Its place in the list is others' to change. */
 static void replace(struct context *context, const struct context *with)
 {

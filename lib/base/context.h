@@ -1,4 +1,5 @@
-/* context.h: what belongs to one thread: its diagnostics' state and its recovery point.
+/* context.h: what belongs to one thread: its recovery point, and room for the state of its
+ * messages.
  *
  * Properties. Every thread that reports or allocates has one context, made on first use and found
  * through a thread-specific key. It has what minilink uses of the 280 bytes that ptxas's own
@@ -6,7 +7,7 @@
  * mutex and the semaphores there serve its pool, which here is woken otherwise (pool.h).
  *
  * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
- * to the innermost one. Workers copy the link thread's flags with context_inherit().
+ * to the innermost one.
  *
  * Safety. A context is only touched by its own thread; the list of live ones is locked. */
 #ifndef MINILINK_BASE_CONTEXT_H
@@ -15,14 +16,9 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "base/text.h"
-
-struct diag_sink;
-struct diag_record; /* diag/diag_record.h */
-struct event_log;   /* diag/events.h */
-struct event_thread;
+/* Bytes that a context has for the state of messages (diag/diag_state.h). */
+#define CONTEXT_STATE_SIZE 128
 
 /* Result codes. 0 to 13 are the elfLink codes (minilink-internals(7), Result codes); those without
  * a known meaning there are left out. Codes from 64 on are ours. */
@@ -48,53 +44,12 @@ struct context_cleanup {
     struct context_cleanup *outer;
 };
 
-/* Where the link is that the thread works for (minilink-internals(7), Concurrent compilation). A
- * program of one function goes through without phases. */
-enum link_phase {
-    PHASE_NONE = 0,
-    PHASE_PROGRAM = 1, /* one thread sees all of the program */
-    PHASE_CHUNKS = 2,  /* chunks are assembled, each on its own */
-    PHASE_DONE = 3,    /* one thread again */
-};
-
-/* The form of messages: nvlink's; gcc's, for editors; an object of JSON in each line. */
-enum diag_format { DIAG_FORM_NVLINK, DIAG_FORM_GNU, DIAG_FORM_JSON };
-
-/* Takes whole lines in place of the standard output and error. */
-struct diag_writer {
-    /* `severity` is an enum diag_severity (diag/diag.h). May raise. */
-    void (*write)(void *argument, int severity, struct text lines);
-    void *argument;
-};
-
 struct context {
-    bool has_warning_or_error; /* a message of severity > 2 was reported */
-    bool has_fatal_error;      /* a message of severity > 4 was reported */
-    bool suppress_infos;
-    bool suppress_warnings;
-    bool warnings_are_errors;
-    bool annotate;                     /* put @E@, @W@, @I@ in front of messages */
-    bool continuation;                 /* the last message was not shown: nor are its notes */
-    uint8_t verbose;                   /* 1: -v; 2: -vv */
-    uint8_t phase;                     /* enum link_phase */
-    bool color;                        /* messages have the colours of a terminal */
-    bool keeps_mangled;                /* --no-demangle */
-    enum diag_format format;           /* --diagnostics-format */
-    const char *program;               /* name in front of messages; NULL = "minilink" */
-    const char *report_arch;           /* the target's name for -report-arch, or NULL */
-    struct diag_sink *sink;            /* where messages are collected; NULL = print them */
-    const struct diag_writer *writer;  /* where they go when they would be printed; or NULL */
-    struct diag_record *record;        /* what is printed goes there, too; or NULL */
-    struct diag_tally *tally;          /* what is counted and not shown; NULL = all is shown */
-    uint64_t error_limit;              /* more errors are never shown (diag_tally.h); 0 = all are */
-    uint64_t error_count;              /* errors and fatal errors reported by this thread */
-    struct event_log *events;          /* what is recorded of the link, or NULL */
-    struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
-    uint32_t event_chunk;              /* what is recorded is for; 0 = none, see events_chunk() */
-    jmp_buf *recovery;                 /* innermost recovery point, or NULL */
-    struct context_cleanup *cleanups;  /* innermost since the recovery point, or NULL */
-    struct context *previous;          /* in the list of live contexts, or of recycled ones */
+    jmp_buf *recovery;                /* innermost recovery point, or NULL */
+    struct context_cleanup *cleanups; /* innermost since the recovery point, or NULL */
+    struct context *previous;         /* in the list of live contexts, or of recycled ones */
     struct context *next;
+    _Alignas(max_align_t) unsigned char state[CONTEXT_STATE_SIZE]; /* zero at first */
 };
 
 /* The calling thread's context, made on first use, or NULL when there is no memory for it, or when
@@ -104,9 +59,6 @@ struct context *context_open(void);
 
 /* The same for a thread that can have one. Ends the program when that is impossible. */
 struct context *context_get(void);
-
-/* Gives the calling thread the reporting flags of `from`; its error state starts clean. */
-void context_inherit(const struct context *from);
 
 /* For a library's calls, whose thread may be in another call of the library already: puts the
  * calling thread's state, as it is, into *saved, and begins a new one. False when there is no

@@ -40,11 +40,35 @@ static inline bool text_equal(struct text a, struct text b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* Less than, equal to or greater than 0, by bytes; of two where one begins the other, the shorter
+ * comes first. */
+static inline int text_compare(struct text a, struct text b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size ? memcmp(a.data, b.data, size) : 0;
+
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 /* True when `t` begins with `prefix`. */
 static inline bool text_starts(struct text t, struct text prefix)
 {
     return t.size >= prefix.size &&
            (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
+}
+
+/* True when `string` ends with `suffix` and is longer than that. */
+static inline bool string_has_suffix(const char *string, const char *suffix)
+{
+    size_t size = strlen(string), suffix_size = strlen(suffix);
+
+    return size > suffix_size && strcmp(string + size - suffix_size, suffix) == 0;
+}
+
+/* isdigit() in no locale. */
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 /* `t` without its first `count` bytes, of which it has that many. */
@@ -83,6 +107,25 @@ static inline bool text_take_part(struct text *list, struct text *part)
             return true;
     }
     return false;
+}
+
+/* The characters as bytes. */
+static inline struct bytes text_bytes(struct text t)
+{
+    return (struct bytes){(const uint8_t *)t.data, t.size};
+}
+
+static inline bool bytes_equal(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static inline bool bytes_are_zero(struct bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++)
+        if (bytes.data[i])
+            return false;
+    return true;
 }
 
 /* The bounds gate for foreign containers: the view of `size` bytes at `offset` inside `whole`.

@@ -23,6 +23,7 @@ enum option_group {
     GROUP_MESSAGES,
     GROUP_NO_EFFECT,
     GROUP_ASSEMBLER, /* from here on they are minilink's */
+    GROUP_SYMBOLS,
     GROUP_LTO,
     GROUP_SPLITTING,
     GROUP_CACHE,

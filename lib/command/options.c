@@ -1,6 +1,7 @@
 /* options.c: options one by one, and the rules between them. */
 #include "command/options.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,13 +80,6 @@ static const char *end_list(struct buffer *list)
     return list->data;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t size = strlen(path), end_size = strlen(end);
-
-    return size > end_size && strcmp(path + size - end_size, end) == 0;
-}
-
 /* nvlink's warning where an option is given twice. */
 static void set_report(const char **report, const char *path)
 {
@@ -103,9 +97,9 @@ static bool name_files(struct options *options)
     for (size_t i = 0; i < options->reports.count; i++) {
         const char *path = options->reports.list[i];
 
-        if (ends_with(path, ".html") || ends_with(path, ".htm"))
+        if (string_has_suffix(path, ".html") || string_has_suffix(path, ".htm"))
             set_report(&observe->report_page, path);
-        else if (ends_with(path, ".json"))
+        else if (string_has_suffix(path, ".json"))
             set_report(&observe->report_data, path);
         else
             return USAGE("Invalid argument for option '--report': '%s' ends neither in .html nor "
@@ -192,12 +186,42 @@ void options_set_inputs(struct options *options)
     link->library_path_count = options->library_paths.count;
 }
 
+/* --wrap as ld does it, and --defsym. */
+static bool take_renames(struct options *options)
+{
+    struct renames *renames = &options->renames;
+
+    for (size_t i = 0; i < options->wraps.count; i++) {
+        const char *name = options->wraps.list[i];
+
+        if (!*name)
+            return USAGE("Value '' is not defined for option 'wrap'");
+        renames_add(renames, text_of(name),
+                    text_of(arena_printf(&options->arena, "__wrap_%s", name)));
+        renames_add(renames, text_of(arena_printf(&options->arena, "__real_%s", name)),
+                    text_of(name));
+    }
+    for (size_t i = 0; i < options->defsyms.count; i++) {
+        const char *name = options->defsyms.list[i], *equals = strchr(name, '=');
+
+        if (!equals || equals == name || !equals[1] || isdigit((unsigned char)equals[1]))
+            return USAGE("Value '%s' is not defined for option 'defsym': expected NAME=OTHER, the "
+                         "names of two symbols",
+                         name);
+        renames_add(renames, (struct text){name, (size_t)(equals - name)}, text_of(equals + 1));
+    }
+    options->link.renames = options->link.observe.renames = renames->count ? renames : NULL;
+    return true;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
     struct link_request *link = &options->link;
 
     take_jobserver(options);
+    if (link->strip_debug)
+        apply_option_word(&options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
     apply_option_word(&options->assembler_options, NULL);
     apply_option_word(&options->nvvm_options, NULL);
@@ -206,6 +230,8 @@ static enum options_action finish(struct options *options)
     link->assembler_options = options->assembler_options.list;
     link->nvvm_options = options->nvvm_options.list;
     link->llvm_options = options->llvm_options.list;
+    apply_option_word(&options->undefined, NULL);
+    link->undefined = options->undefined.list;
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
@@ -219,7 +245,7 @@ static enum options_action finish(struct options *options)
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
-    if (!name_files(options))
+    if (!name_files(options) || !take_renames(options))
         return OPTIONS_WRONG;
     if (options->show_help)
         return OPTIONS_HELP;
@@ -289,6 +315,10 @@ void options_free(struct options *options)
     free(options->reports.list);
     free(options->trace_symbols.list);
     free(options->why_live.list);
+    free(options->undefined.list);
+    free(options->wraps.list);
+    free(options->defsyms.list);
+    renames_free(&options->renames);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
     free(options->llvm_options.list);

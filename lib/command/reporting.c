@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "command/option_table.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "output/std_streams.h"
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */
@@ -20,11 +21,11 @@ static bool wants_color(void)
 
 static void set_form(enum diag_format format, enum color_use color)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
-    context->format = format;
-    context->color = format != DIAG_FORM_JSON &&
-                     (color == COLOR_ALWAYS || (color == COLOR_AUTO && wants_color()));
+    state->format = format;
+    state->color = format != DIAG_FORM_JSON &&
+                   (color == COLOR_ALWAYS || (color == COLOR_AUTO && wants_color()));
 }
 
 /* The number of a choice of the row; 0, which is the default, for a word that is none. */
@@ -56,21 +57,21 @@ void reporting_begin(const char *const *words, size_t count, enum color_use colo
 
 void reporting_set(struct options *options)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
     set_form(options->diagnostics_format, options->color);
-    context->suppress_infos = options->disable_infos;
-    context->suppress_warnings = options->disable_warnings;
-    context->warnings_are_errors = options->warnings_are_errors;
-    context->verbose = options->verbose;
-    context->keeps_mangled = options->no_demangle;
-    context->annotate = options->annotates;
+    state->suppress_infos = options->disable_infos;
+    state->suppress_warnings = options->disable_warnings;
+    state->warnings_are_errors = options->warnings_are_errors;
+    state->verbose = options->verbose;
+    state->keeps_mangled = options->no_demangle;
+    state->annotate = options->annotates;
     options->tally.error_limit = options->error_limit;
     options->tally.folds = options->verbose == 0 && options->diagnostics_format != DIAG_FORM_JSON;
-    context->tally = &options->tally;
-    context->error_limit = options->error_limit;
+    state->tally = &options->tally;
+    state->error_limit = options->error_limit;
     if (options->report_arch && options->link.arch.sm)
-        context->report_arch = arch_name(options->link.arch, options->target);
+        state->report_arch = arch_name(options->link.arch, options->target);
 }
 
 void reporting_tell_ignored(const struct options *options)
@@ -89,7 +90,7 @@ void reporting_end(struct options *options)
 {
     if (context_run(tell, &options->tally) == LINK_NO_MEMORY)
         diag_no_memory();
-    context_get()->tally = NULL;
-    context_get()->error_limit = 0;
+    diag_state_get()->tally = NULL;
+    diag_state_get()->error_limit = 0;
     diag_tally_free(&options->tally);
 }

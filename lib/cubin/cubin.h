@@ -67,6 +67,10 @@ struct cubin {
  * error that names what is wrong, where, found and expected. */
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
+/* False, and nvlink's error, for a cubin whose header names no note of CUDA's version: nvlink does
+ * not link one. cubin_read() takes it, since plug-ins may write it. */
+bool cubin_check_note(const struct cubin *cubin);
+
 void cubin_free(struct cubin *cubin);
 
 /* Index of the first section with that name, or 0. Looks at one section after the other. */

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "cubin/format.h"
 
-static uint64_t align_up(uint64_t value, uint64_t alignment)
+uint64_t image_align_up(uint64_t value, uint64_t alignment)
 {
     return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
 }
@@ -259,7 +259,7 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
         const struct image_section *section = &image->sections[i];
 
         if (section->has_no_bytes && rule_covers(rule, section))
-            memory = align_up(memory, section->alignment) + section->size;
+            memory = image_align_up(memory, section->alignment) + section->size;
     }
     image->segments[image->segment_count++] = (struct image_segment){.type = PT_LOAD,
                                                                      .flags = rule->flags,
@@ -356,11 +356,11 @@ static void layout_sections(struct image *image, const uint64_t gaps[2])
         }
         if (i == 2 || i == 3)
             position += gaps[i - 2];
-        position = align_up(position, section->alignment);
+        position = image_align_up(position, section->alignment);
         section->offset = position;
         position += file_bytes(section);
     }
-    image->section_header_offset = align_up(position, 8);
+    image->section_header_offset = image_align_up(position, 8);
     image->file_size = image->section_header_offset + image->section_count * sizeof(Elf64_Shdr);
     image->segment_count = 0;
     image->program_header_offset = 0;

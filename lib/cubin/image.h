@@ -121,6 +121,9 @@ void image_set_section_names(struct image *image, uint32_t index);
 void image_copy_section_names(struct image *image, uint32_t index, size_t first,
                               const struct image_strings *strings, size_t start);
 
+/* `value` rounded up to a multiple of `alignment`, where that is not 0. */
+uint64_t image_align_up(uint64_t value, uint64_t alignment);
+
 /* Places sections in index order from 0x40 on, each aligned, then the section header table, then
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */
 void image_layout(struct image *image);

@@ -131,15 +131,17 @@ static bool check_section_table(struct reader *reader, const Elf64_Ehdr *header)
         !bytes_slice(reader->file, header->e_shoff, sizeof(Elf64_Shdr), &table))
         return read_damaged(reader, "its section headers stand at byte %" PRIu64 " of %zu",
                             header->e_shoff, reader->file.size);
-    if (count == 0) {
-        memcpy(&null_section, table.data, sizeof null_section);
+    memcpy(&null_section, table.data, sizeof null_section);
+    if (count == 0)
         count = null_section.sh_size;
-    }
     if (count == 0 || count > reader->file.size / sizeof(Elf64_Shdr) ||
         !bytes_slice(reader->file, header->e_shoff, count * sizeof(Elf64_Shdr), &table))
         return read_damaged(
             reader, "its %" PRIu64 " section headers at byte %" PRIu64 " do not fit into %zu bytes",
             count, header->e_shoff, reader->file.size);
+    if (header->e_shnum != 0 && null_section.sh_size != 0)
+        return read_damaged(reader, "section 0 has %" PRIu64 " bytes, expected none",
+                            null_section.sh_size);
     reader->section_count = count;
     return true;
 }
@@ -288,16 +290,12 @@ static bool name_sections(struct reader *reader)
     return true;
 }
 
-/* The header's flags say which section is the note of CUDA's version. nvlink's words, and no more
- * than that. 0 = none, which nvlink refuses, and plug-ins write. */
-static bool check_note(const struct reader *reader)
+bool cubin_check_note(const struct cubin *cubin)
 {
-    const struct cubin *cubin = reader->cubin;
     uint32_t note = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT;
 
-    if (cubin->toolkit || note == 0 ||
-        (note < cubin->section_count &&
-         text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
+    if (cubin->toolkit || (note < cubin->section_count && /* section 0 has no name */
+                           text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
         return true;
     diag_fatal(TOO_OLD, cubin->name);
     return false;
@@ -389,7 +387,9 @@ static bool read_sections(struct reader *reader)
         if (!read_section(reader, i, place, &header))
             return false;
     }
-    return name_sections(reader) && check_note(reader) && check_sections(reader);
+    return name_sections(reader) &&
+           (cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT == 0 || cubin_check_note(cubin)) &&
+           check_sections(reader);
 }
 
 static bool read_headers(struct reader *reader)

@@ -66,14 +66,25 @@ static bool is_named_after(const struct cubin_section *section, const struct cub
     return text_skip(&name, prefix) && text_equal(name, end);
 }
 
+/* nvlink calls a section of code as its function is called. In linked code, functions may have got
+ * other names. */
 static bool check_code(const struct reader *reader, size_t index)
 {
-    const struct cubin_section *section = &reader->cubin->sections[index];
+    const struct cubin *cubin = reader->cubin;
+    const struct cubin_section *section = &cubin->sections[index];
+    struct text name = section->name;
+    uint32_t function;
 
-    return section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR) ||
-           text_starts(section->name, CODE) ||
-           read_damaged(reader, READ_SECTION " holds code, whose name begins with .text.",
-                        READ_SECTION_ARG(reader, index));
+    if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
+        return true;
+    if (!text_skip(&name, CODE))
+        return read_damaged(reader, READ_SECTION " holds code, whose name begins with .text.",
+                            READ_SECTION_ARG(reader, index));
+    function = cubin_section_function(cubin, (uint32_t)index);
+    return cubin->type == ET_EXEC || function == 0 ||
+           text_equal(name, cubin->symbols[function].name) ||
+           read_damaged(reader, READ_SECTION " holds function '%.*s'",
+                        READ_SECTION_ARG(reader, index), TEXT_ARG(cubin->symbols[function].name));
 }
 
 /* nvlink goes by the name. */

@@ -19,6 +19,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"
+#include "diag/diag_state.h"
 
 /* The numbers are those of the description (minilink-internals(7), Messages). */
 enum diag_severity {
@@ -44,7 +45,7 @@ struct diag_sink {
     size_t message_count, message_capacity;
     uint64_t errors;   /* errors and fatal errors, those beyond the limit among them */
     uint64_t admitted; /* errors that are kept; fatal ones are not limited */
-    uint64_t beyond;   /* errors beyond context->error_limit: counted only */
+    uint64_t beyond;   /* errors beyond state->error_limit: counted only */
 };
 
 /* What is counted instead of shown. Start with the two limits, and 0 for the others. */
@@ -101,6 +102,12 @@ void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Notes which kind of failure it is that has been reported, for the exit status. Returns false. */
+bool diag_blame(enum link_code code);
+
+/* The kind that was noted last by the calling thread. */
+enum link_code diag_blamed(void);
+
 /* A text of whole lines that is no message but goes where messages go, as it is. False, with errno
  * set, when it cannot be written, which nobody may be left to be told. */
 bool diag_text(struct text text);
@@ -127,7 +134,7 @@ struct diag_place diag_place_find(const struct diag_place *place);
  * `parent` and its messages going to `sink`; what was raised is the result. The thread's counts of
  * errors stay as they are: the sink's are added when it is replayed. */
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
-                            const struct context *parent, struct diag_sink *sink);
+                            const struct diag_state *parent, struct diag_sink *sink);
 
 /* The same, and drops the messages: for what is tried, and told of by the caller if at all. What
  * was raised is raised again. */

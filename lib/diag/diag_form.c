@@ -46,21 +46,21 @@ const char *diag_form_severity(enum diag_severity severity)
     return severity_names[severity];
 }
 
-static void put_coloured(struct buffer *line, const struct context *context, const char *colour,
+static void put_coloured(struct buffer *line, const struct diag_state *state, const char *colour,
                          const char *text)
 {
-    if (context->color)
+    if (state->color)
         buffer_string(line, colour);
     buffer_string(line, text);
-    if (context->color)
+    if (state->color)
         buffer_string(line, NO_COLOUR);
 }
 
 /* A file's name may hold anything. */
-static void put_place(struct buffer *line, const struct context *context,
+static void put_place(struct buffer *line, const struct diag_state *state,
                       const struct diag_place *place)
 {
-    if (context->color)
+    if (state->color)
         buffer_string(line, PLACE_COLOUR);
     escape_text(text_of(place->file), line);
     if (place->line)
@@ -68,7 +68,7 @@ static void put_place(struct buffer *line, const struct context *context,
     if (place->line && place->column)
         buffer_printf(line, ":%u", place->column);
     buffer_string(line, ":");
-    if (context->color)
+    if (state->color)
         buffer_string(line, NO_COLOUR);
     buffer_char(line, ' ');
 }
@@ -80,7 +80,7 @@ static struct text shown_part(struct text source)
 
 /* The source line, cut to what a terminal shows, and a caret; tabs stay tabs and other characters
  * one column wide, so that it stands under the right one. */
-static void put_caret(struct buffer *line, const struct context *context,
+static void put_caret(struct buffer *line, const struct diag_state *state,
                       const struct diag_place *place)
 {
     struct text source = shown_part(place->source_line);
@@ -98,33 +98,33 @@ static void put_caret(struct buffer *line, const struct context *context,
         size = escape_character((struct text){source.data + at, source.size - at});
         buffer_char(line, source.data[at] == '\t' ? '\t' : ' ');
     }
-    put_coloured(line, context, CARET_COLOUR, "^");
+    put_coloured(line, state, CARET_COLOUR, "^");
     buffer_char(line, '\n');
 }
 
-static void put_text(struct buffer *line, const struct context *context,
+static void put_text(struct buffer *line, const struct diag_state *state,
                      enum diag_severity severity, const struct diag_place *place, struct text body)
 {
-    const char *program = context->program ? context->program : "minilink";
+    const char *program = state->program ? state->program : "minilink";
     const char *name =
-        context->format == DIAG_FORM_GNU ? gnu_names[severity] : severity_names[severity];
+        state->format == DIAG_FORM_GNU ? gnu_names[severity] : severity_names[severity];
 
-    if (context->annotate)
+    if (state->annotate)
         buffer_string(line, annotations[severity]);
-    if (context->format == DIAG_FORM_GNU && place)
-        put_place(line, context, place);
+    if (state->format == DIAG_FORM_GNU && place)
+        put_place(line, state, place);
     else
-        buffer_printf(line, context->format == DIAG_FORM_GNU ? "%s: " : "%s ", program);
-    put_coloured(line, context, colours[severity], name);
+        buffer_printf(line, state->format == DIAG_FORM_GNU ? "%s: " : "%s ", program);
+    put_coloured(line, state, colours[severity], name);
     buffer_string(line, ": ");
-    if (context->format == DIAG_FORM_NVLINK && place)
-        put_place(line, context, place);
+    if (state->format == DIAG_FORM_NVLINK && place)
+        put_place(line, state, place);
     buffer_text(line, body);
-    if (context->report_arch && severity != DIAG_NOTE)
-        buffer_printf(line, " (target: %s)", context->report_arch);
+    if (state->report_arch && severity != DIAG_NOTE)
+        buffer_printf(line, " (target: %s)", state->report_arch);
     buffer_char(line, '\n');
     if (place)
-        put_caret(line, context, place);
+        put_caret(line, state, place);
 }
 
 static void set_place(struct json_t *object, const struct diag_place *place)
@@ -140,33 +140,33 @@ static void set_place(struct json_t *object, const struct diag_place *place)
         json_tree_set_text(object, "source", source);
 }
 
-static void put_json(struct buffer *line, const struct context *context,
+static void put_json(struct buffer *line, const struct diag_state *state,
                      enum diag_severity severity, const struct diag_place *place, struct text body)
 {
     struct context_cleanup cleanup;
     struct json_t *object = json_tree_begin(&cleanup);
 
-    json_tree_set_string(object, "program", context->program ? context->program : "minilink");
+    json_tree_set_string(object, "program", state->program ? state->program : "minilink");
     json_tree_set_string(object, "severity", json_names[severity]);
     json_tree_set_exact(object, "text", body);
     if (place)
         set_place(object, place);
     if (severity != DIAG_NOTE)
-        json_tree_set_string(object, "target", context->report_arch);
+        json_tree_set_string(object, "target", state->report_arch);
     json_tree_print(object, JSON_TREE_MESSAGE, line);
     context_clean(&cleanup);
 }
 
-void diag_form_message(struct buffer *line, const struct context *context,
+void diag_form_message(struct buffer *line, const struct diag_state *state,
                        enum diag_severity severity, const struct diag_place *place,
                        struct text body)
 {
     if (place && !place->file)
         place = NULL;
-    if (context->format == DIAG_FORM_JSON)
-        put_json(line, context, severity, place, body);
+    if (state->format == DIAG_FORM_JSON)
+        put_json(line, state, severity, place, body);
     else
-        put_text(line, context, severity, place, body);
+        put_text(line, state, severity, place, body);
 }
 
 void diag_form_text(struct buffer *line, struct text text)

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 
 /* The marks and the name that a message begins with in nvlink's form, without the colon:
  * "@E@", "error   ". */
@@ -14,7 +15,7 @@ const char *diag_form_severity(enum diag_severity severity);
 
 /* Appends a message, with its newlines. `body` is what it says, escaped (escape.h); `place` may be
  * NULL. */
-void diag_form_message(struct buffer *line, const struct context *context,
+void diag_form_message(struct buffer *line, const struct diag_state *state,
                        enum diag_severity severity, const struct diag_place *place,
                        struct text body);
 

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "diag/diag_state.h"
 
 #define NO_PLACE UINT32_MAX
 
 void diag_record_begin(struct diag_record *record)
 {
-    context_get()->record = record;
+    diag_state_get()->record = record;
 }
 
 void diag_record_end(void)
 {
-    context_get()->record = NULL;
+    diag_state_get()->record = NULL;
 }
 
 static void put(struct buffer *bytes, struct text text)

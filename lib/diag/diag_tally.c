@@ -17,19 +17,14 @@ struct diag_family {
     char *text;     /* the first that was not shown; NULL while there is none */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Appends the text without what stands between quotes, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)
 {
     for (size_t i = 0; i < body.size; i++) {
         char c = body.data[i];
 
-        buffer_char(frame, is_digit(c) ? '0' : c);
-        while (is_digit(c) && i + 1 < body.size && is_digit(body.data[i + 1]))
+        buffer_char(frame, text_is_digit(c) ? '0' : c);
+        while (text_is_digit(c) && i + 1 < body.size && text_is_digit(body.data[i + 1]))
             i++;
         if (c == '\'') {
             const char *end = memchr(body.data + i + 1, '\'', body.size - i - 1);
@@ -39,14 +34,14 @@ static void put_frame(struct buffer *frame, struct text body)
     }
 }
 
-uint64_t diag_tally_family(const struct context *context, enum diag_severity severity,
+uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,
                            struct text body)
 {
     struct buffer frame = {0};
     struct context_cleanup cleanup;
     uint64_t key;
 
-    if (severity != DIAG_WARNING || !context->tally || !context->tally->folds)
+    if (severity != DIAG_WARNING || !state->tally || !state->tally->folds)
         return 0;
     context_defer(&cleanup, buffer_cleanup, &frame);
     put_frame(&frame, body);
@@ -76,10 +71,10 @@ static bool admit_warning(struct diag_tally *tally, uint64_t key, struct text bo
     return false;
 }
 
-bool diag_tally_admit(struct context *context, enum diag_severity severity, uint64_t family,
+bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uint64_t family,
                       struct text body)
 {
-    struct diag_tally *tally = context->tally;
+    struct diag_tally *tally = state->tally;
     bool is_shown = true;
 
     if (!tally || severity == DIAG_NOTE)
@@ -88,32 +83,32 @@ bool diag_tally_admit(struct context *context, enum diag_severity severity, uint
         is_shown = tally->errors++ < tally->error_limit || tally->error_limit == 0;
     else if (family)
         is_shown = admit_warning(tally, family, body);
-    context->continuation = !is_shown;
+    state->continuation = !is_shown;
     return is_shown;
 }
 
 size_t diag_room(void)
 {
-    const struct context *context = context_get();
-    const struct diag_tally *tally = context->tally;
+    const struct diag_state *state = diag_state_get();
+    const struct diag_tally *tally = state->tally;
     uint64_t limit = tally && tally->error_limit && tally->error_limit < MOST_EXPLAINED
                          ? tally->error_limit
                          : MOST_EXPLAINED;
-    uint64_t errors = tally ? tally->errors : context->error_count;
+    uint64_t errors = tally ? tally->errors : state->error_count;
 
     return errors < limit ? (size_t)(limit - errors) : 0;
 }
 
 bool diag_folds(void)
 {
-    const struct diag_tally *tally = context_get()->tally;
+    const struct diag_tally *tally = diag_state_get()->tally;
 
     return tally && tally->folds;
 }
 
 void diag_tally_end(struct diag_tally *tally)
 {
-    context_get()->continuation = false;
+    diag_state_get()->continuation = false;
     for (size_t i = 0; i < tally->family_count; i++) {
         const struct diag_family *family = &tally->families[i];
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/context.h"
+#include "diag/diag_state.h"
 
 #define BLOCK_BYTES (64u * 1024u)
 
@@ -47,28 +47,28 @@ struct event_log {
 
 struct event_log *events_open(void)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct event_log *log = calloc(1, sizeof *log);
 
     if (!log)
         return NULL;
     log->start = clock_now();
-    context->events = log;
-    context->event_thread = NULL;
-    context->event_chunk = 0;
+    state->events = log;
+    state->event_thread = NULL;
+    state->event_chunk = 0;
     return log;
 }
 
 void events_close(struct event_log *log)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct event_thread *thread, *next_thread;
 
     if (!log)
         return;
-    if (context->events == log) {
-        context->events = NULL;
-        context->event_thread = NULL;
+    if (state->events == log) {
+        state->events = NULL;
+        state->event_thread = NULL;
     }
     for (thread = atomic_load(&log->threads); thread; thread = next_thread) {
         next_thread = thread->next;
@@ -83,14 +83,14 @@ void events_close(struct event_log *log)
     free(log);
 }
 
-static struct event_log *log_of(const struct context *context)
+static struct event_log *log_of(const struct diag_state *state)
 {
-    return context ? context->events : NULL;
+    return state ? state->events : NULL;
 }
 
 bool events_are_on(void)
 {
-    return log_of(context_open()) != NULL;
+    return log_of(diag_state_open()) != NULL;
 }
 
 uint64_t events_clock(void)
@@ -108,10 +108,10 @@ static unsigned own_number(void)
     return sscanf(name, "minilink-%u", &number) == 1 ? number : 0;
 }
 
-static struct event_thread *own_thread(struct context *context)
+static struct event_thread *own_thread(struct diag_state *state)
 {
-    struct event_log *log = context->events;
-    struct event_thread *thread = context->event_thread;
+    struct event_log *log = state->events;
+    struct event_thread *thread = state->event_thread;
 
     if (thread)
         return thread;
@@ -124,7 +124,7 @@ static struct event_thread *own_thread(struct context *context)
     thread->next = atomic_load(&log->threads);
     while (!atomic_compare_exchange_weak(&log->threads, &thread->next, thread))
         ;
-    context->event_thread = thread;
+    state->event_thread = thread;
     return thread;
 }
 
@@ -151,8 +151,8 @@ static struct node *new_node(struct event_thread *thread, struct text name)
 
 void events_record(const struct event *event)
 {
-    struct context *context = context_open();
-    struct event_thread *thread = log_of(context) ? own_thread(context) : NULL;
+    struct diag_state *state = diag_state_open();
+    struct event_thread *thread = log_of(state) ? own_thread(state) : NULL;
     struct node *node = thread ? new_node(thread, event->name) : NULL;
 
     if (!node) {
@@ -164,11 +164,11 @@ void events_record(const struct event *event)
     if (event->name.size)
         memcpy(node + 1, event->name.data, event->name.size);
     node->event.name.data = (const char *)(node + 1);
-    node->event.phase = context->phase;
+    node->event.phase = state->phase;
     if (node->event.end == 0)
         node->event.end = clock_now();
     if (node->event.chunk == 0)
-        node->event.chunk = context->event_chunk;
+        node->event.chunk = state->event_chunk;
     if (thread->last)
         thread->last->next = node;
     else
@@ -209,10 +209,10 @@ void events_count_memory(void)
 
 void events_chunk(uint32_t index)
 {
-    struct context *context = context_open();
+    struct diag_state *state = diag_state_open();
 
-    if (log_of(context))
-        context->event_chunk = index + 1; /* 0 for EVENTS_NO_CHUNK */
+    if (log_of(state))
+        state->event_chunk = index + 1; /* 0 for EVENTS_NO_CHUNK */
 }
 
 /* A row while it is filled. */

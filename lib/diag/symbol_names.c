@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/demangle.h"
+#include "diag/diag_state.h"
 
 const char **symbol_names_shown(const struct text *names, size_t count, struct arena *arena)
 {
@@ -14,7 +15,7 @@ const char **symbol_names_shown(const struct text *names, size_t count, struct a
 
     for (size_t i = 0; i < count; i++)
         plain[i] = names[i];
-    if (!context_get()->keeps_mangled)
+    if (!diag_state_get()->keeps_mangled)
         demangle_all(plain, count, arena);
     for (size_t i = 0; i < count; i++)
         shown[i] = text_equal(plain[i], names[i])

@@ -86,22 +86,17 @@ enum link_code batch_write_text(const char *path, char *text)
     return code;
 }
 
-static struct bytes bytes_of(struct text text)
-{
-    return (struct bytes){(const uint8_t *)text.data, text.size};
-}
-
 enum link_code batch_write_inputs(const struct distribute_batch *batch)
 {
     const struct distribute_tool *tool = &batch->tool;
 
-    if (tool->shared_path && !files_write(tool->shared_path, bytes_of(tool->shared)))
+    if (tool->shared_path && !files_write(tool->shared_path, text_bytes(tool->shared)))
         return write_failed(tool->shared_path);
     for (size_t i = 0; i < batch->count; i++) {
         const struct distribute_job *job = &batch->jobs[i];
         enum link_code code;
 
-        if (!files_write(job->input_path, bytes_of(job->input)))
+        if (!files_write(job->input_path, text_bytes(job->input)))
             return write_failed(job->input_path);
         code = batch_write_text(job->facts_path, jobfile_make_facts(batch, job));
         if (code != LINK_OK)
@@ -120,7 +115,7 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     case EXEC_NOT_STARTED:
         return arena_printf(arena, "could not be run: %s", strerror(result->code));
     case EXEC_TIMED_OUT:
-        return arena_printf(arena, "was ended, as it took more than %d s (--distributor-timeout)",
+        return arena_printf(arena, "was ended, as it took more than %d s (--timeout for each job)",
                             result->code);
     case EXEC_CANCELLED:
     case EXEC_EXITED:
@@ -161,12 +156,20 @@ static const char *const *make_command(struct run *run, const char *jobs)
     return argv;
 }
 
+/* Seconds that the distributor may take: it may run one job after the other. 0 = no limit. */
+static unsigned time_limit(const struct distribute_batch *batch)
+{
+    uint64_t limit = (uint64_t)batch->tool.time_limit * batch->count;
+
+    return limit > INT32_MAX ? INT32_MAX : (unsigned)limit;
+}
+
 static enum link_code call(struct run *run, const char *jobs)
 {
     struct distribute_batch *batch = run->batch;
     const struct exec_request request = {.argv = make_command(run, jobs),
                                          .output_limit = OUTPUT_LIMIT,
-                                         .timeout = batch->distribution->timeout,
+                                         .timeout = time_limit(batch),
                                          .is_asked_first = true,
                                          .cancelled = batch->distribution->cancelled};
     struct exec_result ended;

@@ -28,7 +28,6 @@
 struct distribution {
     const char *program;           /* --distributor: path, or name on PATH; NULL = none */
     const char *const *arguments;  /* --distributor-arg, in front of the job file; ends with NULL */
-    unsigned timeout;              /* --distributor-timeout, in seconds; 0 = no limit */
     const char *tool;              /* --distributor-tool: the tool on the other machines, the
                                       assembler or minilink; or NULL */
     const char *emit_plan;         /* --emit-plan: the file to write; or NULL */

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/rawcode.h"
 #include "minilink/assembler.h"
 
@@ -61,7 +62,7 @@ static const char *find_damage(struct arena *arena, struct reading *reading)
     enum link_code code;
 
     context_defer(&cleanup, free_sink, &sink);
-    code = diag_collect(read_cubin, reading, context_get(), &sink);
+    code = diag_collect(read_cubin, reading, diag_state_get(), &sink);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (!reading->ok)

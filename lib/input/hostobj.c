@@ -134,8 +134,8 @@ static bool visit_sections(const struct object *object, const char *name, hostob
     return ok;
 }
 
-bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
-                  unsigned *found)
+static bool walk(const char *name, struct bytes data, const char *const *wanted, size_t count,
+                 hostobj_visit *visit, void *argument, unsigned *found)
 {
     struct object object = {.name = name, .data = data};
     struct context_cleanup cleanup;
@@ -145,27 +145,24 @@ bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, voi
     context_defer(&cleanup, close_object, &object);
     ok = open_object(&object);
     *found = 0;
-    for (size_t i = 0; ok && i < SECTION_NAMES; i++)
-        ok = visit_sections(&object, sections[i], visit, argument, &total, found);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = visit_sections(&object, wanted[i], visit, argument, &total, found);
     context_clean(&cleanup);
     return ok;
+}
+
+bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument,
+                  unsigned *found)
+{
+    return walk(name, data, sections, SECTION_NAMES, visit, argument, found);
 }
 
 bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
                         size_t count, hostobj_visit *visit, void *argument)
 {
-    struct object object = {.name = name, .data = data};
-    size_t total = 0;
-    struct context_cleanup cleanup;
-    unsigned found = 0;
-    bool ok;
+    unsigned found;
 
-    context_defer(&cleanup, close_object, &object);
-    ok = open_object(&object);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = visit_sections(&object, wanted[i], visit, argument, &total, &found);
-    context_clean(&cleanup);
-    return ok;
+    return walk(name, data, wanted, count, visit, argument, &found);
 }
 
 bool hostobj_walk_named(const char *name, struct bytes data, const char *section,

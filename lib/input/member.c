@@ -302,13 +302,6 @@ static void collect_host_object(struct collector *collector, struct bytes data)
         collector->members->has_host_code |= !collector->is_system;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t size = strlen(name), suffix_size = strlen(suffix);
-
-    return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
-}
-
 /* A file that is called after a format of device code is meant to have some: it is never passed
  * over with a warning. */
 static void report_useless(struct collector *collector, enum file_kind kind, struct bytes data)
@@ -317,7 +310,7 @@ static void report_useless(struct collector *collector, enum file_kind kind, str
     const char *name = collector->object;
 
     for (size_t i = 0; i < sizeof device_suffixes / sizeof *device_suffixes; i++) {
-        if (!has_suffix(name, device_suffixes[i]))
+        if (!string_has_suffix(name, device_suffixes[i]))
             continue;
         collector->ok = false;
         if (i == 0)

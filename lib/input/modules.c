@@ -144,13 +144,6 @@ static void add_path(struct modules *modules, const char *path)
     add_id(modules, text_of(id));
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t size = strlen(path), suffix_size = strlen(suffix);
-
-    return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
-}
-
 static void add_file(struct modules *modules, const struct input_file *file)
 {
     modules->file = modules->object = file->path;
@@ -166,8 +159,8 @@ static void add_file(struct modules *modules, const struct input_file *file)
     case FILE_FATBIN:
     case FILE_PTX:
         /* Measured: under another name, the same file is not listed. */
-        if (has_suffix(file->path, ".cubin") || has_suffix(file->path, ".fatbin") ||
-            has_suffix(file->path, ".ptx"))
+        if (string_has_suffix(file->path, ".cubin") || string_has_suffix(file->path, ".fatbin") ||
+            string_has_suffix(file->path, ".ptx"))
             add_path(modules, file->path);
         break;
     default:

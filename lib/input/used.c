@@ -175,6 +175,21 @@ static void take_parts(struct used_set *set, struct arena *arena, const char *li
     set->length_count = make_distinct(set->lengths, set->part_count);
 }
 
+static void take_wanted(struct used_names *used, const char *const *names)
+{
+    struct text *wanted;
+    size_t count = 0;
+
+    while (names && names[count])
+        count++;
+    used->wanted = wanted = arena_alloc(&used->arena, count, sizeof *wanted);
+    used->wanted_count = count;
+    for (size_t i = 0; i < count; i++) {
+        wanted[i] = text_of(names[i]);
+        table_set(&used->wanted_names, wanted[i], 0);
+    }
+}
+
 bool used_collect(struct used_names *used, const struct inputs *inputs,
                   const struct used_request *request)
 {
@@ -185,6 +200,7 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
     used->match_argument = request->match_argument;
     for (size_t i = 0; i < request->entry_count; i++)
         table_set(&used->selected, request->entries[i], 0);
+    take_wanted(used, request->wanted);
     if (request->kernels || request->variables) {
         take_parts(&used->kernels, &used->arena, request->kernels);
         take_parts(&used->variables, &used->arena, request->variables);
@@ -269,9 +285,14 @@ static bool has_part(const struct used_set *set, struct text name)
     return false;
 }
 
+bool used_wants(const struct used_names *used, struct text name)
+{
+    return used->wanted_count && table_find(&used->wanted_names, name) != TABLE_NONE;
+}
+
 static bool has(const struct used_names *used, const struct used_set *set, struct text name)
 {
-    if (!used->is_filter)
+    if (!used->is_filter || used_wants(used, name))
         return true;
     return used->has_parts ? has_part(set, name) : is_listed(set, name);
 }
@@ -288,6 +309,8 @@ bool used_names_kernel(const struct used_names *used, struct text kernel)
 {
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
         return false;
+    if (used_wants(used, kernel))
+        return true;
     if (used->has_parts)
         return used->kernels.part_count == 0 || has_part(&used->kernels, kernel);
     return !used->has_lists || is_listed(&used->kernels, kernel);
@@ -300,6 +323,8 @@ bool used_has_variable(const struct used_names *used, struct text variable)
 
 bool used_names_variable(const struct used_names *used, struct text variable)
 {
+    if (used_wants(used, variable))
+        return true;
     if (used->has_parts)
         return has_part(&used->variables, variable);
     return !used->has_lists || is_listed(&used->variables, variable);
@@ -315,6 +340,7 @@ static void free_set(struct used_set *set)
 void used_free(struct used_names *used)
 {
     table_free(&used->selected);
+    table_free(&used->wanted_names);
     free_set(&used->kernels);
     free_set(&used->variables);
     arena_free(&used->arena);

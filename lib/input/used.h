@@ -66,6 +66,9 @@ struct used_names {
     struct table selected; /* of used_request.entries */
     used_match *matches;   /* beside those, what this says; or NULL */
     const void *match_argument;
+    const struct text *wanted; /* --undefined: kept whatever else there is */
+    size_t wanted_count;
+    struct table wanted_names;
     struct used_set kernels;
     struct used_set variables;
 };
@@ -77,13 +80,17 @@ struct used_request {
     size_t entry_count;         /* 0: no such choice, but by `matches` */
     used_match *matches;        /* kernels that stay beside those, or NULL */
     const void *match_argument;
-    bool ignore_host_info; /* -ignore-host-info */
-    bool is_lto;           /* the link makes a whole program under -lto */
+    const char *const *wanted; /* names that are used, ends with NULL; or NULL */
+    bool ignore_host_info;     /* -ignore-host-info */
+    bool is_lto;               /* the link makes a whole program under -lto */
 };
 
 /* Reads the lists of `inputs`. False, and an error, when an object is damaged. */
 bool used_collect(struct used_names *used, const struct inputs *inputs,
                   const struct used_request *request);
+
+/* True when --undefined names it. */
+bool used_wants(const struct used_names *used, struct text name);
 
 /* True when the link keeps the kernel of that name. */
 bool used_has_kernel(const struct used_names *used, struct text kernel);

@@ -93,7 +93,7 @@ static bool check_bytes(struct exact *join, size_t chunk, uint32_t index, uint32
     return true;
 }
 
-static Elf64_Rela relocation(const struct cubin_section *section, size_t entry)
+Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry)
 {
     Elf64_Rela record = {0};
 
@@ -116,7 +116,7 @@ static bool check_relocations(struct exact *join, size_t chunk, uint32_t index, 
     if (count > all || (count < all && !is_bank4_relocation(mine->name)))
         return exact_differs(join, chunk, index, "has another number of records in another chunk");
     for (size_t i = 0; i < count; i++) {
-        Elf64_Rela a = relocation(mine, i), b = relocation(whole, all - count + i);
+        Elf64_Rela a = exact_relocation(mine, i), b = exact_relocation(whole, all - count + i);
         uint64_t row = ELF64_R_SYM(a.r_info), other_row = ELF64_R_SYM(b.r_info);
 
         if (row >= input->cubin.symbol_count || other_row >= other->cubin.symbol_count ||

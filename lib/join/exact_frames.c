@@ -43,14 +43,6 @@ static struct exact_frame *find_frame(const struct exact_input *input, uint64_t 
     return found < input->frame_count ? &input->frames[found] : NULL;
 }
 
-static Elf64_Rela relocation(const struct cubin_section *section, size_t entry)
-{
-    Elf64_Rela record = {0};
-
-    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
-    return record;
-}
-
 /* Whose each entry is: the function's at the place of its code. */
 static bool own_frames(struct exact *join, size_t chunk, uint32_t index)
 {
@@ -58,7 +50,7 @@ static bool own_frames(struct exact *join, size_t chunk, uint32_t index)
     const struct cubin_section *section = &input->cubin.sections[index];
 
     for (size_t i = 0; index && i < section->size / section->entry_size; i++) {
-        Elf64_Rela record = relocation(section, i);
+        Elf64_Rela record = exact_relocation(section, i);
         uint64_t row = ELF64_R_SYM(record.r_info);
         struct exact_frame *frame = find_frame(input, record.r_offset);
 
@@ -110,7 +102,7 @@ static void list_relocations(struct exact *join, size_t chunk, uint32_t index,
     const struct cubin_section *section = &input->cubin.sections[index];
 
     for (size_t i = section->size / section->entry_size; i-- > 0;) {
-        Elf64_Rela record = relocation(section, i);
+        Elf64_Rela record = exact_relocation(section, i);
         struct exact_item item = {.chunk = (uint32_t)chunk, .index = (uint32_t)i};
         const struct exact_frame *frame = find_frame(input, record.r_offset);
 
@@ -159,7 +151,7 @@ static void put_relocations(struct exact *join, uint32_t out, const struct exact
         const struct exact_item *item = &list->items[list->count - 1 - i];
         const struct exact_input *input = &join->inputs[item->chunk];
         uint32_t index = exact_section_of(join, item->chunk, out);
-        Elf64_Rela record = relocation(&input->cubin.sections[index], item->index);
+        Elf64_Rela record = exact_relocation(&input->cubin.sections[index], item->index);
         const struct exact_frame *frame = find_frame(input, record.r_offset);
 
         record.r_offset = record.r_offset - frame->begin + frame->out;

@@ -63,11 +63,6 @@ static uint64_t second_gap(const struct gaps *gaps)
     return gaps->has_mercury ? gaps->renamed : 0;
 }
 
-static uint64_t align_up(uint64_t value, uint64_t alignment)
-{
-    return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
-}
-
 static uint64_t gap_before(const struct exact *join, const struct gaps *gaps, size_t index)
 {
     if (index == EXACT_STRINGS)
@@ -87,7 +82,7 @@ static bool check_chunk(struct exact *join, size_t chunk)
         count_section(&gaps, cubin->sections[i].name);
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
-        uint64_t place = align_up(position + gap_before(join, &gaps, i), section->alignment);
+        uint64_t place = image_align_up(position + gap_before(join, &gaps, i), section->alignment);
 
         if (section->has_no_bytes) {
             position = place;

@@ -169,6 +169,9 @@ bool exact_fill_info(struct exact *join, uint32_t out);
 bool exact_fill_callgraph(struct exact *join, uint32_t out);
 bool exact_fill_compat(struct exact *join, uint32_t out);
 
+/* exact_check.c: an entry of a list of relocations, with or without addends. */
+Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
+
 /* exact_frames.c: joins a frame section, which is the common section `frames` of the result, and
  * its relocations (0 = none). */
 bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations);

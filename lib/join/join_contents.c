@@ -185,14 +185,6 @@ static int compare_values(const struct info_record *a, const struct info_record 
     return a->payload.size ? memcmp(a->payload.data, b->payload.data, a->payload.size) : 0;
 }
 
-static bool is_zero(struct bytes payload)
-{
-    for (size_t i = 0; i < payload.size; i++)
-        if (payload.data[i])
-            return false;
-    return true;
-}
-
 /* What all chunks with code can be finalized by (0: there is no code), as merge/notes.c has it. */
 static void take_finalizers(struct join *join, struct info_record *best,
                             const struct info_record *record)
@@ -200,11 +192,11 @@ static void take_finalizers(struct join *join, struct info_record *best,
     size_t size = best->payload.size;
     uint8_t *common;
 
-    if (is_zero(best->payload)) {
+    if (bytes_are_zero(best->payload)) {
         *best = *record;
         return;
     }
-    if (is_zero(record->payload) || record->payload.size != size)
+    if (bytes_are_zero(record->payload) || record->payload.size != size)
         return;
     common = arena_alloc(&join->arena, size, 1);
     for (size_t i = 0; i < size; i++)

@@ -58,11 +58,6 @@ static struct copy copy_of(const struct fold *fold, uint32_t entity)
     return (struct copy){e->cubin, e->symbol, symbol->section, e->group};
 }
 
-static bool bytes_equal(struct bytes a, struct bytes b)
-{
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-
 /* An object that stands in a section of both functions, or unrelocated with the same bytes in a
  * section of both chunks. */
 static bool objects_equal(const struct fold *fold, const struct copy *a, uint32_t x,

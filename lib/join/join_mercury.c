@@ -40,8 +40,7 @@ static bool info_is_same(const struct cubin *cubin, const struct cubin_section *
     const struct cubin_section *plain =
         &cubin->sections[cubin_section_find(cubin, TEXT(".nv.info"))];
 
-    return plain->size == twin->size &&
-           (plain->size == 0 || memcmp(plain->data.data, twin->data.data, plain->size) == 0);
+    return bytes_equal(plain->data, twin->data);
 }
 
 static const char *check_sections(const struct cubin *cubin)

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/link_result.h"
 #include "minilink/minilink.h"
 #include "os/cancellation.h"

@@ -61,8 +61,8 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
     if (!caller_state_save(&saved))
         return MINILINK_NO_MEMORY;
     reporting_set(&link->options);
-    context_get()->keeps_mangled = true; /* as whoever calls wants to find them */
-    context_get()->writer = &link->writer;
+    diag_state_get()->keeps_mangled = true; /* as whoever calls wants to find them */
+    diag_state_get()->writer = &link->writer;
     code = context_run(function, argument);
     caller_state_restore(&saved);
     return (int)code;

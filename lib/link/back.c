@@ -6,6 +6,7 @@
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/modules.h"
 #include "join/join.h"
 #include "link/changes.h"
@@ -21,70 +22,73 @@
 /* What libnvJitLink made went to the assembler as it was, and nothing had to be cut: measured,
  * nvlink merges that cubin as it is, its frames and data in the assembler's order, and its code for
  * other targets with it. */
-static bool is_lto_cubin(const struct link *link)
+static bool is_lto_cubin(const struct link *link, const struct chunks *chunks,
+                         const struct assembled *assembled)
 {
-    return link->lto.ptx.size > 0 && !state_is_split(link) && link->assembled.cubins.count == 1 &&
-           link->cut.chunks.list[0].is_unchanged;
+    return link->lto.ptx.size > 0 && !state_is_split(link) && assembled->cubins.count == 1 &&
+           chunks->list[0].is_unchanged;
 }
 
-static bool read_lto_cubin(const struct link *link, struct merged *merged)
+static bool read_lto_cubin(const struct link *link, const struct assembled *assembled,
+                           struct merged *merged)
 {
-    const struct chunk_cubin *from = link->assembled.cubins.list;
+    const struct chunk_cubin *from = assembled->cubins.list;
 
     return cubin_read(&merged->joined, state_made_name(link, "lto.cubin", true, &merged->arena),
                       (struct bytes){from->data, from->size});
 }
 
 /* What is wrong with a chunk's cubin has been said, or is by the merge; -v tells the code, too. */
-static void tell_code(const struct link *link, size_t index, enum link_code code)
+static void tell_code(const struct assembled *assembled, size_t index, enum link_code code)
 {
-    if (context_get()->verbose)
+    if (diag_state_get()->verbose)
         diag_error("%s: the cubin of chunk %zu of %zu, made by '%s', cannot be linked (code %d)",
-                   assembler_code_text((int)code), index, link->assembled.cubins.count,
-                   link->assembled.assembler.table.name, (int)code);
+                   assembler_code_text((int)code), index, assembled->cubins.count,
+                   assembled->assembler.table.name, (int)code);
 }
 
 /* Reads the chunks' cubins and joins them. */
-static bool read_chunks(const struct link *link, struct merged *merged)
+static bool read_chunks(const struct link *link, const struct chunks *chunks,
+                        const struct assembled *assembled, struct merged *merged)
 {
-    const char **names = chunk_names(&link->cut.chunks, &merged->arena);
+    const char **names = chunk_names(chunks, &merged->arena);
     const struct cubin **views;
     bool ok = true;
 
     merged->chunk_cubins =
-        arena_zalloc(&merged->arena, link->assembled.cubins.count, sizeof *merged->chunk_cubins);
-    views = arena_alloc(&merged->arena, link->assembled.cubins.count, sizeof *views);
-    for (size_t i = 0; i < link->assembled.cubins.count; i++) {
-        const struct chunk_cubin *from = &link->assembled.cubins.list[i];
+        arena_zalloc(&merged->arena, assembled->cubins.count, sizeof *merged->chunk_cubins);
+    views = arena_alloc(&merged->arena, assembled->cubins.count, sizeof *views);
+    for (size_t i = 0; i < assembled->cubins.count; i++) {
+        const struct chunk_cubin *from = &assembled->cubins.list[i];
 
         views[i] = &merged->chunk_cubins[merged->chunk_cubin_count++];
         if (!cubin_read(&merged->chunk_cubins[i], names[i],
                         (struct bytes){from->data, from->size})) {
-            tell_code(link, i, LINK_CUBIN);
+            tell_code(assembled, i, LINK_CUBIN);
             ok = false;
         } else if (!merge_takes_code(CUBIN_FLAGS_SM(merged->chunk_cubins[i].flags),
                                      link->members.arch)) {
-            tell_code(link, i, LINK_WRONG_TARGET);
+            tell_code(assembled, i, LINK_WRONG_TARGET);
         }
     }
-    if (!ok || link->assembled.cubins.count == 0)
+    if (!ok || assembled->cubins.count == 0)
         return ok;
-    ok = join_cubins(&merged->joined, views, link->assembled.cubins.count, link->cut.chunks.symbols,
-                     link->cut.chunks.symbol_count);
+    ok = join_cubins(&merged->joined, views, assembled->cubins.count, chunks->symbols,
+                     chunks->symbol_count);
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
 
 /* Built-in code and a GPU's can be linked, which is good for trying things out, but nothing runs
  * it. libcudadevrt is nvcc's to name, the user's own code is the user's. */
-static void warn_of_mixture(const struct link *link)
+static void warn_of_mixture(const struct link *link, const struct cubin *joined)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
                                "assembler: no machine runs the result";
     struct text note = TEXT(".note.minilink");
     const char *own = NULL, *system = NULL;
 
-    if (link->assembled.cubins.count == 0 || !cubin_section_find(&link->merged.joined, note))
+    if (!joined || !cubin_section_find(joined, note))
         return;
     for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
         const char *name = link->member_cubins[i].name;
@@ -100,14 +104,14 @@ static void warn_of_mixture(const struct link *link)
 }
 
 /* A whole program that the assembler made an executable of is the link's result as it is. */
-static bool take_finished(const struct link *link, struct merged *merged)
+static bool take_finished(const struct link *link, const struct chunks *chunks,
+                          const struct assembled *assembled, struct merged *merged)
 {
-    const struct chunk_cubin *cubin = middle_program(link);
+    const struct chunk_cubin *cubin = middle_program(assembled);
 
     merged->finished = cubin;
-    if (!whole_program_take(cubin->data, cubin->size,
-                            chunk_names(&link->cut.chunks, &merged->arena)[0], &link->cut.chunks,
-                            &merged->report))
+    if (!whole_program_take(cubin->data, cubin->size, chunk_names(chunks, &merged->arena)[0],
+                            chunks, &merged->report))
         return false;
     observe_image(link->observation, &merged->report, NULL, 0, SIZE_MAX);
     return true;
@@ -122,7 +126,8 @@ static size_t find_cubin(const struct cubin *const *cubins, size_t count,
     return SIZE_MAX;
 }
 
-static bool merge(const struct link *link, struct merged *merged)
+static bool merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
+                  struct merged *merged)
 {
     const struct link_request *request = link->request;
     struct merge_request wanted = {
@@ -134,9 +139,12 @@ static bool merge(const struct link *link, struct merged *merged)
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .strip_debug = request->strip_debug,
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
+        .renames = request->renames,
+        .made = &merged->joined,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),
@@ -144,19 +152,21 @@ static bool merge(const struct link *link, struct merged *merged)
         .output_name = request->output,
         .version = MINILINK_VERSION,
     };
-    bool is_told = context_get()->verbose || wanted.wants_places ||
+    bool is_told = diag_state_get()->verbose || wanted.wants_places ||
                    wanted.callgraph != CALLGRAPH_NONE || request->product;
+    const struct cubin *joined = assembled->cubins.count ? &merged->joined : NULL;
     const struct cubin **cubins;
     size_t count;
 
-    if (middle_is_finished(link))
-        return take_finished(link, merged);
-    if (is_lto_cubin(link) ? !read_lto_cubin(link, merged) : !read_chunks(link, merged))
+    if (middle_is_finished(link, cut, assembled))
+        return take_finished(link, &cut->chunks, assembled, merged);
+    if (is_lto_cubin(link, &cut->chunks, assembled)
+            ? !read_lto_cubin(link, assembled, merged)
+            : !read_chunks(link, &cut->chunks, assembled, merged))
         return false;
-    warn_of_mixture(link);
+    warn_of_mixture(link, joined);
     cubins = arena_alloc(&merged->arena, link->member_cubin_count + 1, sizeof *cubins);
-    count = cudadevrt_order_cubins(cubins, &link->members, link->member_cubins,
-                                   link->assembled.cubins.count ? &merged->joined : NULL);
+    count = cudadevrt_order_cubins(cubins, &link->members, link->member_cubins, joined);
     if (count == 0) {
         empty_cubin(&merged->joined, link->members.arch);
         cubins[count++] = &merged->joined;
@@ -205,62 +215,68 @@ static bool list_end(struct list_file *list)
     return !list->path || output_commit(&list->output, false);
 }
 
-static bool append_image(const struct link *link, struct output *output)
+static bool append_image(const struct link *link, const struct results *results,
+                         struct output *output)
 {
-    const struct chunk_cubin *finished = link->merged.finished;
+    const struct chunk_cubin *finished = results->merged.finished;
 
-    if (link->whole.is_found)
-        return output_append(output, link->whole.output);
+    if (link->cached.is_found)
+        return output_append(output, link->cached.output);
     return finished ? output_append(output, (struct bytes){finished->data, finished->size})
-                    : image_append(&link->merged.image, output);
+                    : image_append(&results->merged.image, output);
 }
 
-static uint64_t image_bytes_of(const struct link *link)
+static uint64_t image_bytes_of(const struct link *link, const struct merged *merged)
 {
-    const struct chunk_cubin *finished = link->merged.finished;
+    const struct chunk_cubin *finished = merged->finished;
 
-    if (link->whole.is_found)
-        return link->whole.output.size;
-    return finished ? finished->size : link->merged.image.file_size;
+    if (link->cached.is_found)
+        return link->cached.output.size;
+    return finished ? finished->size : merged->image.file_size;
 }
 
-static bool list_modules(const struct link *link, struct buffer *list)
+static bool list_modules(const struct link *link, const struct chunks *chunks, struct buffer *list)
 {
-    return modules_list(list, &link->inputs, link->is_system_unused, state_lists_last_first(link));
+    return modules_list(list, &link->inputs, link->is_system_unused,
+                        state_lists_last_first(link, chunks));
 }
 
 /* Appends the link's result to its file. */
-typedef bool append_result(const struct link *link, struct output *output);
+typedef bool append_result(const struct link *link, const struct results *results,
+                           struct output *output);
 
-static bool put_result(const struct link *link, append_result *append, struct output *output)
+static bool put_result(const struct link *link, const struct results *results,
+                       append_result *append, struct output *output)
 {
     struct link_product *product = link->request->product;
     bool ok = product ? output_open_memory(output, &product->bytes)
                       : output_open(output, link->request->output);
 
     /* What is written directly has no name to wait for. */
-    ok = ok && (product || output->temporary || changes_check(link)) && append(link, output) &&
-         output_finish(output, false);
+    ok = ok && (product || output->temporary || changes_check(link)) &&
+         append(link, results, output) && output_finish(output, false);
     if (product)
-        link_result_fill(product, &link->merged.report);
+        link_result_fill(product, &results->merged.report);
 
-    observe_stage(link->observation, "write", (struct observe_work){.bytes = image_bytes_of(link)});
+    observe_stage(link->observation, "write",
+                  (struct observe_work){.bytes = image_bytes_of(link, &results->merged)});
     return ok;
 }
 
-static bool list_dependencies(const struct link *link, struct list_file *list)
+static bool list_dependencies(const struct link *link, const struct assembler *assembler,
+                              struct list_file *list)
 {
-    if (dependencies_rule(link, &list->text) &&
+    if (dependencies_rule(link, assembler, &list->text) &&
         overwrite_check_late("--dependency-file", list->path, link->request, &link->inputs))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 /* Writes the result (NULL = there is none), the lists that are wanted, and what is told of the
  * link. All of them are complete before the first has its name, and the result's comes behind what
  * is told of it and before the lists. */
-static bool write_files(const struct link *link, append_result *append)
+static bool write_files(const struct link *link, const struct results *results,
+                        append_result *append)
 {
     struct list_files lists = {
         .result = {.fd = -1, .slot = -1},
@@ -273,10 +289,13 @@ static bool write_files(const struct link *link, append_result *append)
     context_defer(&cleanup, free_lists, &lists);
     if (append)
         lists.dependencies.path = dependencies_path(link, &lists.arena);
-    is_listed = (!lists.modules.path || list_modules(link, &lists.modules.text)) &&
-                (!lists.dependencies.path || list_dependencies(link, &lists.dependencies));
+    is_listed =
+        (!lists.modules.path || list_modules(link, &results->cut.chunks, &lists.modules.text)) &&
+        (!lists.dependencies.path ||
+         list_dependencies(link, &results->assembled.assembler, &lists.dependencies));
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
-         list_begin(&lists.dependencies) && (!append || put_result(link, append, &lists.result)) &&
+         list_begin(&lists.dependencies) &&
+         (!append || put_result(link, results, append, &lists.result)) &&
          observe_fill(link->observation);
     /* The inputs have been looked at for the last time. */
     ok = ok && changes_check(link);
@@ -284,58 +303,60 @@ static bool write_files(const struct link *link, append_result *append)
          (!append || output_commit(&lists.result, false)) && list_end(&lists.modules) &&
          list_end(&lists.dependencies);
     context_clean(&cleanup);
-    return ok || (is_listed && state_environment_failed(link));
+    return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured on nvlink 13.0 with -arch=compute_NN, for which nvcc -rdc=true -arch=compute_NN asks it:
  * the inputs are looked through, no program is made, and the only file is the list of module ids.
  * nvcc names no other. */
-bool back_end_virtual(const struct link *link)
+bool back_end_virtual(const struct link *link, const struct results *results)
 {
     diag_verbose(
         "the target is virtual: no program is linked, the driver compiles the PTX of whole "
         "objects");
     return link->request->dry_run ||
-           (diag_error_count() == link->errors_before && write_files(link, NULL));
+           (diag_error_count() == link->errors_before && write_files(link, results, NULL));
 }
 
-static bool append_ptx(const struct link *link, struct output *output)
+static bool append_ptx(const struct link *link, const struct results *results,
+                       struct output *output)
 {
-    struct text text = link->cut.chunks.list[0].text;
+    struct text text = results->cut.chunks.list[0].text;
+
+    (void)link;
 
     return output_append(output, (struct bytes){(const uint8_t *)text.data, text.size});
 }
 
 /* Writes the program as one module. Debug sections that describe all of a module cannot share a
  * text with another one. */
-static bool emit_ptx(const struct link *link)
+static bool emit_ptx(const struct link *link, const struct results *results)
 {
-    if (link->cut.chunks.count != 1 || link->member_cubin_count > 0) {
+    if (results->cut.chunks.count != 1 || link->member_cubin_count > 0) {
         diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                   link->member_cubin_count > 0  ? "some members have machine code only"
-                   : link->cut.chunks.count == 0 ? "no input has PTX for the target"
-                                                 : "several modules have debug sections (-G)");
+                   link->member_cubin_count > 0     ? "some members have machine code only"
+                   : results->cut.chunks.count == 0 ? "no input has PTX for the target"
+                                                    : "several modules have debug sections (-G)");
         return false;
     }
-    return write_files(link, append_ptx);
+    return write_files(link, results, append_ptx);
 }
 
-bool back_end_early(const struct link *link)
+bool back_end_early(const struct link *link, const struct results *results)
 {
     const struct link_request *request = link->request;
 
     if (!request->dry_run && !request->distribution.emit_plan)
-        return emit_ptx(link);
+        return emit_ptx(link, results);
     if (request->dry_run && !changes_check(link))
         return false;
     return (observe_prepare(link->observation) && observe_fill(link->observation) &&
             observe_commit(link->observation)) ||
-           state_environment_failed(link);
+           diag_blame(LINK_ENVIRONMENT);
 }
 
-static struct observe_work merge_work(const struct link *link)
+static struct observe_work merge_work(const struct link *link, const struct cubins *cubins)
 {
-    const struct cubins *cubins = &link->assembled.cubins;
     struct observe_work work = {cubins->count + link->member_cubin_count, "cubins", 0};
 
     for (size_t i = 0; i < cubins->count; i++)
@@ -346,19 +367,20 @@ static struct observe_work merge_work(const struct link *link)
     return work;
 }
 
-bool back_merge(const struct link *link, struct merged *merged)
+bool back_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
+                struct merged *merged)
 {
-    bool ok = merge(link, merged);
+    bool ok = merge(link, cut, assembled, merged);
 
     ok = ok && (report_callgraph(&merged->report, link->request->callgraph) ||
-                state_environment_failed(link));
-    if (ok && (context_get()->verbose > 1 || state_has_merge(link)))
+                diag_blame(LINK_ENVIRONMENT));
+    if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link, &cut->chunks)))
         report_image(&merged->report, link->members.arch);
-    observe_stage(link->observation, "merge", merge_work(link));
+    observe_stage(link->observation, "merge", merge_work(link, &assembled->cubins));
     return ok;
 }
 
-bool back_write(const struct link *link)
+bool back_write(const struct link *link, const struct results *results)
 {
-    return diag_error_count() == link->errors_before && write_files(link, append_image);
+    return diag_error_count() == link->errors_before && write_files(link, results, append_image);
 }

@@ -17,10 +17,8 @@ void changes_guard_cache(struct link *link)
     cache_guard(link->cache, holds, link->watch);
 }
 
-void changes_watch_assembler(const struct link *link)
+void changes_watch_assembler(const struct link *link, const struct assembler *assembler)
 {
-    const struct assembler *assembler = &link->assembled.assembler;
-
     watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
     for (char **word = assembler->ptxas.launcher; word && *word; word++)
         watch_add_tool(link->watch, *word);
@@ -42,5 +40,5 @@ bool changes_check(const struct link *link)
     if (watch_check(link->watch))
         return true;
     cache_take_back(link->cache);
-    return state_environment_failed(link);
+    return diag_blame(LINK_ENVIRONMENT);
 }

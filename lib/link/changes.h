@@ -15,7 +15,7 @@
 void changes_guard_cache(struct link *link);
 
 /* Watches the files of the assembler, which has just been opened. */
-void changes_watch_assembler(const struct link *link);
+void changes_watch_assembler(const struct link *link, const struct assembler *assembler);
 
 /* Watches libnvJitLink, which has just been found, and the program that runs it in a child. */
 void changes_watch_library(const struct link *link);

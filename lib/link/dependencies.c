@@ -48,7 +48,8 @@ static void add(struct dependencies *files, const char *path)
     ARRAY_PUSH(files->list, files->count, files->capacity) = path;
 }
 
-static void collect(struct dependencies *files, const struct link *link)
+static void collect(struct dependencies *files, const struct link *link,
+                    const struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
@@ -59,7 +60,7 @@ static void collect(struct dependencies *files, const struct link *link)
     for (size_t i = 0; i < link->inputs.thin_files.count; i++)
         add(files, link->inputs.thin_files.list[i]);
     add(files, request->index_file);
-    add(files, assembler_file(&link->assembled.assembler, &request->assembler));
+    add(files, assembler_file(assembler, &request->assembler));
     add(files, link->lto_library);
     add(files, link->llvm_library);
 }
@@ -90,7 +91,8 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
     return result;
 }
 
-bool dependencies_rule(const struct link *link, struct buffer *rule)
+bool dependencies_rule(const struct link *link, const struct assembler *assembler,
+                       struct buffer *rule)
 {
     const char *target = link->request->dependency_target;
     struct dependencies files = {0};
@@ -98,7 +100,7 @@ bool dependencies_rule(const struct link *link, struct buffer *rule)
     bool ok;
 
     context_defer(&cleanup, free_dependencies, &files);
-    collect(&files, link);
+    collect(&files, link, assembler);
     ok = make_rule_write(rule, target ? target : link->request->output, files.list, files.count);
     context_clean(&cleanup);
     return ok;

@@ -17,6 +17,7 @@ const char *dependencies_path(const struct link *link, struct arena *arena);
  * files, the index file, inputs with those that were found for -l and the members of thin archives,
  * the assembler's program or plug-in, and libnvJitLink, each once. False, and a fatal
  * diagnostic, when one of them is nothing that make reads. */
-bool dependencies_rule(const struct link *link, struct buffer *rule);
+bool dependencies_rule(const struct link *link, const struct assembler *assembler,
+                       struct buffer *rule);
 
 #endif

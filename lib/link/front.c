@@ -6,8 +6,10 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/cudadevrt.h"
+#include "link/other_names.h"
 #include "link/overwrite_check.h"
 #include "link/read_cubins.h"
 #include "link/report.h"
@@ -17,6 +19,7 @@
 #include "lto/bitcode.h"
 #include "lto/lto.h"
 #include "merge/unified.h"
+#include "ptx/symbol.h"
 
 /* Only -lto asks for optimisation across modules. */
 static bool find_lto(struct link *link)
@@ -31,7 +34,7 @@ static bool find_lto(struct link *link)
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;
     if (!lto_find(&link->lto_library, request->lto_source, &toolkit))
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     changes_watch_library(link);
     return true;
 }
@@ -53,7 +56,7 @@ static bool check_llvm(struct link *link)
     }
     if (!link->llvm_library) {
         bitcode_report_missing(&link->members, link->request->llvm);
-        return state_environment_failed(link);
+        return diag_blame(LINK_ENVIRONMENT);
     }
     changes_watch_library(link);
     return true;
@@ -79,12 +82,24 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
+/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
+static bool check_renames(const struct link *link)
+{
+    if (!link->request->renames || (link->members.lto_count == 0 &&
+                                    !(link->request->options.lto && link->members.bitcode_count)))
+        return true;
+    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
+               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
+    return diag_blame(LINK_USAGE);
+}
+
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct option_request *options = &request->options;
     struct used_request used = {.kernels = request->kernels_used,
                                 .variables = request->variables_used,
+                                .wanted = request->undefined,
                                 .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
@@ -100,7 +115,7 @@ static bool select_members(struct link *link)
     wanted.link_lto = link->lto_library != NULL;
     wanted.link_bitcode = options->lto && link->llvm_library;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    if (!members_select(&link->members, &wanted) || !check_llvm(link))
+    if (!members_select(&link->members, &wanted) || !check_llvm(link) || !check_renames(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -136,7 +151,7 @@ static struct lto_request lto_request_of(const struct link *link)
         .stack_bytes = request->worker_stack,
         .stop = request->stop,
         .jobserver = request->jobserver,
-        .timeout = request->lto_timeout,
+        .timeout = request->assembler.timeout,
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->relocatable,
@@ -146,11 +161,11 @@ static struct lto_request lto_request_of(const struct link *link)
 }
 
 /* What the failed stage leaves. */
-static bool lto_ended(const struct link *link, enum link_code code, const char *what)
+static bool lto_ended(enum link_code code, const char *what)
 {
     if (code == LINK_NVVM_ERROR)
-        *link->failure = code;
-    if (code != LINK_OK && code != LINK_ENVIRONMENT && context_get()->verbose)
+        diag_blame(code);
+    if (code != LINK_OK && code != LINK_ENVIRONMENT && diag_state_get()->verbose)
         diag_error("%s: the %s could not be compiled (code %d)", assembler_code_text((int)code),
                    what, (int)code);
     return code == LINK_OK;
@@ -165,30 +180,36 @@ static bool compile_lto(struct link *link)
     wanted.cache = state_find_library(link) ? link->cache : NULL;
     wanted.library_key = &link->library_key;
     code = lto_compile(&link->lto, &link->sources_arena, &wanted);
-    return lto_ended(link, code, "LTO-IR") &&
-           (save_temps_lto(link->request->keep, &link->lto) || state_environment_failed(link));
+    return lto_ended(code, "LTO-IR") &&
+           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link);
-    const struct bitcode_request wanted = {
+    struct other_names others = {0};
+    struct context_cleanup cleanup;
+    struct bitcode_request wanted = {
         .link = &how,
         .words = link->request->llvm_options,
         .passes = link->request->llvm_passes,
         .level = link->request->llvm_level,
         .is_linked = link->request->options.lto,
     };
+    enum link_code code;
 
     how.library = link->llvm_library;
     how.cache = state_find_llvm(link) ? link->cache : NULL;
     how.library_key = &link->llvm_key;
-    return lto_ended(
-               link,
-               bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
-               "LLVM bitcode") &&
+    context_defer(&cleanup, other_names_free, &others);
+    wanted.is_open = wanted.is_linked && (how.relocatable || !other_names_collect(&others, link));
+    wanted.named = others.list;
+    wanted.named_count = wanted.is_open ? 0 : others.count;
+    code = bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted);
+    context_clean(&cleanup);
+    return lto_ended(code, "LLVM bitcode") &&
            (save_temps_bitcode(link->request->keep, &link->bitcode) ||
-            state_environment_failed(link));
+            diag_blame(LINK_ENVIRONMENT));
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
@@ -216,6 +237,7 @@ static bool link_program(struct link *link)
         .selects_entries = selects_entries(link),
         .wants_marks = (state_is_split(link) || state_may_be_exact(link)) &&
                        state_split_policy(link) == SPLIT_STABLE,
+        .renames = link->request->renames,
         .provided = &link->system_names,
         .members = &link->members,
     };
@@ -279,8 +301,7 @@ static bool check_paths(struct link *link)
 {
     if (overwrite_check(link->request, &link->inputs))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 static uint64_t input_bytes(const struct inputs *inputs)
@@ -306,8 +327,7 @@ static bool read_entries(struct link *link)
 {
     if (entries_read(&link->entries, &link->entries_arena, link->request->assembler_options))
         return true;
-    *link->failure = LINK_USAGE;
-    return false;
+    return diag_blame(LINK_USAGE);
 }
 
 bool front_open(struct link *link)
@@ -326,7 +346,7 @@ bool front_open(struct link *link)
     ok = read_entries(link) && unified_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          check_paths(link) &&
-         (reproduce_write(request, &link->inputs) || state_environment_failed(link));
+         (reproduce_write(request, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});
@@ -361,19 +381,60 @@ bool front_compile_lto(struct link *link)
 {
     size_t count = link->members.lto_count + link->members.bitcode_count;
     bool ok = (link->members.lto_count == 0 || compile_lto(link)) &&
-              (link->members.bitcode_count == 0 || compile_bitcode(link));
+              (link->members.bitcode_count == 0 || (read_cubins(link) && compile_bitcode(link)));
 
     if (count)
         observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});
     return ok;
 }
 
+/* Sets the numbers of those of `names` that something defines to `found`. */
+static void mark_defined(struct table *names, const struct link *link, uint32_t found)
+{
+    for (size_t i = 0; i < link->program.symbol_count; i++) {
+        const struct program_symbol *symbol = &link->program.symbols[i];
+
+        if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
+            table_set(names, symbol->own_name, found);
+    }
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
+            const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
+
+            if (symbol->section != SHN_UNDEF && table_find(names, symbol->name) != TABLE_NONE)
+                table_set(names, symbol->name, found);
+        }
+}
+
+/* Linkers for host code say nothing; but here most names are mangled, and easily wrong. */
+static void warn_of_unknown(const struct link *link)
+{
+    const char *const *undefined = link->request->undefined;
+    struct context_cleanup cleanup;
+    struct table names = {0};
+    uint32_t count = 0;
+
+    if (!undefined || !*undefined)
+        return;
+    context_defer(&cleanup, table_cleanup, &names);
+    for (; undefined[count]; count++)
+        table_add(&names, text_of(undefined[count]), count);
+    mark_defined(&names, link, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (table_find(&names, text_of(undefined[i])) == i)
+            diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
+    context_clean(&cleanup);
+}
+
 bool front_link(struct link *link)
 {
-    bool ok = read_cubins(link) && (!state_has_ptx(link) || link_program(link));
+    bool is_read = link->members.bitcode_count > 0;
+    bool ok = (is_read || read_cubins(link)) && (!state_has_ptx(link) || link_program(link));
 
     if (ok)
         drop_system(link);
+    if (ok)
+        warn_of_unknown(link);
     if (ok)
         observe_program(link->observation, &link->program, &link->members);
     observe_stage(link->observation, "link",

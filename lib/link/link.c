@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "diag/progress.h"
 #include "link/changes.h"
 #include "link/link_cache.h"
@@ -19,7 +20,7 @@
 
 static void enter(enum link_phase phase)
 {
-    context_get()->phase = (uint8_t)phase;
+    diag_state_get()->phase = (uint8_t)phase;
 }
 
 /* Tells those who look on, and is false when nobody wants the link any more. */
@@ -29,8 +30,12 @@ static bool begin(const struct link *link, const char *doing)
     return !cancellation_is_set(link->request->stop);
 }
 
-static bool run_stages(struct link *link)
+static bool run_stages(struct link *link, struct results *results)
 {
+    struct cut *cut = &results->cut;
+    struct assembled *assembled = &results->assembled;
+    struct merged *merged = &results->merged;
+
     if (!begin(link, "reading") || !front_open(link))
         return false;
     /* From here on no input file is opened. */
@@ -40,14 +45,14 @@ static bool run_stages(struct link *link)
     /* Which code takes part, and the target, are settled. */
 
     if (link->request->is_virtual)
-        return back_end_virtual(link);
+        return back_end_virtual(link, results);
     if (!front_agree(link))
         return false;
     /* No option value changes any more. */
 
-    if (link_cache_find(link))
-        return back_write(link);
-    middle_start_ahead(link, &link->assembled);
+    if (link_cache_find(link, &assembled->assembler))
+        return back_write(link, results);
+    middle_start_ahead(link, assembled);
     if (!front_compile_lto(link))
         return false;
     /* LTO-IR has become PTX. */
@@ -57,76 +62,83 @@ static bool run_stages(struct link *link)
         return false;
     /* Phase I is over: the program's symbols are resolved. */
 
-    if (!begin(link, "splitting") || !middle_split(link, &link->cut))
+    if (!begin(link, "splitting") || !middle_split(link, cut))
         return false;
-    if (!link->cut.chunks.is_exact)
+    if (!cut->chunks.is_exact)
         front_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
     if (link->request->dry_run || link->request->emit_ptx)
-        return back_end_early(link);
-    enter(middle_is_single(link) ? PHASE_NONE : PHASE_CHUNKS);
-    if (!middle_assemble(link, &link->assembled))
+        return back_end_early(link, results);
+    enter(middle_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!middle_assemble(link, cut, assembled))
         return false;
     if (link->request->distribution.emit_plan)
-        return back_end_early(link);
-    if (!middle_join(link, &link->cut, &link->assembled))
+        return back_end_early(link, results);
+    if (!middle_join(link, cut, assembled))
         return false;
     enter(PHASE_DONE);
-    chunks_free_texts(&link->cut.chunks);
+    chunks_free_texts(&cut->chunks);
     front_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!begin(link, "merging") || !back_merge(link, &link->merged))
+    if (!begin(link, "merging") || !back_merge(link, cut, assembled, merged))
         return false;
     /* The layout is final. */
 
-    if (!begin(link, "writing") || !back_write(link))
+    if (!begin(link, "writing") || !back_write(link, results))
         return false;
-    link_cache_keep(link);
+    link_cache_keep(link, results);
     return true;
 }
 
+struct running {
+    struct link link;
+    struct results results;
+};
+
 static enum link_code run(void *argument)
 {
-    struct link *link = argument;
+    struct running *running = argument;
+    struct link *link = &running->link;
     const struct observe_link observed = {link->request->output, MINILINK_VERSION};
     bool ok;
 
     link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache);
     changes_guard_cache(link);
-    ok = run_stages(link);
+    ok = run_stages(link, &running->results);
     /* What is wrong may be so for that reason alone. */
     if (!ok && !cancellation_is_set(link->request->stop))
         changes_check(link);
     cache_finish(link->cache);
     if (link->request->cache.statistics && !report_cache(link->cache))
-        ok = state_environment_failed(link);
+        ok = diag_blame(LINK_ENVIRONMENT);
     return ok ? LINK_OK : LINK_FAILED;
 }
 
 enum link_code link_run(const struct link_request *request)
 {
-    enum link_code failure = LINK_FAILED, code;
+    enum link_code code;
     struct watch watch = {0};
-    struct link link = {.request = request,
-                        .watch = &watch,
-                        .failure = &failure,
-                        .errors_before = diag_error_count()};
+    struct running running = {
+        .link = {.request = request, .watch = &watch, .errors_before = diag_error_count()}};
 
+    diag_blame(LINK_FAILED);
     progress_begin(request->progress);
-    code = context_run(run, &link);
+    code = context_run(run, &running);
     progress_end();
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
     else if (code != LINK_OK && cancellation_is_set(request->stop))
         code = LINK_CANCELLED;
-    else if (code == LINK_FAILED || (code == LINK_OK && diag_error_count() != link.errors_before))
-        code = failure;
-    state_free(&link);
+    else if (code == LINK_FAILED ||
+             (code == LINK_OK && diag_error_count() != running.link.errors_before))
+        code = diag_blamed();
+    state_free_results(&running.results);
+    state_free(&running.link);
     return code;
 }
 

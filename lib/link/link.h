@@ -30,6 +30,7 @@ struct reproduce_word {
     const char *path;
 };
 
+struct renames;      /* base/renames.h */
 struct link_product; /* link/link_result.h */
 struct cancellation; /* os/cancellation.h */
 
@@ -67,12 +68,12 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    unsigned lto_timeout;                 /* --lto-timeout, in seconds; 0 = no limit */
     uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/fit.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
+    const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
@@ -95,11 +96,13 @@ struct link_request {
     bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
-    bool takes_first;          /* --allow-multiple-definition */
-    bool preserve_relocations; /* -preserve-relocs */
-    bool sass_only;            /* --binary-kind=sass: without Mercury's sections */
-    enum merge_abi output_abi; /* --output-abi */
-    const char *index_file;    /* -uidx: path, or NULL */
+    bool takes_first;              /* --allow-multiple-definition */
+    bool preserve_relocations;     /* -preserve-relocs */
+    const struct renames *renames; /* --wrap, --defsym; or NULL */
+    bool strip_debug;              /* --strip-debug */
+    bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
+    enum merge_abi output_abi;     /* --output-abi */
+    const char *index_file;        /* -uidx: path, or NULL */
     struct cache_request cache;
 };
 

@@ -82,21 +82,21 @@ static void add_used(struct key *key, const struct used_names *used)
     add_used_set(key, &used->variables);
 }
 
-static bool add_assembler(struct key *key, struct link *link)
+static bool add_assembler(struct key *key, struct link *link, struct assembler *assembler)
 {
-    struct whole *whole = &link->whole;
+    struct cached_result *cached = &link->cached;
 
     key_string(key, link->request->assembler.name);
     if (!state_has_ptx(link))
         return true;
     /* It is wanted later, too. What is wrong with it is said then. */
-    if (!assembler_try(&link->assembled.assembler, &link->request->assembler))
+    if (!assembler_try(assembler, &link->request->assembler))
         return false;
-    changes_watch_assembler(link);
-    whole->has_identity = assembler_identity_find(&whole->identity, &link->assembled.assembler,
-                                                  link->request->assembler_options, link->cache);
-    key_key(key, &whole->identity);
-    return whole->has_identity;
+    changes_watch_assembler(link, assembler);
+    cached->has_identity = assembler_identity_find(&cached->identity, assembler,
+                                                   link->request->assembler_options, link->cache);
+    key_key(key, &cached->identity);
+    return cached->has_identity;
 }
 
 /* The path stands in messages. Without one, the loader knows which file it is. */
@@ -138,7 +138,7 @@ static void add_other_assembler(struct key *key, const struct link_request *requ
 }
 
 /* False when the link has nothing that could be kept. */
-static bool make_key(struct key *key, struct link *link)
+static bool make_key(struct key *key, struct link *link, struct assembler *assembler)
 {
     const struct link_request *request = link->request;
 
@@ -151,10 +151,10 @@ static bool make_key(struct key *key, struct link *link)
     add_members(key, &link->members);
     add_used(key, &link->used);
     return file_hash_add_program(key, link->cache) && add_library(key, link) &&
-           add_llvm(key, link) && add_assembler(key, link);
+           add_llvm(key, link) && add_assembler(key, link, assembler);
 }
 
-static bool find_key(struct link *link)
+static bool find_key(struct link *link, struct assembler *assembler)
 {
     struct key key = {0};
     struct context_cleanup cleanup;
@@ -162,9 +162,9 @@ static bool find_key(struct link *link)
 
     key_begin(&key, "link");
     context_defer(&cleanup, key_free, &key);
-    ok = make_key(&key, link);
+    ok = make_key(&key, link, assembler);
     if (ok)
-        link->whole.key = key_end(&key);
+        link->cached.key = key_end(&key);
     context_clean(&cleanup);
     return ok;
 }
@@ -175,72 +175,83 @@ static bool take_notes(struct link *link, struct bytes notes)
     if (notes.size != 1)
         return false;
     link->is_system_unused = (notes.data[0] & NOTE_SYSTEM_UNUSED) != 0;
-    link->whole.lists_last_first = (notes.data[0] & NOTE_LAST_FIRST) != 0;
+    link->cached.lists_last_first = (notes.data[0] & NOTE_LAST_FIRST) != 0;
     return true;
 }
 
-bool link_cache_find(struct link *link)
+bool link_cache_find(struct link *link, struct assembler *assembler)
 {
-    struct whole *whole = &link->whole;
-    const struct bytes *parts = whole->value.parts;
+    struct cached_result *cached = &link->cached;
+    const struct bytes *parts = cached->value.parts;
 
-    if (!link->cache || !link->request->cache.has_command || !find_key(link))
+    if (!link->cache || !link->request->cache.has_command || !find_key(link, assembler))
         return false;
-    whole->is_found = cache_lookup(link->cache, CACHE_LINK, &whole->key, &whole->value) &&
-                      take_notes(link, parts[PART_NOTES]) && diag_record_play(parts[PART_MESSAGES]);
-    whole->output = parts[PART_OUTPUT];
-    if (whole->is_found)
+    cached->is_found = cache_lookup(link->cache, CACHE_LINK, &cached->key, &cached->value) &&
+                       take_notes(link, parts[PART_NOTES]) &&
+                       diag_record_play(parts[PART_MESSAGES]);
+    cached->output = parts[PART_OUTPUT];
+    if (cached->is_found)
         return true;
-    whole->started = clock_now();
-    whole->is_wanted = true;
-    diag_record_begin(&whole->record);
+    cached->started = clock_now();
+    cached->is_wanted = true;
+    diag_record_begin(&cached->record);
     return false;
 }
 
-static void store(struct link *link, struct bytes output)
+static void store(const struct link *link, const struct chunks *chunks, struct bytes output)
 {
-    const struct whole *whole = &link->whole;
+    const struct cached_result *cached = &link->cached;
     const uint8_t notes = (uint8_t)((link->is_system_unused ? NOTE_SYSTEM_UNUSED : 0) |
-                                    (state_lists_last_first(link) ? NOTE_LAST_FIRST : 0));
+                                    (state_lists_last_first(link, chunks) ? NOTE_LAST_FIRST : 0));
     const struct cache_value value = {
         .parts[PART_OUTPUT] = output,
-        .parts[PART_MESSAGES] = buffer_bytes(&whole->record.bytes),
+        .parts[PART_MESSAGES] = buffer_bytes(&cached->record.bytes),
         .parts[PART_NOTES] = {&notes, 1},
-        .nanoseconds = clock_now() - whole->started,
+        .nanoseconds = clock_now() - cached->started,
     };
 
-    cache_store(link->cache, CACHE_LINK, &whole->key, &value);
+    cache_store(link->cache, CACHE_LINK, &cached->key, &value);
 }
+
+/* A link that has ended well. */
+struct ended {
+    const struct link *link;
+    const struct results *results;
+};
 
 static enum link_code keep(void *argument)
 {
-    struct link *link = argument;
-    const struct chunk_cubin *finished = link->merged.finished;
+    const struct ended *ended = argument;
+    const struct chunks *chunks = &ended->results->cut.chunks;
+    const struct merged *merged = &ended->results->merged;
+    const struct chunk_cubin *finished = merged->finished;
     struct buffer output = {0};
     struct context_cleanup cleanup;
 
     if (finished) {
-        store(link, (struct bytes){finished->data, finished->size});
-    } else if (link->merged.image.file_size <= MOST_OUTPUT) {
+        store(ended->link, chunks, (struct bytes){finished->data, finished->size});
+    } else if (merged->image.file_size <= MOST_OUTPUT) {
         context_defer(&cleanup, buffer_cleanup, &output);
-        image_bytes(&link->merged.image, &output);
-        store(link, buffer_bytes(&output)); /* unless an input has changed by now */
+        image_bytes(&merged->image, &output);
+        store(ended->link, chunks, buffer_bytes(&output)); /* unless an input has changed by now */
         context_clean(&cleanup);
     }
     return LINK_OK;
 }
 
-void link_cache_keep(struct link *link)
+void link_cache_keep(struct link *link, const struct results *results)
 {
+    struct ended ended = {link, results};
+
     diag_record_end();
     /* The output is there: without memory for a copy of it nothing is kept, and all is well. */
-    if (link->whole.is_wanted && !link->whole.record.is_incomplete)
-        context_run(keep, link);
+    if (link->cached.is_wanted && !link->cached.record.is_incomplete)
+        context_run(keep, &ended);
 }
 
-void link_cache_free(struct whole *whole)
+void link_cache_free(struct cached_result *cached)
 {
     diag_record_end();
-    buffer_free(&whole->record.bytes);
-    cache_value_free(&whole->value);
+    buffer_free(&cached->record.bytes);
+    cache_value_free(&cached->value);
 }

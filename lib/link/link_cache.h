@@ -13,14 +13,15 @@
 
 #include "link/state.h"
 
-/* True when the cache has the result: the messages have been said, and link->whole has what
- * back_write() needs. Else what is said from here on is recorded, if the result is to be kept. */
-bool link_cache_find(struct link *link);
+/* True when the cache has the result: the messages have been said, and link->cached has what
+ * back_write() needs. Else what is said from here on is recorded, if the result is to be kept.
+ * Opens the assembler, of which the result is, where code has to be assembled. */
+bool link_cache_find(struct link *link, struct assembler *assembler);
 
 /* Keeps the result of a link whose output has been written. */
-void link_cache_keep(struct link *link);
+void link_cache_keep(struct link *link, const struct results *results);
 
 /* Ends recording, and frees what link_cache_find() has found. */
-void link_cache_free(struct whole *whole);
+void link_cache_free(struct cached_result *cached);
 
 #endif

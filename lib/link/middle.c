@@ -9,8 +9,10 @@
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/exact.h"
+#include "link/link_result.h"
 #include "link/report.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -27,16 +29,20 @@ static void release_inputs(const void *inputs)
     inputs_release(inputs);
 }
 
-/* Who else assembles, or NULL. A plan that is gone on with is that of the first time. */
+/* Who else assembles, or NULL. */
 static const struct distribution *distribution_of(const struct link *link)
 {
     const struct distribution *wanted = &link->request->distribution;
 
-    return (wanted->program || wanted->emit_plan || wanted->resume_plan) &&
-                   !(wanted->resume_plan &&
-                     (link->assembled.is_in_parts || link->cut.replaced.count))
-               ? wanted
-               : NULL;
+    return wanted->program || wanted->emit_plan || wanted->resume_plan ? wanted : NULL;
+}
+
+/* A plan that is gone on with is that of the first time. */
+static bool is_beyond_plan(const struct link *link, const struct cut *cut,
+                           const struct assembled *assembled)
+{
+    return link->request->distribution.resume_plan &&
+           (assembled->is_in_parts || cut->replaced.count);
 }
 
 /* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
@@ -76,9 +82,9 @@ static bool split(const struct link *link, struct cut *cut)
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
     return split_program(&cut->chunks, &link->program, &wanted) &&
-           ((save_temps_chunks(keep, &link->cut.chunks) &&
+           ((save_temps_chunks(keep, &cut->chunks) &&
              save_temps_program(keep, &link->program, link->members.arch)) ||
-            state_environment_failed(link));
+            diag_blame(LINK_ENVIRONMENT));
 }
 
 struct found_ptxas {
@@ -119,66 +125,69 @@ static bool open_assembler(const struct link *link, struct assembler *assembler)
     if (assembler->table.assemble)
         return true;
     if (!assembler_open(assembler, &request->assembler))
-        return state_environment_failed(link);
-    changes_watch_assembler(link);
+        return diag_blame(LINK_ENVIRONMENT);
+    changes_watch_assembler(link, assembler);
     return true;
 }
 
-static bool is_whole(const struct link *link)
+static bool is_whole(const struct link *link, const struct chunks *chunks,
+                     const struct assembled *assembled)
 {
-    bool is_split = state_is_exact(link) ? link->cut.chunks.count > 1 && !link->cut.chunks.is_exact
-                                         : state_is_split(link) || link->cut.chunks.count > 1;
+    bool is_split = state_is_exact(link) ? chunks->count > 1 && !chunks->is_exact
+                                         : state_is_split(link) || chunks->count > 1;
 
-    return state_is_program(link) && !state_is_void(link) && !link->assembled.is_in_parts &&
+    return state_is_program(link) && !state_is_void(link, chunks) && !assembled->is_in_parts &&
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
-static const char *const *assembler_options(const struct link *link, struct arena *arena)
+static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
+                                            struct assembled *assembled)
 {
     const struct link_request *request = link->request;
-    bool is_ptxas = link->assembled.assembler.ptxas.path != NULL;
+    bool is_ptxas = assembled->assembler.ptxas.path != NULL;
     const char *const *given = request->assembler_options;
 
-    if (link->cut.chunks.count > 1)
+    if (chunks->count > 1)
         given = link->entries.others;
     else if (is_ptxas && link->entries.pattern_count)
         given = link->entries.without_patterns;
     if (!is_ptxas)
         return given;
-    return forward_to_ptxas(arena, &link->agreement, &request->options, given, is_whole(link));
+    return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,
+                            is_whole(link, chunks, assembled));
 }
 
-bool middle_is_single(const struct link *link)
+bool middle_is_single(const struct link *link, const struct chunks *chunks)
 {
-    const struct chunks *chunks = &link->cut.chunks;
-
-    return context_get()->verbose < 2 && chunks->count == 1 &&
+    return diag_state_get()->verbose < 2 && chunks->count == 1 &&
            chunks->list[0].function_count <= 1 && !distribution_of(link);
 }
 
-bool middle_is_finished(const struct link *link)
+bool middle_is_finished(const struct link *link, const struct cut *cut,
+                        const struct assembled *assembled)
 {
-    const struct chunk_cubin *program = middle_program(link);
+    const struct chunk_cubin *program = middle_program(assembled);
 
-    return program && is_whole(link) &&
+    return program && is_whole(link, &cut->chunks, assembled) &&
            whole_program_is((struct bytes){program->data, program->size});
 }
 
-const struct chunk_cubin *middle_program(const struct link *link)
+const struct chunk_cubin *middle_program(const struct assembled *assembled)
 {
-    if (link->assembled.program.data)
-        return &link->assembled.program;
-    return link->assembled.cubins.count == 1 ? link->assembled.cubins.list : NULL;
+    if (assembled->program.data)
+        return &assembled->program;
+    return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
 }
 
 /* The assembler has made a whole program of another form than is wanted. Only a merge changes it.
  */
-static bool is_of_other_form(const struct link *link)
+static bool is_of_other_form(const struct link *link, const struct cut *cut,
+                             const struct assembled *assembled)
 {
-    const struct chunk_cubin *cubin = link->assembled.cubins.list;
+    const struct chunk_cubin *cubin = assembled->cubins.list;
 
-    return middle_is_finished(link) &&
+    return middle_is_finished(link, cut, assembled) &&
            !whole_program_has_abi((struct bytes){cubin->data, cubin->size},
                                   link->request->output_abi);
 }
@@ -187,32 +196,32 @@ static bool is_of_other_form(const struct link *link)
 static bool find_identity(const struct link *link, struct assembler *assembler,
                           const char *const *options, struct cache_key *identity)
 {
-    if (link->whole.has_identity)
-        *identity = link->whole.identity;
-    return link->cache && (link->whole.has_identity ||
+    if (link->cached.has_identity)
+        *identity = link->cached.identity;
+    return link->cache && (link->cached.has_identity ||
                            assembler_identity_find(identity, assembler, options, link->cache));
 }
 
 /* Threads that take chunks: no byte of an exact split depends on them. */
-static uint32_t chunk_threads(const struct link *link)
+static uint32_t chunk_threads(const struct link *link, const struct chunks *chunks)
 {
     const struct option_request *options = &link->request->options;
 
-    if (link->cut.chunks.is_exact && !options->has_split_compile_extended)
+    if (chunks->is_exact && !options->has_split_compile_extended)
         return 0;
     return state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1;
 }
 
 /* Which of the three dispatch paths (minilink-internals(7), Dispatch paths) the link takes decides
  * the mode; assemble_chunks() finds the number of threads. */
-static enum link_code assemble_all(const struct link *link, struct assembled *assembled,
-                                   struct cubins *cubins)
+static enum link_code assemble_all(const struct link *link, const struct cut *cut,
+                                   struct assembled *assembled, struct cubins *cubins)
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = {
-        .assembler = &link->assembled.assembler.table,
+        .assembler = &assembled->assembler.table,
         .arch = link->members.arch,
-        .threads = chunk_threads(link),
+        .threads = chunk_threads(link, &cut->chunks),
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .concurrency = request->concurrency,
@@ -220,13 +229,17 @@ static enum link_code assemble_all(const struct link *link, struct assembled *as
         .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
         .stop = request->stop,
-        .mode = is_whole(link) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
+        .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
+                                                        : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
-        .line_info = link->agreement.line_info && link->members.lto_count == 0,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
+           --strip-debug gives assemblers counts beside these only. */
+        .line_info = request->strip_debug
+                         ? !link->agreement.debug
+                         : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
-        .options = assembler_options(link, &assembled->arena),
-        .distribution = distribution_of(link),
+        .options = assembler_options(link, &cut->chunks, assembled),
+        .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
         .watch = link->watch,
         .opened = &assembled->assembler,
         .wanted = &request->assembler,
@@ -241,30 +254,38 @@ static enum link_code assemble_all(const struct link *link, struct assembled *as
     /* A plan's chunks are in memory, and depend on no input any more. */
     if (request->distribution.emit_plan && !changes_check(link))
         return LINK_FAILED;
-    code = (enum link_code)assemble_chunks(cubins, &link->cut.chunks, &wanted);
+    code = (enum link_code)assemble_chunks(cubins, &cut->chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE)
-        *link->failure = LINK_USAGE;
+        diag_blame(LINK_USAGE);
     if (code == LINK_ENVIRONMENT)
-        state_environment_failed(link);
+        diag_blame(LINK_ENVIRONMENT);
     return code;
 }
 
-static bool assemble(const struct link *link, struct assembled *assembled)
+static void keep_chunk(struct link_product *product, const struct cubins *cubins)
+{
+    if (product && product->wants_chunk && cubins->count == 1)
+        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
+}
+
+static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
-    enum link_code code = assemble_all(link, assembled, &assembled->cubins);
+    enum link_code code = assemble_all(link, cut, assembled, &assembled->cubins);
 
-    if (code == LINK_OK && is_of_other_form(link)) {
+    if (code == LINK_OK && is_of_other_form(link, cut, assembled)) {
         cubins_free(&assembled->cubins);
         assembled->is_in_parts = true;
-        return assemble(link, assembled);
+        return assemble(link, cut, assembled);
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
-    return code == LINK_OK && (save_temps_cubins(request->keep, &link->assembled.cubins) ||
-                               state_environment_failed(link));
+    if (code == LINK_OK)
+        keep_chunk(request->product, &assembled->cubins);
+    return code == LINK_OK &&
+           (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static struct observe_work chunk_work(const struct chunks *chunks)
@@ -282,7 +303,7 @@ static bool plan_nothing(const struct link *link)
 
     return !wanted->emit_plan ||
            (changes_check(link) &&
-            (remote_chunks_plan_nothing(wanted) == LINK_OK || state_environment_failed(link)));
+            (remote_chunks_plan_nothing(wanted) == LINK_OK || diag_blame(LINK_ENVIRONMENT)));
 }
 
 /* Whether a CPU is free beside the one that compiles LTO-IR. */
@@ -304,7 +325,7 @@ static bool is_ptxas_certain(const struct link *link)
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
            strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
-           !request->dry_run && !request->emit_ptx &&
+           !request->dry_run && !request->emit_ptx && !request->strip_debug &&
            (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
 }
 
@@ -332,35 +353,34 @@ bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&link->cut.chunks, &link->program,
+    report_chunks(&cut->chunks, &link->program,
                   assemble_sequential_reason(link->request->concurrency));
-    ok = ok && (report_explanation(buffer_view(&link->cut.explanation)) ||
-                state_environment_failed(link));
-    observe_chunks(link->observation, &link->cut.chunks);
-    observe_stage(link->observation, "split", chunk_work(&link->cut.chunks));
+    ok = ok && (report_explanation(buffer_view(&cut->explanation)) || diag_blame(LINK_ENVIRONMENT));
+    observe_chunks(link->observation, &cut->chunks);
+    observe_stage(link->observation, "split", chunk_work(&cut->chunks));
     return ok;
 }
 
 /* The version as the report has it, or NULL. */
-static const char *reported_version(const struct link *link, struct assembler *assembler)
+static const char *reported_version(const struct link *link, struct assembled *assembled)
 {
     const struct observe_request *observe = &link->request->observe;
 
-    return link->assembled.cubins.count && (observe->report_page || observe->report_data)
-               ? assembler_version(assembler)
+    return assembled->cubins.count && (observe->report_page || observe->report_data)
+               ? assembler_version(&assembled->assembler)
                : NULL;
 }
 
-bool middle_assemble(const struct link *link, struct assembled *assembled)
+bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     bool ok = state_has_ptx(link)
-                  ? open_assembler(link, &assembled->assembler) && assemble(link, assembled)
+                  ? open_assembler(link, &assembled->assembler) && assemble(link, cut, assembled)
                   : plan_nothing(link);
 
     report_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
-                   reported_version(link, &assembled->assembler));
-    observe_stage(link->observation, "assemble", chunk_work(&link->cut.chunks));
+                   reported_version(link, assembled));
+    observe_stage(link->observation, "assemble", chunk_work(&cut->chunks));
     return ok;
 }
 
@@ -380,7 +400,7 @@ static bool verify(const struct link *link, struct cut *cut, struct assembled *a
     struct cubins whole = {0};
     bool ok;
 
-    ok = split_whole(link, cut) && assemble_all(link, assembled, &whole) == LINK_OK &&
+    ok = split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
          exact_verify((struct bytes){assembled->program.data, assembled->program.size},
                       (struct bytes){whole.list[0].data, whole.list[0].size});
     cubins_free(&whole);
@@ -392,7 +412,7 @@ bool middle_join(const struct link *link, struct cut *cut, struct assembled *ass
     struct buffer image = {0};
     const char *why;
 
-    if (!link->cut.chunks.is_exact)
+    if (!cut->chunks.is_exact)
         return true;
     if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
         assembled->program.data = image.data;
@@ -402,5 +422,5 @@ bool middle_join(const struct link *link, struct cut *cut, struct assembled *ass
     buffer_free(&image);
     diag_info("The program is assembled in one piece: %s", why);
     cubins_free(&assembled->cubins);
-    return split_whole(link, cut) && assemble(link, assembled);
+    return split_whole(link, cut) && assemble(link, cut, assembled);
 }

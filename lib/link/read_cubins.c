@@ -29,7 +29,8 @@ static enum link_code run_reading(void *argument)
 {
     struct reading *reading = argument;
 
-    reading->ok = cubin_read(reading->cubin, reading->member->name, reading->code);
+    reading->ok = cubin_read(reading->cubin, reading->member->name, reading->code) &&
+                  cubin_check_note(reading->cubin);
     return LINK_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "options/embedded.h"
 #include "output/std_streams.h"
 
@@ -102,7 +103,7 @@ void report_assembly(const struct cubins *cubins, struct assembler *assembler)
 {
     const char *version;
 
-    if (cubins->count == 0 || context_get()->verbose < 2)
+    if (cubins->count == 0 || diag_state_get()->verbose < 2)
         return;
     version = assembler_version(assembler);
     if (!version)

@@ -35,11 +35,6 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
     return ok;
 }
 
-static struct bytes bytes_of(struct text text)
-{
-    return (struct bytes){(const uint8_t *)text.data, text.size};
-}
-
 static void free_chunks(void *chunks)
 {
     chunks_free(chunks);
@@ -56,7 +51,7 @@ bool save_temps_program(const char *directory, const struct program *program, st
         return true;
     context_defer(&cleanup, free_chunks, &chunks);
     ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
-         write_one(directory, "linked", SIZE_MAX, "ptx", bytes_of(chunks.list[0].text));
+         write_one(directory, "linked", SIZE_MAX, "ptx", text_bytes(chunks.list[0].text));
     context_clean(&cleanup);
     return ok;
 }
@@ -68,9 +63,9 @@ bool save_temps_lto(const char *directory, const struct lto_result *lto)
     if (!make_directory(directory))
         return false;
     for (size_t i = 0; i < lto->part_count && lto->part_count > 1; i++)
-        if (!write_one(directory, "lto", i, "ptx", bytes_of(lto->parts[i].ptx)))
+        if (!write_one(directory, "lto", i, "ptx", text_bytes(lto->parts[i].ptx)))
             return false;
-    return write_one(directory, "lto", SIZE_MAX, "ptx", bytes_of(lto->ptx));
+    return write_one(directory, "lto", SIZE_MAX, "ptx", text_bytes(lto->ptx));
 }
 
 bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode)
@@ -81,7 +76,7 @@ bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitc
         return false;
     for (size_t i = 0; i < bitcode->count; i++)
         if (!write_one(directory, "bitcode", bitcode->count > 1 ? i : SIZE_MAX, "ptx",
-                       bytes_of(bitcode->modules[i].ptx)))
+                       text_bytes(bitcode->modules[i].ptx)))
             return false;
     return true;
 }
@@ -93,7 +88,7 @@ bool save_temps_chunks(const char *directory, const struct chunks *chunks)
     if (!make_directory(directory))
         return false;
     for (size_t i = 0; i < chunks->count; i++)
-        if (!write_one(directory, "chunk", i, "ptx", bytes_of(chunks->list[i].text)))
+        if (!write_one(directory, "chunk", i, "ptx", text_bytes(chunks->list[i].text)))
             return false;
     return true;
 }

@@ -41,10 +41,10 @@ bool middle_split(const struct link *link, struct cut *cut);
 
 /* Whether the program has one function at most, so that there is nothing to share out: it is
  * assembled without the machinery for that. Under -vv the phases are gone through all the same. */
-bool middle_is_single(const struct link *link);
+bool middle_is_single(const struct link *link, const struct chunks *chunks);
 
 /* Makes a cubin of every chunk. */
-bool middle_assemble(const struct link *link, struct assembled *assembled);
+bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
 
 /* Joins the chunks' cubins of an exact split to the whole program's. Where they do not fit together
  * the program is cut and assembled anew, in one piece, with an info that says why. */
@@ -52,24 +52,26 @@ bool middle_join(const struct link *link, struct cut *cut, struct assembled *ass
 
 /* The program's only cubin, be it that chunks' cubins were joined to it; NULL when there are
  * several. */
-const struct chunk_cubin *middle_program(const struct link *link);
+const struct chunk_cubin *middle_program(const struct assembled *assembled);
 
 /* Whether the only cubin is the whole link's result already. */
-bool middle_is_finished(const struct link *link);
+bool middle_is_finished(const struct link *link, const struct cut *cut,
+                        const struct assembled *assembled);
 
 /* back.c: from the cubins to the files */
 
 /* Makes one image of all cubins. */
-bool back_merge(const struct link *link, struct merged *merged);
+bool back_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
+                struct merged *merged);
 
 /* Writes what the user asked for: the image, the list of modules, the times. */
-bool back_write(const struct link *link);
+bool back_write(const struct link *link, const struct results *results);
 
 /* Ends a link for a virtual target: writes the list of modules alone. */
-bool back_end_virtual(const struct link *link);
+bool back_end_virtual(const struct link *link, const struct results *results);
 
 /* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
  * output. */
-bool back_end_early(const struct link *link);
+bool back_end_early(const struct link *link, const struct results *results);
 
 #endif

@@ -96,12 +96,6 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
     return name_list_text(name, &list, arena);
 }
 
-bool state_environment_failed(const struct link *link)
-{
-    *link->failure = LINK_ENVIRONMENT;
-    return false;
-}
-
 bool state_find_library(struct link *link)
 {
     if (link->lto_library && link->cache && !link->has_library_key)
@@ -116,28 +110,27 @@ bool state_find_llvm(struct link *link)
     return link->has_llvm_key;
 }
 
-bool state_is_void(const struct link *link)
+bool state_is_void(const struct link *link, const struct chunks *chunks)
 {
-    return link->lto.ptx.size > 0 && link->cut.chunks.symbol_count == 0 && !link->used.has_lists &&
+    return link->lto.ptx.size > 0 && chunks->symbol_count == 0 && !link->used.has_lists &&
            !link->used.has_parts;
 }
 
 /* An exact split that was not asked for shows in nothing but the time it takes. */
-static bool has_split(const struct link *link)
+static bool has_split(const struct link *link, const struct chunks *chunks)
 {
-    return link->cut.chunks.count > 1 &&
-           (!link->cut.chunks.is_exact || link->agreement.split_compile_extended != 1);
+    return chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
 }
 
-bool state_has_merge(const struct link *link)
+bool state_has_merge(const struct link *link, const struct chunks *chunks)
 {
     return !state_is_program(link) || link->lto.ptx.size == 0 || link->member_cubin_count > 0 ||
-           has_split(link) || state_is_void(link);
+           has_split(link, chunks) || state_is_void(link, chunks);
 }
 
-bool state_lists_last_first(const struct link *link)
+bool state_lists_last_first(const struct link *link, const struct chunks *chunks)
 {
-    return link->whole.is_found ? link->whole.lists_last_first : !state_has_merge(link);
+    return link->cached.is_found ? link->cached.lists_last_first : !state_has_merge(link, chunks);
 }
 
 struct spread state_spread(const struct link *link)
@@ -148,26 +141,34 @@ struct spread state_spread(const struct link *link)
                            .jobserver = is_off ? JOBSERVER_OFF : JOBSERVER_AUTO};
 }
 
+void state_free_results(struct results *results)
+{
+    struct merged *merged = &results->merged;
+    struct assembled *assembled = &results->assembled;
+    struct cut *cut = &results->cut;
+
+    merge_report_free(&merged->report);
+    image_free(&merged->image);
+    cubin_free(&merged->joined);
+    for (size_t i = 0; i < merged->chunk_cubin_count; i++)
+        cubin_free(&merged->chunk_cubins[i]);
+    arena_free(&merged->arena);
+    arena_free(&assembled->arena);
+    cubins_free(&assembled->cubins);
+    free(assembled->program.data);
+    assembler_close(&assembled->assembler);
+    chunks_free(&cut->chunks);
+    chunks_free(&cut->replaced);
+    buffer_free(&cut->explanation);
+}
+
 void state_free(struct link *link)
 {
-    link_cache_free(&link->whole);
+    link_cache_free(&link->cached);
     observe_close(link->observation);
-    merge_report_free(&link->merged.report);
-    image_free(&link->merged.image);
     for (size_t i = 0; i < link->member_cubin_count; i++)
         cubin_free(&link->member_cubins[i]);
-    cubin_free(&link->merged.joined);
-    for (size_t i = 0; i < link->merged.chunk_cubin_count; i++)
-        cubin_free(&link->merged.chunk_cubins[i]);
-    arena_free(&link->merged.arena);
-    arena_free(&link->assembled.arena);
     arena_free(&link->cubin_arena);
-    cubins_free(&link->assembled.cubins);
-    free(link->assembled.program.data);
-    assembler_close(&link->assembled.assembler);
-    chunks_free(&link->cut.chunks);
-    chunks_free(&link->cut.replaced);
-    buffer_free(&link->cut.explanation);
     table_free(&link->system_names);
     program_free(&link->program);
     entries_free(&link->entries);

@@ -46,8 +46,8 @@ struct merged {
     struct merge_report report;
 };
 
-/* The link's result in the cache; see whole.h. */
-struct whole {
+/* The link's result in the cache; see link_cache.h. */
+struct cached_result {
     struct cache_key key;
     struct cache_key identity; /* of the assembler, */
     bool has_identity;         /* when one is needed */
@@ -60,8 +60,15 @@ struct whole {
     bool lists_last_first;
 };
 
-/* Results of all stages, in order. Those of front.c find and drop members as they go; what they
- * leave is const for the stages behind, each of which makes one result. */
+/* What the stages behind front.c make, each of what is made before it. */
+struct results {
+    struct cut cut;
+    struct assembled assembled;
+    struct merged merged;
+};
+
+/* What is to be linked, and what the stages of front.c make of it, in order. They find and drop
+ * members as they go; what they leave is const for the stages behind. */
 struct link {
     const struct link_request *request;
     struct watch *watch; /* what the result depends on, see changes.h */
@@ -90,20 +97,13 @@ struct link {
     struct table system_names; /* functions that libcudadevrt defines */
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
     bool is_system_unused;     /* ... and was */
-    struct whole whole;
-    struct cut cut;
-    struct assembled assembled;
-    struct merged merged;
+    struct cached_result cached;
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
     struct observation *observation; /* each stage tells it what it did; NULL = nobody asked */
-    enum link_code *failure;         /* what becomes of a stage that returns false */
 };
 
 /* How loops over cubins and sections run. */
 struct spread state_spread(const struct link *link);
-
-/* Notes that the environment is at fault, not the inputs. Returns false. */
-bool state_environment_failed(const struct link *link);
 
 /* True when code takes part that has to be assembled. */
 bool state_has_ptx(const struct link *link);
@@ -144,22 +144,25 @@ bool state_find_library(struct link *link);
 bool state_find_llvm(struct link *link);
 
 /* LTO-IR that holds nothing. Measured: nvlink then merges what ptxas -c makes of nothing; but where
- * lists have dropped all that there was, the program is a whole one. Wants the chunks. */
-bool state_is_void(const struct link *link);
+ * lists have dropped all that there was, the program is a whole one. */
+bool state_is_void(const struct link *link, const struct chunks *chunks);
 
 /* Whether nvlink merges here, and so tells of kernels under -v. Measured: it does not where LTO-IR
- * becomes one finished cubin, without a split and without other code. Wants the chunks. */
-bool state_has_merge(const struct link *link);
+ * becomes one finished cubin, without a split and without other code. */
+bool state_has_merge(const struct link *link, const struct chunks *chunks);
 
 /* Whether the list of modules has the last input first, as nvlink's where it does not merge. */
-bool state_lists_last_first(const struct link *link);
+bool state_lists_last_first(const struct link *link, const struct chunks *chunks);
 
 /* What messages call a text or a cubin that the link has made: "lto.ptx(a.o(2)+b.o(2))", with the
  * members that it was made of, those with LTO-IR or (`of_ptx`) PTX too; in `arena`. */
 const char *state_made_name(const struct link *link, const char *name, bool of_ptx,
                             struct arena *arena);
 
-/* Frees all that has been made. */
+/* Frees all that the stages of front.c have made. */
 void state_free(struct link *link);
+
+/* Frees what the others have made, before that. */
+void state_free_results(struct results *results);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/name_list.h"
 #include "diag/diag.h"
 #include "lto/bitcode_join.h"
 #include "lto/bitcode_steps.h"
@@ -17,6 +16,7 @@
 #include "lto/job.h"
 #include "lto/llvm.h"
 #include "lto/lto_cache.h"
+#include "lto/partition.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
 #include "pool/fit.h"
@@ -47,27 +47,12 @@ bool bitcode_identify(struct cache_key *key, const char *library, struct cache *
     return lto_cache_identify(key, "libLLVM", library, cache);
 }
 
-/* Whether code takes part that LLVM does not see, and that may name what bitcode defines. */
-static bool is_open(const struct lto_request *link)
-{
-    for (size_t i = 0; i < link->members->count; i++) {
-        const struct member *member = &link->members->list[i];
-
-        if ((member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
-             member->role == MEMBER_LTO) &&
-            !member->is_system)
-            return true;
-    }
-    return link->relocatable;
-}
-
 /* Debug information tells of files by numbers, which each part would give anew. */
 static bool wants_parts(const struct bitcode_request *request)
 {
     const struct agreement *agreement = request->link->agreement;
 
-    return request->is_linked && request->link->jobs != 1 && !agreement->debug &&
-           !agreement->line_info;
+    return request->is_linked && !agreement->debug && !agreement->line_info;
 }
 
 static const char **make_options(struct bitcode_compilation *compilation, size_t *count)
@@ -81,14 +66,14 @@ static const char **make_options(struct bitcode_compilation *compilation, size_t
 
     while (request->words && request->words[words])
         words++;
-    options = arena_zalloc(arena, words + 7, sizeof *options);
+    options = arena_zalloc(arena, words + request->named_count + 7, sizeof *options);
     *count = 0;
     options[(*count)++] =
         arena_printf(arena, "arch=%s", arch_name(request->link->members->arch, arch));
     options[(*count)++] = arena_printf(arena, "level=%" PRIu32, request->level);
     if (request->is_linked)
         options[(*count)++] = "link";
-    if (request->is_linked && is_open(request->link))
+    if (request->is_open)
         options[(*count)++] = "open";
     if (agreement->debug || agreement->line_info)
         options[(*count)++] = agreement->debug ? "debug" : "lines";
@@ -98,6 +83,8 @@ static const char **make_options(struct bitcode_compilation *compilation, size_t
         options[(*count)++] = arena_printf(arena, "passes=%s", request->passes);
     for (size_t i = 0; i < words; i++)
         options[(*count)++] = arena_printf(arena, "llvm=%s", request->words[i]);
+    for (size_t i = 0; i < request->named_count && request->is_linked; i++)
+        options[(*count)++] = arena_printf(arena, "keep=%.*s", TEXT_ARG(request->named[i]));
     return options;
 }
 
@@ -139,7 +126,8 @@ static void make_jobs(struct bitcode_compilation *compilation)
     struct part *parts = arena_zalloc(&compilation->arena, compilation->count, sizeof *parts);
 
     for (size_t i = 0; i < option_count; i++)
-        diag_verbose("libLLVM is given %s", options[i]);
+        if (strncmp(options[i], "keep=", 5) != 0)
+            diag_verbose("libLLVM is given %s", options[i]);
     for (size_t i = 0; i < compilation->count; i++) {
         size_t first = compilation->firsts[i];
         const struct job_inputs own = {compilation->inputs.list + first,
@@ -188,31 +176,47 @@ static void read_answers(struct bitcode_compilation *compilation)
     }
 }
 
-/* "a.bc+b.bc", for messages. */
-static const char *name_part(struct bitcode_compilation *compilation, size_t part)
+/* One module for each input, each with a NUL behind it. False when there are others. */
+static bool take_modules(struct bitcode_compilation *compilation, size_t part)
 {
-    struct name_list names = {0};
+    struct text rest = compilation->answers[part].ptx;
+    struct bitcode_module *module = compilation->result->modules + compilation->firsts[part];
+    size_t count = compilation->firsts[part + 1] - compilation->firsts[part];
 
-    for (size_t i = compilation->firsts[part]; i < compilation->firsts[part + 1]; i++)
-        name_list_add(&names, compilation->members[i]->name);
-    return name_list_text("bitcode.ptx", &names, compilation->names);
+    for (; count > 0; count--, module++) {
+        const char *end = rest.size ? memchr(rest.data, '\0', rest.size) : NULL;
+
+        if (!end)
+            break;
+        module->ptx = (struct text){rest.data, (size_t)(end - rest.data)};
+        rest = text_drop(rest, module->ptx.size + 1);
+    }
+    if (count == 0 && rest.size == 0)
+        return true;
+    diag_fatal("Internal error: libLLVM's PTX has another number of modules than its inputs");
+    return false;
 }
 
-static void take_results(struct bitcode_compilation *compilation)
+/* All that is asked for as one text, or one for each member. */
+static bool take_results(struct bitcode_compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
+    const struct member *list = compilation->request->link->members->list;
+    bool is_linked = compilation->request->is_linked, ok = true;
 
-    result->modules = arena_zalloc(compilation->texts, compilation->count, sizeof *result->modules);
-    result->count = compilation->count;
-    for (size_t i = 0; i < compilation->count; i++) {
-        const struct member *first = compilation->members[compilation->firsts[i]];
-
-        result->modules[i] = (struct bitcode_module){
-            .ptx = compilation->answers[i].ptx,
-            .first_member = (size_t)(first - compilation->request->link->members->list),
-            .name = name_part(compilation, i),
-        };
+    result->count = is_linked ? 1 : compilation->inputs.count;
+    result->modules = arena_zalloc(compilation->texts, result->count, sizeof *result->modules);
+    for (size_t i = 0; i < result->count; i++) {
+        result->modules[i].first_member = (size_t)(compilation->members[i] - list);
+        result->modules[i].name = compilation->members[i]->name;
     }
+    if (is_linked) {
+        result->modules->ptx = compilation->answers->ptx;
+        result->modules->name = bitcode_name_part(compilation, 0, compilation->names);
+    }
+    for (size_t i = 0; i < compilation->count && !is_linked; i++)
+        ok &= take_modules(compilation, i);
+    return ok;
 }
 
 static void list_members(struct bitcode_compilation *compilation)
@@ -246,7 +250,7 @@ static bool run_children(struct bitcode_compilation *compilation)
 struct program {
     unsigned parts;
     struct table internal; /* names */
-    struct bytes bitcode;
+    struct bytes code;     /* bitcode; of one part its PTX */
 };
 
 static void free_program(void *argument)
@@ -254,7 +258,7 @@ static void free_program(void *argument)
     table_free(&((struct program *)argument)->internal);
 }
 
-/* False when the answer is PTX. */
+/* False when the answer is the PTX of a program that cannot be parted. */
 static bool read_program(struct program *program, struct text answer)
 {
     struct text names;
@@ -263,7 +267,8 @@ static bool read_program(struct program *program, struct text answer)
 
     if (!text_starts(answer, TEXT(LLVM_PARTS_HEAD)) ||
         sscanf(answer.data, LLVM_PARTS_HEAD "%u %zu\n%n", &program->parts, &size, &head) != 2 ||
-        program->parts == 0 || (size_t)head > answer.size || size > answer.size - (size_t)head)
+        program->parts == 0 || program->parts > PARTITION_MOST_PARTS ||
+        (size_t)head > answer.size || size > answer.size - (size_t)head)
         return false;
     names = (struct text){answer.data + head, size};
     while (names.size > 0) {
@@ -274,7 +279,7 @@ static bool read_program(struct program *program, struct text answer)
         names = text_drop(names, length + (end != NULL));
     }
     answer = text_drop(answer, (size_t)head + size);
-    program->bitcode = (struct bytes){(const uint8_t *)answer.data, answer.size};
+    program->code = (struct bytes){(const uint8_t *)answer.data, answer.size};
     return true;
 }
 
@@ -301,8 +306,7 @@ static void make_part_jobs(struct bitcode_compilation *compilation, const struct
     const char **options = make_options(compilation, &option_count);
     struct key key;
 
-    *input =
-        (struct job_input){.name = compilation->members[0]->name, .size = program->bitcode.size};
+    *input = (struct job_input){.name = compilation->members[0]->name, .size = program->code.size};
     compilation->inputs = (struct job_inputs){input, 1, true};
     all = leave_code_options(options, option_count);
     for (unsigned i = 0; i < program->parts; i++) {
@@ -311,49 +315,60 @@ static void make_part_jobs(struct bitcode_compilation *compilation, const struct
         job_write(&compilation->words, link->library, options, all + 1, &compilation->inputs);
         parts[i].answer = -1;
         parts[i].job = arena_text(&compilation->arena, buffer_view(&compilation->words));
-        parts[i].cost = program->bitcode.size / program->parts;
+        parts[i].cost = program->code.size / program->parts;
         if (!link->cache)
             continue;
         key_begin(&key, "LLVM part");
         key_key(&key, link->library_key);
         for (size_t k = 0; k <= all; k++)
             key_string(&key, options[k]);
-        key_bytes(&key, program->bitcode);
+        key_bytes(&key, program->code);
         parts[i].key = key_end(&key);
     }
     compilation->firsts = arena_zalloc(&compilation->arena, program->parts + 1, sizeof(size_t));
     compilation->run.list = parts;
     compilation->run.count = compilation->count = program->parts;
+    compilation->is_parted = true;
+}
+
+static void report_parts(struct bitcode_compilation *compilation)
+{
+    for (size_t i = 0; i < compilation->count; i++)
+        bitcode_report_part(compilation, i);
 }
 
 /* The second phase: each child reads the optimised program anew, and makes the code of its share.
  */
-static bool compile_parts(struct bitcode_compilation *compilation, struct program *program)
+static bool compile_parts(struct bitcode_compilation *compilation, const struct program *program)
 {
-    struct text *texts = arena_zalloc(&compilation->arena, program->parts, sizeof *texts);
-    struct text joined;
-
-    bitcode_report_part(compilation, 0);
     diag_verbose("LLVM bitcode of %zu modules, optimised to one of %zu bytes, is compiled in %u "
                  "parts",
-                 compilation->inputs.count, program->bitcode.size, program->parts);
+                 compilation->inputs.count, program->code.size, program->parts);
     parts_free(&compilation->run);
     close(compilation->inputs_fd);
     compilation->inputs_fd = compilation->run.inputs = exec_memory_file("minilink-lto-inputs");
     if (compilation->inputs_fd < 0 ||
-        !descriptor_write(compilation->inputs_fd, program->bitcode.data, program->bitcode.size))
+        !descriptor_write(compilation->inputs_fd, program->code.data, program->code.size))
         context_raise(LINK_NO_MEMORY);
     make_part_jobs(compilation, program);
     if (!run_children(compilation))
         return false;
-    for (size_t i = 0; i < program->parts; i++)
-        texts[i] = compilation->answers[i].ptx;
-    for (size_t i = 0; i < program->parts; i++)
-        bitcode_report_part(compilation, i);
-    if (!bitcode_join(&joined, compilation->texts, texts, program->parts, &program->internal))
-        return false;
-    compilation->result->modules->ptx = joined;
+    report_parts(compilation);
     return true;
+}
+
+static bool compile_program(struct bitcode_compilation *compilation, const struct program *program)
+{
+    struct text *texts = arena_zalloc(&compilation->arena, program->parts, sizeof *texts);
+
+    if (program->parts == 1)
+        *texts = (struct text){(const char *)program->code.data, program->code.size};
+    else if (!compile_parts(compilation, program))
+        return false;
+    for (size_t i = 0; i < program->parts && program->parts > 1; i++)
+        texts[i] = compilation->answers[i].ptx;
+    return bitcode_join(&compilation->result->modules->ptx, compilation->texts, texts,
+                        program->parts, &program->internal);
 }
 
 static bool compile(struct bitcode_compilation *compilation)
@@ -364,17 +379,14 @@ static bool compile(struct bitcode_compilation *compilation)
 
     make_batches(compilation);
     make_jobs(compilation);
-    if (!run_children(compilation))
+    if (!run_children(compilation) || !take_results(compilation))
         return false;
-    take_results(compilation);
+    report_parts(compilation);
+    if (!wants_parts(compilation->request))
+        return true;
     context_defer(&cleanup, free_program, &program);
-    if (wants_parts(compilation->request) && read_program(&program, compilation->answers->ptx)) {
-        ok = compile_parts(compilation, &program);
-    } else {
-        ok = true;
-        for (size_t i = 0; i < compilation->count; i++)
-            bitcode_report_part(compilation, i);
-    }
+    ok = !read_program(&program, compilation->answers->ptx) ||
+         compile_program(compilation, &program);
     context_clean(&cleanup);
     return ok;
 }

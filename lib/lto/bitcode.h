@@ -17,6 +17,9 @@ struct bitcode_request {
     const char *passes;             /* --lto-newpm-passes, or NULL */
     uint32_t level;                 /* --lto-O: 0 to 3 */
     bool is_linked;                 /* -lto */
+    bool is_open;                   /* with -lto: all that is visible stays so; else */
+    const struct text *named;       /* what does: kernels, and what other code names */
+    size_t named_count;
 };
 
 /* One text of PTX, of one module or several. */

@@ -1,6 +1,10 @@
 /* bitcode_join.c: all functions are declared, then come variables, then functions, in the order of
- * the parts. Parts know of each other's what they declare. */
+ * the parts, which is that of the program. Parts know of each other's what they declare. What
+ * follows from the number of parts is evened out. */
 #include "lto/bitcode_join.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
@@ -13,8 +17,8 @@ struct joining {
     struct ptx_module *modules;
     size_t count;
     const struct table *internal;
-    struct table defined;  /* names that some part defines */
-    struct table declared; /* the others, once they are */
+    struct table defined; /* names that some part defines */
+    struct table others;  /* that they only declare, to a number of each */
     struct buffer text;
 };
 
@@ -23,7 +27,7 @@ static void free_joining(void *argument)
     struct joining *joining = argument;
 
     table_free(&joining->defined);
-    table_free(&joining->declared);
+    table_free(&joining->others);
     buffer_free(&joining->text);
     arena_free(&joining->arena);
 }
@@ -51,6 +55,17 @@ static bool note_definitions(struct joining *joining, uint32_t part)
     return true;
 }
 
+static void note_declarations(struct joining *joining, const struct ptx_module *module)
+{
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (is_symbol(item) && !item->is_definition &&
+            table_find(&joining->defined, item->name) == TABLE_NONE)
+            table_add(&joining->others, item->name, (uint32_t)joining->others.count);
+    }
+}
+
 static bool read_parts(struct joining *joining, const struct text *parts)
 {
     joining->modules = arena_zalloc(&joining->arena, joining->count, sizeof *joining->modules);
@@ -62,6 +77,8 @@ static bool read_parts(struct joining *joining, const struct text *parts)
             !note_definitions(joining, i))
             return false;
     }
+    for (size_t i = 0; i < joining->count; i++)
+        note_declarations(joining, &joining->modules[i]);
     return true;
 }
 
@@ -74,18 +91,39 @@ static void write_linkage(struct joining *joining, const struct ptx_item *item)
 /* Whichever part a function is in may stand behind one that calls it. */
 static void write_declaration(struct joining *joining, const struct ptx_item *item)
 {
-    struct buffer *text = &joining->text;
+    if (item->kind != PTX_FUNCTION || !item->is_definition || item->function.is_entry)
+        return;
+    write_linkage(joining, item);
+    buffer_text(&joining->text, item->function.head);
+    buffer_string(&joining->text,
+                  item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
+}
 
-    if (item->kind == PTX_FUNCTION && item->is_definition && !item->function.is_entry) {
-        write_linkage(joining, item);
-        buffer_text(text, item->function.head);
-        buffer_string(text, item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
-    } else if (is_symbol(item) && !item->is_definition &&
-               table_find(&joining->defined, item->name) == TABLE_NONE &&
-               table_find(&joining->declared, item->name) == TABLE_NONE) {
-        table_set(&joining->declared, item->name, 0);
-        buffer_text(text, item->text);
-        buffer_char(text, '\n');
+static int compare_names(const void *a, const void *b)
+{
+    return text_compare((*(const struct ptx_item *const *)a)->name,
+                        (*(const struct ptx_item *const *)b)->name);
+}
+
+/* What no part defines, by its names: which part names it first depends on their number. */
+static void write_others(struct joining *joining)
+{
+    const struct ptx_item **list =
+        arena_zalloc(&joining->arena, joining->others.count, sizeof *list);
+
+    for (size_t i = 0; i < joining->count; i++)
+        for (size_t k = 0; k < joining->modules[i].item_count; k++) {
+            const struct ptx_item *item = &joining->modules[i].items[k];
+            uint32_t index =
+                is_symbol(item) ? table_find(&joining->others, item->name) : TABLE_NONE;
+
+            if (index != TABLE_NONE)
+                list[index] = item;
+        }
+    qsort(list, joining->others.count, sizeof *list, compare_names);
+    for (size_t i = 0; i < joining->others.count; i++) {
+        buffer_text(&joining->text, list[i]->text);
+        buffer_char(&joining->text, '\n');
     }
 }
 
@@ -100,6 +138,60 @@ static void write_variable(struct joining *joining, const struct ptx_item *item)
     buffer_char(&joining->text, '\n');
 }
 
+/* LLVM counts these through the module: in a part they have other numbers than in the program. */
+static const struct text counted[] = {TEXT("$L__BB"), TEXT("$L_brx_"), TEXT("prototype_"),
+                                      TEXT("callseq ")};
+
+#define COUNTED (sizeof counted / sizeof *counted)
+
+/* Takes one of these words and its number off *text. Its index, or COUNTED. */
+static size_t take_counted(struct text *text, unsigned *number)
+{
+    for (size_t i = 0; i < COUNTED; i++) {
+        struct text rest = *text;
+        unsigned digits = 0;
+
+        if (*text->data != *counted[i].data || !text_skip(&rest, counted[i]))
+            continue;
+        for (*number = 0; digits < rest.size && rest.data[digits] >= '0' &&
+                          rest.data[digits] <= '9' && digits < 9;
+             digits++)
+            *number = *number * 10 + (unsigned)(rest.data[digits] - '0');
+        if (digits == 0)
+            continue;
+        *text = text_drop(rest, digits);
+        return i;
+    }
+    return COUNTED;
+}
+
+/* Lets each function count from 0. */
+static void write_renumbered(struct buffer *out, struct text text)
+{
+    unsigned least[COUNTED], number;
+
+    memset(least, 0xff, sizeof least);
+    for (struct text rest = text; rest.size > 0;) {
+        size_t word = take_counted(&rest, &number);
+
+        if (word == COUNTED)
+            rest = text_drop(rest, 1);
+        else if (number < least[word])
+            least[word] = number;
+    }
+    for (struct text rest = text; rest.size > 0;) {
+        char first = *rest.data;
+        size_t word = take_counted(&rest, &number);
+
+        if (word < COUNTED) {
+            buffer_printf(out, "%.*s%u", TEXT_ARG(counted[word]), number - least[word]);
+            continue;
+        }
+        buffer_char(out, first);
+        rest = text_drop(rest, 1);
+    }
+}
+
 static void write_function(struct joining *joining, const struct ptx_item *item)
 {
     const char *from = item->function.head.data, *end = item->text.data + item->text.size;
@@ -108,7 +200,7 @@ static void write_function(struct joining *joining, const struct ptx_item *item)
         return;
     buffer_char(&joining->text, '\n');
     write_linkage(joining, item);
-    buffer_append(&joining->text, from, (size_t)(end - from));
+    write_renumbered(&joining->text, (struct text){from, (size_t)(end - from)});
     buffer_char(&joining->text, '\n');
 }
 
@@ -142,6 +234,7 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
     if (ok) {
         write_header(&joining);
         write_all(&joining, write_declaration);
+        write_others(&joining);
         write_all(&joining, write_variable);
         write_all(&joining, write_function);
         *ptx = arena_text(arena, buffer_view(&joining.text));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/name_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "input/bitcode.h"
@@ -17,6 +18,18 @@ static const struct member *member_of(const struct bitcode_compilation *compilat
     size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
 
     return compilation->members[first + input < end ? first + input : first];
+}
+
+const char *bitcode_name_part(const struct bitcode_compilation *compilation, size_t part,
+                              struct arena *arena)
+{
+    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
+    struct name_list names = {0};
+
+    for (size_t i = first; i < end; i++)
+        name_list_add(&names, compilation->members[i]->name);
+    return names.count == 1 ? compilation->members[first]->name
+                            : name_list_text("bitcode.ptx", &names, arena);
 }
 
 /* Which modules the child was working on when it failed. */
@@ -93,20 +106,26 @@ void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index
                    work);
 }
 
+/* Parts of a program are all made of all its members. */
+static const char *name_event(struct bitcode_compilation *compilation, size_t index)
+{
+    return compilation->is_parted ? arena_printf(&compilation->arena, "bitcode-%zu.ptx", index)
+                                  : bitcode_name_part(compilation, index, &compilation->arena);
+}
+
 void bitcode_report_part(struct bitcode_compilation *compilation, size_t index)
 {
     const struct lto_reporter reporter = reporter_of(compilation);
     const struct part *part = &compilation->run.list[index];
     const struct lto_answer *answer = &compilation->answers[index];
-    char name[40];
+    const char *name = name_event(compilation, index);
 
     if (part->result.output)
         lto_report_log(&reporter, (struct text){part->result.output, part->result.output_size},
                        false);
     lto_report_log(&reporter, answer->infos, false);
-    diag_verbose("libLLVM %u.%u '%s': %zu bytes, peak %" PRIu64 " MiB", answer->major,
-                 answer->minor, reporter.library, answer->ptx.size, part->result.peak >> 20);
-    snprintf(name, sizeof name, "bitcode-%zu.ptx", index);
+    diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB", answer->major,
+                 answer->minor, reporter.library, answer->ptx.size, name, part->result.peak >> 20);
     events_record(&(struct event){.kind = EVENT_PART,
                                   .name = text_of(name),
                                   .start = part->started,

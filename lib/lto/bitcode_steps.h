@@ -23,10 +23,15 @@ struct bitcode_compilation {
     int inputs_fd;
     size_t *firsts; /* input of each part; one more stands behind the last */
     size_t count;
+    bool is_parted; /* what runs are parts of the program, all made of all members */
     struct parts_run run;
     struct lto_answer *answers;
     struct table said;
 };
+
+/* The part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */
+const char *bitcode_name_part(const struct bitcode_compilation *compilation, size_t part,
+                              struct arena *arena);
 
 /* Reports the child that failed, and the modules that it was working on. */
 void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index);

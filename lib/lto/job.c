@@ -66,8 +66,7 @@ static bool take_input(struct lto_input *input, const char *text, struct bytes i
     return bytes_slice(inputs, offset, size, &input->data);
 }
 
-/* The value of a word with that key, or NULL. */
-static const char *value_of(const char *word, const char *key)
+const char *job_value(const char *word, const char *key)
 {
     size_t size = strlen(key);
 
@@ -80,13 +79,13 @@ static bool take_word(struct lto_job *job, const char **options, struct lto_inpu
 {
     const char *value;
 
-    if ((value = value_of(word, "option")))
+    if ((value = job_value(word, "option")))
         options[job->option_count++] = value;
-    else if ((value = value_of(word, "input")))
+    else if ((value = job_value(word, "input")))
         return take_input(&list[job->input_count++], value, inputs);
-    else if (!job->library && (value = value_of(word, "library")))
+    else if (!job->library && (value = job_value(word, "library")))
         job->library = value;
-    else if (!job->library && (value = value_of(word, "llvm"))) {
+    else if (!job->library && (value = job_value(word, "llvm"))) {
         job->library = value;
         job->is_llvm = true;
     } else {

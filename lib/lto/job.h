@@ -55,6 +55,9 @@ struct job_inputs {
 void job_write(struct buffer *words, const char *library, const char *const *options,
                size_t option_count, const struct job_inputs *inputs);
 
+/* The value of a word "key=value" with that key, or NULL. */
+const char *job_value(const char *word, const char *key);
+
 /* Reads a job: all but its answer. Its words are views of `words`, its inputs of `inputs`, and its
  * lists live in `arena`. False, reported under the name `path`, when it is none. */
 bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,

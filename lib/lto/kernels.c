@@ -214,7 +214,8 @@ static bool collect(struct collector *collector)
     collector->count = 0;
     table_free(&collector->seen);
     collector->seen = (struct table){0};
-    if (!request->used->has_lists || request->used->has_parts || !request->is_split)
+    if (!request->used->has_lists || request->used->has_parts || request->used->wanted_count ||
+        !request->is_split)
         return false;
     add_from_lists(collector, &request->used->kernels);
     return true;

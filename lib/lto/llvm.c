@@ -16,6 +16,7 @@
 #include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/table.h"
 #include "lto/answer.h"
 #include "lto/llvm_api.h"
 #include "lto/llvm_module.h"
@@ -25,6 +26,7 @@
 
 #define TRIPLE       "nvptx64-nvidia-cuda"
 #define MODULE_NAME  "lto"
+#define REFLECT_PASS "nvvm-reflect"
 #define FEATURE_SIZE 16
 
 /* What of debug information stays. */
@@ -41,6 +43,7 @@ struct run {
     bool wants_parts;
     unsigned parts, part; /* with is_part: which of how many; else how many are wanted */
     bool is_part;
+    struct table stays; /* names of what stays visible */
     const char *passes;
     enum debug_kind debug;
     const char **words; /* for LLVM itself */
@@ -82,28 +85,23 @@ static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
     run->api.dispose_message(text);
 }
 
-static const char *value_of(const char *word, const char *key)
-{
-    size_t size = strlen(key);
-
-    return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
-}
-
 static bool take_option(struct run *run, const char *word)
 {
     const char *value;
 
-    if ((value = value_of(word, "arch")))
+    if ((value = job_value(word, "arch")))
         return arch_parse(text_of(value), "sm_", &run->arch);
-    if ((value = value_of(word, "llvm")))
+    if ((value = job_value(word, "llvm")))
         run->words[run->word_count++] = value;
-    else if ((value = value_of(word, "passes")))
+    else if ((value = job_value(word, "keep")))
+        table_set(&run->stays, text_of(value), 0);
+    else if ((value = job_value(word, "passes")))
         run->passes = value;
-    else if ((value = value_of(word, "level")) && *value >= '0' && *value <= '3' && !value[1])
+    else if ((value = job_value(word, "level")) && *value >= '0' && *value <= '3' && !value[1])
         run->level = (unsigned)(*value - '0');
-    else if ((value = value_of(word, "parts")))
+    else if ((value = job_value(word, "parts")))
         run->wants_parts = true, run->parts = (unsigned)strtoul(value, NULL, 10);
-    else if ((value = value_of(word, "part")))
+    else if ((value = job_value(word, "part")))
         run->is_part = sscanf(value, "%u/%u", &run->part, &run->parts) == 2;
     else if (strcmp(word, "link") == 0)
         run->is_linked = true;
@@ -204,19 +202,17 @@ static bool knows(struct run *run, const char *cpu, int said)
 /* The target, or the newest that LLVM knows whose PTX is good for it. */
 static bool find_cpu(struct run *run, int said)
 {
-    static const unsigned known[] = {121, 120, 110, 103, 101, 100, 90, 89, 87,
-                                     86,  80,  75,  72,  70,  62,  61, 60};
+    struct arch arch = {0};
+    char name[ARCH_NAME_SIZE];
 
     arch_name(run->arch, run->cpu);
     if (knows(run, run->cpu, said))
         return true;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        snprintf(run->cpu, sizeof run->cpu, "sm_%u", known[i]);
-        if ((known[i] < run->arch.sm || (known[i] == run->arch.sm && run->arch.suffix)) &&
-            knows(run, run->cpu, said))
-            return true;
-    }
-    return fail(run, "it knows no target whose PTX is good for this one");
+    run->cpu[0] = '\0';
+    while (arch_next(&arch) && arch.sm <= run->arch.sm)
+        if (!arch.suffix && knows(run, arch_name(arch, name), said))
+            memcpy(run->cpu, name, sizeof run->cpu);
+    return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");
 }
 
 /* With standard error in a file in memory. */
@@ -290,6 +286,9 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, run->api.error_message(error));
 }
 
+/* libdevice's functions ask for their target (__nvvm_reflect). LLVM answers among the passes for
+ * one module, but not among those for a program, and then only before it makes code: from a string
+ * that is no longer there when another part has it, which ends the process. */
 static bool optimize(struct run *run, llvm_module module)
 {
     char passes[32];
@@ -300,6 +299,8 @@ static bool optimize(struct run *run, llvm_module module)
     if (run->debug == DEBUG_NONE)
         run->api.strip_debug_info(module);
     else if (run->debug == DEBUG_LINES && !run_passes(run, module, "strip-nonlinetable-debuginfo"))
+        return false;
+    if (!run_passes(run, module, REFLECT_PASS))
         return false;
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
@@ -329,6 +330,7 @@ static bool compile_modules(struct run *run)
         if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
             !emit(run, module))
             return false;
+        buffer_char(&run->ptx, '\0');
         run->api.dispose_machine(run->machine);
         run->api.dispose_context(context);
     }
@@ -371,32 +373,30 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     return program;
 }
 
-/* Hands the program on to those who compile its parts. False when it is one part. */
-static bool write_parts(struct run *run, llvm_module program)
+static bool emit_part(struct run *run, llvm_module program)
 {
-    unsigned count = llvm_parts_count(&run->api, program, run->parts);
-    struct buffer names = {0};
-    llvm_buffer bitcode;
-
-    if (count < 2)
-        return false;
-    llvm_parts_promote(&run->api, program, count, &names);
-    bitcode = run->api.write_bitcode(program);
-    buffer_printf(&run->ptx, LLVM_PARTS_HEAD "%u %zu\n", count, names.size);
-    buffer_text(&run->ptx, buffer_view(&names));
-    buffer_append(&run->ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
-    buffer_free(&names);
-    return true;
+    llvm_parts_keep(&run->api, program, run->parts, run->part);
+    return run_passes(run, program, LLVM_PARTS_PASSES) && emit(run, program);
 }
 
-/* The program as whoever compiles a part of it finds it. Measured on libLLVM 22: what is written
- * and read again has its uses in another order, and some code follows that order. */
-static bool emit_anew(struct run *run, llvm_module program)
+/* Hands the program on to those who compile its parts; if it is one, that is compiled here, as
+ * whoever compiles a part of several finds it. Measured on libLLVM 22: what is written and read
+ * again has its uses in another order, and some code follows that order. */
+static bool write_parts(struct run *run, llvm_module program)
 {
+    struct buffer names = {0};
     llvm_module anew;
+    llvm_buffer bitcode;
 
-    return !run->api.parse_bitcode(make_context(run), run->api.write_bitcode(program), &anew) &&
-           emit(run, anew);
+    llvm_parts_promote(&run->api, program, &names);
+    bitcode = run->api.write_bitcode(program);
+    buffer_printf(&run->ptx, LLVM_PARTS_HEAD "%u %zu\n", run->parts, names.size);
+    buffer_text(&run->ptx, buffer_view(&names));
+    buffer_free(&names);
+    if (run->parts == 1)
+        return !run->api.parse_bitcode(make_context(run), bitcode, &anew) && emit_part(run, anew);
+    buffer_append(&run->ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
+    return true;
 }
 
 static bool compile_program(struct run *run)
@@ -407,9 +407,11 @@ static bool compile_program(struct run *run)
         return false;
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (!run->is_open)
-        llvm_module_internalize(&run->api, program);
-    return optimize(run, program) &&
-           ((run->wants_parts && write_parts(run, program)) || emit_anew(run, program));
+        llvm_module_internalize(&run->api, program, &run->stays);
+    if (!optimize(run, program))
+        return false;
+    run->parts = run->wants_parts ? llvm_parts_count(&run->api, program, run->parts) : 0;
+    return run->parts ? write_parts(run, program) : emit(run, program);
 }
 
 /* One part of a program that has been optimised. */
@@ -422,8 +424,7 @@ static bool compile_part(struct run *run)
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (!open_machine(run, llvm_module_ptx(&run->api, program, 0)))
         return false;
-    llvm_parts_keep(&run->api, program, run->parts, run->part);
-    return run_passes(run, program, LLVM_PARTS_PASSES) && emit(run, program);
+    return emit_part(run, program);
 }
 
 static bool compile(struct run *run)

@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 typedef struct llvm_context *llvm_context;
 typedef struct llvm_module *llvm_module;
 typedef struct llvm_value *llvm_value; /* a use and a block of a function, too */
+typedef struct llvm_type *llvm_type;
 typedef struct llvm_attribute *llvm_attribute;
 typedef struct llvm_buffer *llvm_buffer;
 typedef struct llvm_layout *llvm_layout;
@@ -41,6 +44,7 @@ enum {
 };
 
 #define LLVM_ASSEMBLY_FILE     0
+#define LLVM_SHARED_SPACE      3u    /* NVPTX's .shared */
 #define LLVM_FUNCTION_INDEX    (~0u) /* of a function's own attributes */
 #define LLVM_KERNEL_CONVENTION 71u   /* ptx_kernel, from LLVM 20 on for all kernels */
 
@@ -83,6 +87,9 @@ enum {
     F(unsigned, get_convention, GetFunctionCallConv, (llvm_value function))                        \
     F(void, set_name, SetValueName2, (llvm_value value, const char *name, size_t size))            \
     F(void, delete_global, DeleteGlobal, (llvm_value global))                                      \
+    F(llvm_type, get_type, TypeOf, (llvm_value value))                                             \
+    F(unsigned, address_space, GetPointerAddressSpace, (llvm_type type))                           \
+    F(const char *, get_assembly, GetModuleInlineAsm, (llvm_module module, size_t * size))         \
     F(llvm_value, first_alias, GetFirstGlobalAlias, (llvm_module module))                          \
     F(llvm_value, first_block, GetFirstBasicBlock, (llvm_value function))                          \
     F(llvm_value, next_block, GetNextBasicBlock, (llvm_value block))                               \
@@ -137,6 +144,15 @@ struct llvm_api {
     LLVM_FUNCTIONS(LLVM_FIELD)
 #undef LLVM_FIELD
 };
+
+/* Empty where it has none. */
+static inline struct text llvm_name(const struct llvm_api *api, llvm_value value)
+{
+    struct text name = {NULL, 0};
+
+    name.data = api->get_name(value, &name.size);
+    return name;
+}
 
 /* Loads the library. False, with the reason in `error`, when it cannot be loaded or lacks a
  * function: LLVM's before 16 do. */

@@ -46,14 +46,6 @@ void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const 
     }
 }
 
-static struct text name_of(const struct llvm_api *api, llvm_value value)
-{
-    struct text name = {NULL, 0};
-
-    name.data = api->get_name(value, &name.size);
-    return name;
-}
-
 /* A node of nvvm.annotations: a function, and pairs of a word and a number. */
 static void add_annotated(const struct llvm_api *api, llvm_value node, struct table *kernels)
 {
@@ -66,7 +58,7 @@ static void add_annotated(const struct llvm_api *api, llvm_value node, struct ta
         const char *word = operands[i] ? api->get_text(operands[i], &size) : NULL;
 
         if (word && text_equal((struct text){word, size}, TEXT("kernel")))
-            table_set(kernels, name_of(api, operands[0]), 0);
+            table_set(kernels, llvm_name(api, operands[0]), 0);
     }
     free(operands);
 }
@@ -96,7 +88,7 @@ static void add_used(const struct llvm_api *api, llvm_module module, struct tabl
         while (value && api->as_expression(value)) /* a change of the address space */
             value = api->get_operand(value, 0);
         if (value)
-            table_set(used, name_of(api, value), 0);
+            table_set(used, llvm_name(api, value), 0);
     }
 }
 
@@ -118,24 +110,21 @@ static bool is_visible(const struct llvm_api *api, llvm_value value)
 /* Makes one internal, unless it stays visible. */
 static void hide(const struct llvm_api *api, llvm_value value, const struct table *stays)
 {
-    struct text name = name_of(api, value);
+    struct text name = llvm_name(api, value);
 
     if (is_visible(api, value) && api->get_visibility(value) != LLVM_VISIBILITY_PROTECTED &&
         !text_starts(name, TEXT("llvm.")) && table_find(stays, name) == TABLE_NONE)
         api->set_linkage(value, LLVM_INTERNAL);
 }
 
-void llvm_module_internalize(const struct llvm_api *api, llvm_module module)
+void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays)
 {
-    struct table stays = {0};
-
-    add_kernels(api, module, &stays);
-    add_used(api, module, &stays);
+    add_kernels(api, module, stays);
+    add_used(api, module, stays);
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
         if (api->get_convention(f) != LLVM_KERNEL_CONVENTION)
-            hide(api, f, &stays);
+            hide(api, f, stays);
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
         if (!api->is_host_initialized(g))
-            hide(api, g, &stays);
-    table_free(&stays);
+            hide(api, g, stays);
 }

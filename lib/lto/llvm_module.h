@@ -3,6 +3,7 @@
 #ifndef MINILINK_LTO_LLVM_MODULE_H
 #define MINILINK_LTO_LLVM_MODULE_H
 
+#include "base/table.h"
 #include "lto/llvm_api.h"
 
 /* The newest version of PTX that a function of the module asks for ("+ptx83": 83), or `newest`. */
@@ -14,7 +15,8 @@ void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const 
                           const char *features);
 
 /* Gives internal linkage to all that is defined, but for kernels, what the host sets or finds
- * (externally initialised, or of protected visibility), and what llvm.used names. */
-void llvm_module_internalize(const struct llvm_api *api, llvm_module module);
+ * (externally initialised, or of protected visibility), what llvm.used names, and what `stays`,
+ * to which names are added. */
+void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays);
 
 #endif

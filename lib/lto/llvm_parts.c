@@ -14,26 +14,13 @@
 #define INSTRUCTIONS_OF_PART 5000u
 #define MOST_PARTS           8u
 
-/* Other than a part's number. */
-#define PART_NONE    UINT32_MAX
-#define PART_SEVERAL (UINT32_MAX - 1)
-
 /* What constants are nested in each other. */
 #define DEEPEST 16u
 
 struct plan {
     const struct llvm_api *api;
-    llvm_module module;
     struct table functions; /* to their parts; those that are defined */
 };
-
-static struct text name_of(const struct llvm_api *api, llvm_value value)
-{
-    struct text name = {NULL, 0};
-
-    name.data = api->get_name(value, &name.size);
-    return name;
-}
 
 static uint64_t count_instructions(const struct llvm_api *api, llvm_value function)
 {
@@ -55,14 +42,16 @@ static uint64_t count_all(const struct llvm_api *api, llvm_module module)
     return total;
 }
 
-/* Other names of functions, and what runs before kernels do, are made for a module. */
+/* Other names of functions, what runs before kernels do, and text are made for a module. */
 unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted)
 {
     uint64_t count = count_all(api, module) / INSTRUCTIONS_OF_PART;
+    size_t assembly_size = 0;
 
+    api->get_assembly(module, &assembly_size);
     if (api->first_alias(module) || api->named_global(module, "llvm.global_ctors") ||
-        api->named_global(module, "llvm.global_dtors"))
-        return 1;
+        api->named_global(module, "llvm.global_dtors") || assembly_size > 0)
+        return 0;
     if (wanted || count < 2)
         return wanted ? wanted : 1;
     return count < MOST_PARTS ? (unsigned)count : MOST_PARTS;
@@ -73,50 +62,42 @@ static void make_plan(struct plan *plan, const struct llvm_api *api, llvm_module
 {
     uint64_t total = count_all(api, module), done = 0;
 
-    *plan = (struct plan){.api = api, .module = module};
+    *plan = (struct plan){.api = api};
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
         uint64_t own;
 
         if (api->is_declaration(f))
             continue;
         own = count_instructions(api, f);
-        table_set(&plan->functions, name_of(api, f), (uint32_t)((done + own / 2) * count / total));
+        table_set(&plan->functions, llvm_name(api, f),
+                  (uint32_t)((done + own / 2) * count / total));
         done += own;
     }
 }
 
-static uint32_t join(uint32_t a, uint32_t b)
-{
-    return a == PART_NONE || a == b ? b : b == PART_NONE ? a : PART_SEVERAL;
-}
+/* The functions that name a value. What initialises variables is no function. */
+struct users {
+    llvm_value function; /* NULL = none */
+    bool has_others;
+};
 
-/* The part whose functions use the value. What initialises variables is used by several. */
-static uint32_t part_of_users(const struct plan *plan, llvm_value value, unsigned depth)
+static void find_users(const struct llvm_api *api, llvm_value value, unsigned depth,
+                       struct users *users)
 {
-    const struct llvm_api *api = plan->api;
-    uint32_t part = PART_NONE;
-
-    for (llvm_value use = api->first_use(value); use && part != PART_SEVERAL;
+    for (llvm_value use = api->first_use(value); use && !users->has_others;
          use = api->next_use(use)) {
-        llvm_value user = api->get_user(use);
+        llvm_value user = api->get_user(use), function;
 
-        if (api->as_instruction(user))
-            part = join(
-                part, table_find(&plan->functions,
-                                 name_of(api, api->block_function(api->instruction_block(user)))));
-        else if (api->as_expression(user) && depth < DEEPEST)
-            part = join(part, part_of_users(plan, user, depth + 1));
-        else
-            part = PART_SEVERAL;
+        if (api->as_instruction(user)) {
+            function = api->block_function(api->instruction_block(user));
+            users->has_others = users->function && users->function != function;
+            users->function = function;
+        } else if (api->as_expression(user) && depth < DEEPEST) {
+            find_users(api, user, depth + 1, users);
+        } else {
+            users->has_others = true;
+        }
     }
-    return part;
-}
-
-static uint32_t part_of_variable(const struct plan *plan, llvm_value variable)
-{
-    uint32_t part = part_of_users(plan, variable, 0);
-
-    return part == PART_NONE || part == PART_SEVERAL ? 0 : part;
 }
 
 static bool is_local(const struct llvm_api *api, llvm_value value)
@@ -129,7 +110,7 @@ static bool is_local(const struct llvm_api *api, llvm_value value)
 /* NVPTX mends names of what is local only, in this way. */
 static void mend_name(const struct llvm_api *api, llvm_value value)
 {
-    struct text name = name_of(api, value);
+    struct text name = llvm_name(api, value);
     struct buffer mended = {0};
 
     if (name.size == 0)
@@ -145,7 +126,7 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
     /* LLVM puts a full stop and a number behind a name that is taken. */
     for (;;) {
         api->set_name(value, mended.data, mended.size);
-        if (text_equal(name_of(api, value), buffer_view(&mended)))
+        if (text_equal(llvm_name(api, value), buffer_view(&mended)))
             break;
         buffer_char(&mended, '_');
     }
@@ -156,10 +137,10 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
 static void name_all(const struct llvm_api *api, llvm_module module)
 {
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        if (name_of(api, g).size == 0)
+        if (llvm_name(api, g).size == 0)
             mend_name(api, g);
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (name_of(api, f).size == 0)
+        if (llvm_name(api, f).size == 0)
             mend_name(api, f);
 }
 
@@ -167,7 +148,7 @@ static void promote(const struct llvm_api *api, llvm_value value, struct buffer 
 {
     mend_name(api, value);
     api->set_linkage(value, LLVM_EXTERNAL);
-    buffer_text(names, name_of(api, value));
+    buffer_text(names, llvm_name(api, value));
     buffer_char(names, '\n');
 }
 
@@ -180,38 +161,52 @@ static void drop_list(const struct llvm_api *api, llvm_module module, const char
         api->delete_global(list);
 }
 
-/* What others than its own part name. */
-static bool is_shared(const struct plan *plan, llvm_value function)
+/* Whether anything but the function itself names it. */
+static bool is_used(const struct llvm_api *api, llvm_value function)
 {
-    uint32_t own = table_find(&plan->functions, name_of(plan->api, function));
-    uint32_t users = part_of_users(plan, function, 0);
+    struct users users = {0};
 
-    return is_local(plan->api, function) && users != PART_NONE && users != own;
+    find_users(api, function, 0, &users);
+    return users.has_others || (users.function && users.function != function);
 }
 
-void llvm_parts_promote(const struct llvm_api *api, llvm_module module, unsigned count,
-                        struct buffer *names)
+/* NVPTX puts shared variables of one function into that function's body. */
+static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
 {
-    struct plan plan;
-    llvm_value *shared;
-    size_t shared_count = 0;
+    struct users users = {0};
 
+    find_users(api, variable, 0, &users);
+    return users.has_others ||
+           (users.function && (api->get_linkage(variable) != LLVM_INTERNAL ||
+                               api->address_space(api->get_type(variable)) != LLVM_SHARED_SPACE));
+}
+
+void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names)
+{
     name_all(api, module);
     drop_list(api, module, "llvm.used");
     drop_list(api, module, "llvm.compiler.used");
-    make_plan(&plan, api, module, count);
-    /* Functions are looked up by their names: these change behind the last look. */
-    shared = memory_zalloc(plan.functions.count + 1, sizeof *shared);
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f) && is_shared(&plan, f))
-            shared[shared_count++] = f;
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        if (is_local(api, g) && part_of_users(&plan, g, 0) == PART_SEVERAL)
+        if (is_local(api, g) && is_used_outside(api, g))
             promote(api, g, names);
-    for (size_t i = 0; i < shared_count; i++)
-        promote(api, shared[i], names);
-    free(shared);
-    table_free(&plan.functions);
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+        if (is_local(api, f) && is_used(api, f))
+            promote(api, f, names);
+}
+
+static uint32_t part_of(const struct plan *plan, llvm_value function)
+{
+    return table_find(&plan->functions, llvm_name(plan->api, function));
+}
+
+/* Behind llvm_parts_promote() what is local is named by one function at most. */
+static uint32_t part_of_variable(const struct plan *plan, llvm_value variable)
+{
+    struct users users = {0};
+
+    if (is_local(plan->api, variable))
+        find_users(plan->api, variable, 0, &users);
+    return users.function ? part_of(plan, users.function) : 0;
 }
 
 void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned count, unsigned part)
@@ -223,7 +218,7 @@ void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned co
         if (!api->is_declaration(g) && part_of_variable(&plan, g) != part)
             api->set_linkage(g, LLVM_AVAILABLE_EXTERNALLY);
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f) && table_find(&plan.functions, name_of(api, f)) != part)
+        if (!api->is_declaration(f) && part_of(&plan, f) != part)
             api->set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
     table_free(&plan.functions);
 }

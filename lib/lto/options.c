@@ -69,6 +69,8 @@ static void add_names(struct forwarded *options, const struct used_names *used, 
         join_parts(&names, set);
     else if (used->has_lists)
         join_patterns(&names, set, list);
+    for (size_t i = 0; (names.size || used->has_lists) && i < used->wanted_count; i++)
+        buffer_printf(&names, "%s%.*s", names.size ? "," : "", TEXT_ARG(used->wanted[i]));
     add_list(options, list, buffer_view(&names));
     context_clean(&cleanup);
 }

@@ -14,13 +14,6 @@
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
-static int compare_texts(struct text a, struct text b)
-{
-    int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
-
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* What two declarations of a variable differ in, or NULL. */
 static const char *difference_of(const struct ptx_item *first, const struct ptx_item *second)
 {
@@ -138,7 +131,7 @@ static uint32_t choose(const struct joining *joining, const struct joined_symbol
 
         if ((!takes_address || joining->entries[i].is_address_taken) &&
             (best == NO_INDEX ||
-             compare_texts(joining->versions[version].text, joining->versions[best].text) < 0))
+             text_compare(joining->versions[version].text, joining->versions[best].text) < 0))
             best = version;
     }
     return best;

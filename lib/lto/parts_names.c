@@ -184,10 +184,7 @@ static bool name_items(struct naming *naming, uint32_t part, const struct ptx_mo
 
 static int compare_texts(const void *left, const void *right)
 {
-    const struct text *a = left, *b = right;
-    int order = memcmp(a->data, b->data, a->size < b->size ? a->size : b->size);
-
-    return order ? order : (a->size > b->size) - (a->size < b->size);
+    return text_compare(*(const struct text *)left, *(const struct text *)right);
 }
 
 static size_t count_items(const struct joining *joining, enum ptx_item_kind kind)

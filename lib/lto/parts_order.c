@@ -100,14 +100,6 @@ struct root {
     struct parts_rank rank; /* of a kernel, where the order is that of one compilation */
 };
 
-static int compare_names(struct text first, struct text second)
-{
-    int order =
-        memcmp(first.data, second.data, first.size < second.size ? first.size : second.size);
-
-    return order ? order : (first.size > second.size) - (first.size < second.size);
-}
-
 static int compare_roots(const void *left, const void *right)
 {
     const struct root *a = left, *b = right;
@@ -118,7 +110,7 @@ static int compare_roots(const void *left, const void *right)
         return a->rank.module < b->rank.module ? -1 : 1;
     if (a->rank.place != b->rank.place)
         return a->rank.place < b->rank.place ? -1 : 1;
-    return compare_names(a->symbol->name, b->symbol->name);
+    return text_compare(a->symbol->name, b->symbol->name);
 }
 
 static struct root make_root(const struct joining *joining, const struct joined_symbol *symbol)
@@ -158,7 +150,7 @@ static int compare_externals(const void *left, const void *right)
     const struct symbol_version *a = *(const struct symbol_version *const *)left;
     const struct symbol_version *b = *(const struct symbol_version *const *)right;
 
-    return compare_names(a->name, b->name);
+    return text_compare(a->name, b->name);
 }
 
 static void append(struct joining *joining, uint32_t version)

@@ -157,10 +157,7 @@ static int compare_ranked(const void *left, const void *right)
         return first->is_reached ? -1 : 1;
     if ((a->version == address) != (b->version == address))
         return a->version == address ? -1 : 1;
-    order = memcmp(first->text.data, second->text.data,
-                   first->text.size < second->text.size ? first->text.size : second->text.size);
-    if (order == 0)
-        order = (first->text.size > second->text.size) - (first->text.size < second->text.size);
+    order = text_compare(first->text, second->text);
     return order ? order : (first->hash > second->hash) - (first->hash < second->hash);
 }
 

@@ -126,8 +126,8 @@ void lto_report_death(const struct lto_reporter *reporter, const struct part *pa
         diag_fatal("%s '%s' was killed by signal %d (%s)%s%s", name, library, result->code,
                    strsignal(result->code), space, when);
     else if (result->end == EXEC_TIMED_OUT)
-        diag_fatal("%s '%s' was killed, as it took more than %d s (--lto-timeout)%s%s", name,
-                   library, result->code, space, when);
+        diag_fatal("%s '%s' was killed, as it took more than %d s (--timeout)%s%s", name, library,
+                   result->code, space, when);
     else if (result->end == EXEC_NOT_STARTED)
         diag_fatal("Could not run minilink, for %s '%s': %s", name, library,
                    strerror(result->code));

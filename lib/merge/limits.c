@@ -93,10 +93,26 @@ static void report_registers(struct merging *m, struct reach_walker *walker, uin
     }
 }
 
+/* A kernel gets as many registers as what it calls needs, so that this must be known (nvlink:
+ * "Internal error: no regcount?"). */
+static void check_known(struct merging *m, uint32_t symbol)
+{
+    const struct merged_symbol *function = &m->symbols[symbol];
+
+    if (!m->is_live[symbol] || merged_is_kernel(function) || function->file == MERGE_NONE ||
+        function->alias != MERGE_NONE || m->functions[symbol].registers > 0)
+        return;
+    diag_error("'%s' does not say how many registers '%.*s' needs", m->cubins[function->file]->name,
+               TEXT_ARG(function->name));
+    m->failed = true;
+}
+
 bool limits_check_registers(struct merging *m)
 {
     struct reach_walker walker = {0};
 
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        check_known(m, i);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         uint32_t most = m->functions[i].most_registers;
 

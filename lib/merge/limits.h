@@ -8,9 +8,9 @@
  * known. False, and errors in nvlink's words, otherwise. */
 bool limits_check_parameters(struct merging *m);
 
-/* A kernel with a limit of registers (.maxnreg, .maxntid) may only reach functions that keep to it:
- * the driver would launch it with fewer than they use. Comes after reach_summarize. False, and
- * errors in nvlink's words, otherwise. */
+/* Functions say how many registers they need, and a kernel with a limit of them (.maxnreg,
+ * .maxntid) may only reach functions that keep to it: the driver would launch it with fewer than
+ * they use. Comes after reach_summarize. False, and errors, otherwise. */
 bool limits_check_registers(struct merging *m);
 
 /* Warns of kernels whose stack cannot be determined, in nvlink's words, and names one recursion

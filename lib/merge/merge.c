@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "merge/attributes.h"
 #include "merge/build.h"
 #include "merge/constants.h"
@@ -43,7 +44,7 @@
 /* nvlink's last words when definitions contradict each other, which has been said. */
 static bool give_up(void)
 {
-    if (context_get()->verbose)
+    if (diag_state_get()->verbose)
         diag_fatal("merge_elf failed");
     return false;
 }

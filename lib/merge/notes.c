@@ -107,10 +107,11 @@ static void put_own_record(struct merging *m, struct buffer *out)
 
 static void add_tool_notes(struct merging *m, struct buffer *records)
 {
-    const struct cubin_section *first = find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE);
+    const struct cubin_section *own =
+        &m->notes.sections[cubin_section_find(&m->notes, TEXT(".note.nv.tkinfo"))];
     const struct cubin_section *target = find(m, 0, TEXT(".note.nv.cuinfo"), SHT_NOTE);
 
-    if (first) {
+    if (target || find(m, 0, TEXT(".note.nv.tkinfo"), SHT_NOTE)) {
         put_own_record(m, records);
         for (size_t file = 0; file < m->count; file++) {
             const struct cubin_section *note = find(m, file, TEXT(".note.nv.tkinfo"), SHT_NOTE);
@@ -118,7 +119,7 @@ static void add_tool_notes(struct merging *m, struct buffer *records)
             if (note)
                 buffer_append(records, note->data.data, note->data.size);
         }
-        add(m, CLASS_NOTE, first, buffer_bytes(records));
+        add(m, CLASS_NOTE, own, buffer_bytes(records));
         records->size = 0;
     }
     if (target)
@@ -133,14 +134,6 @@ static size_t find_attribute(const struct info_record *records, size_t count, ui
     while (i < count && records[i].attribute != attribute)
         i++;
     return i;
-}
-
-static bool is_zero(struct bytes payload)
-{
-    for (size_t i = 0; i < payload.size; i++)
-        if (payload.data[i])
-            return false;
-    return true;
 }
 
 /* Only what all inputs allow is allowed (measured). */
@@ -190,7 +183,7 @@ static void add_compat(struct merging *m, struct buffer *out)
                 record.payload = (struct bytes){nothing, sizeof nothing};
             /* Measured: a finalizer fast path that does not exist is not mentioned up to sm_90. */
             if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !merging_is_mercury(m) &&
-                is_zero(record.payload))
+                bytes_are_zero(record.payload))
                 continue;
             /* Measured: of the target, whatever the inputs were compiled for. */
             if (record.attribute == COMPAT_SUFFIX_A)
@@ -198,9 +191,10 @@ static void add_compat(struct merging *m, struct buffer *out)
             if (at == count)
                 records[count++] = record;
             else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
-                     is_zero(records[at].payload))
+                     bytes_are_zero(records[at].payload))
                 records[at] = record;
-            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE && !is_zero(record.payload))
+            else if (record.attribute == COMPAT_CAN_FASTPATH_FINALIZE &&
+                     !bytes_are_zero(record.payload))
                 and_payload(m, &records[at], record.payload);
             else if (record.format != EIFMT_SVAL && record.value > records[at].value)
                 records[at].value = record.value;
@@ -217,8 +211,12 @@ static void add_compat(struct merging *m, struct buffer *out)
         if (has_payload)
             buffer_append(out, records[i].payload.data, records[i].payload.size);
     }
-    if (first)
-        add(m, CLASS_COMPAT, first, buffer_bytes(out));
+    if (first) {
+        struct cubin_section like = *first;
+
+        like.flags = 0;
+        add(m, CLASS_COMPAT, &like, buffer_bytes(out));
+    }
 }
 
 void notes_add(struct merging *m)

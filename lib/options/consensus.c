@@ -5,8 +5,8 @@
  * code still do harm: the others link through the PTX that stands beside their LTO-IR. */
 #include "options/consensus.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "options/embedded.h"
 
 /* What the checks share. */
@@ -183,7 +183,7 @@ static bool check_maxreg(struct reach *reach)
     if (!reach->request->has_maxrregcount || wanted <= 0)
         return settle_maxreg(reach);
     reach->agreement->maxrregcount = wanted;
-    if (context_get()->verbose && consensus->state >= CONSENSUS_PRESENT &&
+    if (diag_state_get()->verbose && consensus->state >= CONSENSUS_PRESENT &&
         (consensus->state != CONSENSUS_PRESENT || consensus->value != wanted)) {
         diag_verbose("the command line's '-maxrregcount=%d' is used for all objects", (int)wanted);
         note_members(reach, EMBEDDED_MAXREG);
@@ -207,9 +207,9 @@ static bool check_arithmetic(struct reach *reach, enum embedded_option option)
 /* -w hides the warning that -Werror would make an error, as it does for all other warnings. */
 static bool is_strict(const struct reach *reach)
 {
-    const struct context *context = context_get();
+    const struct diag_state *state = diag_state_get();
 
-    return reach->request->strict || (context->warnings_are_errors && !context->suppress_warnings);
+    return reach->request->strict || (state->warnings_are_errors && !state->suppress_warnings);
 }
 
 static bool check_split_compile(struct reach *reach)
@@ -222,7 +222,7 @@ static bool check_split_compile(struct reach *reach)
     agreement->split_compile = wanted;
     if (has_one_value(consensus)) {
         agreement->split_compile = consensus->value;
-        if (context_get()->verbose && request->has_split_compile && consensus->value != wanted) {
+        if (diag_state_get()->verbose && request->has_split_compile && consensus->value != wanted) {
             diag_verbose("the objects' '-split-compile=%d' is used instead of the command line's "
                          "'-split-compile=%d'",
                          (int)consensus->value, (int)wanted);

@@ -42,11 +42,11 @@ bool std_streams_shows_messages(void)
 
 bool std_streams_print(struct text text)
 {
-    const struct context *context = context_get();
+    const struct diag_state *state = diag_state_get();
     int error = 0;
 
-    if (context->writer) {
-        context->writer->write(context->writer->argument, DIAG_TEXT, text);
+    if (state->writer) {
+        state->writer->write(state->writer->argument, DIAG_TEXT, text);
         return true;
     }
     progress_pause(); /* it may be the same terminal */

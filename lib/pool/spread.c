@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 
@@ -14,7 +15,7 @@ struct part {
     size_t number;
     size_t first;
     size_t last;
-    const struct context *parent;
+    const struct diag_state *parent;
     struct diag_sink said;
     enum link_code code;
 };
@@ -92,7 +93,7 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
             .number = i,
             .first = count * i / part_count,
             .last = count * (i + 1) / part_count,
-            .parent = context_get(),
+            .parent = diag_state_get(),
         };
         tasks[i] = (struct pool_task){.run = run_part, .argument = &parts[i]};
     }

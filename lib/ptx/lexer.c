@@ -99,11 +99,6 @@ static size_t string_end(const struct lexer *lexer, size_t at)
     return 0;
 }
 
-static bool is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The end of the number at `at`. Whatever is glued to it belongs to it; lexer_number judges it. */
 static size_t number_end(const struct lexer *lexer, size_t at)
 {
@@ -112,11 +107,11 @@ static size_t number_end(const struct lexer *lexer, size_t at)
 
     if (byte_at(lexer, at) == '0' && second && strchr("xXbBfFdD", second))
         return word_end(lexer, at);
-    while (is_digit(byte_at(lexer, at)))
+    while (text_is_digit((char)byte_at(lexer, at)))
         at++;
     next = byte_at(lexer, at + 1);
-    if (byte_at(lexer, at) == '.' && (is_digit(next) || !lexer_continues[next]))
-        for (at++; is_digit(byte_at(lexer, at));)
+    if (byte_at(lexer, at) == '.' && (text_is_digit((char)next) || !lexer_continues[next]))
+        for (at++; text_is_digit((char)byte_at(lexer, at));)
             at++;
     next = byte_at(lexer, at + 1);
     if ((byte_at(lexer, at) | 0x20) == 'e' && (next == '-' || next == '+'))

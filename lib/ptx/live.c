@@ -107,6 +107,9 @@ static bool is_root(const struct program_symbol *symbol, const struct program_re
                used_has_variable(request->used, symbol->own_name);
     if (symbol->is_entry)
         return !request->used || used_has_kernel(request->used, symbol->own_name);
+    /* Nothing but kernels keeps the functions of a whole program. */
+    if (request->used && !request->selects_entries && used_wants(request->used, symbol->own_name))
+        return true;
     /* A cubin that is merged later, or a later link, may call it. */
     return (request->allow_undefined || request->keep_exported) && symbol->linkage != PTX_INTERNAL;
 }

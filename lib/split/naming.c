@@ -38,14 +38,9 @@ struct naming {
     struct buffer made;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_hexadecimal(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
+    return text_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
 /* What begins at `at` of a name, behind its length, and stands for a module: the size of what is
@@ -60,7 +55,7 @@ static size_t module_mark(struct text name, size_t at, size_t size)
         size_t digits = 0;
 
         if (!text_starts(rest, marks[i]) || size < file + 2 || rest.data[file] != '_' ||
-            !is_digit(rest.data[file + 1]))
+            !text_is_digit(rest.data[file + 1]))
             continue;
         while (digits < PATH_HASH_DIGITS && is_hexadecimal(rest.data[marks[i].size + digits]))
             digits++;
@@ -80,9 +75,9 @@ static struct text without_modules(struct naming *naming, struct text name)
     for (size_t i = 0; i < name.size; i++) {
         size_t size = 0, at = i, kept;
 
-        if (!is_digit(name.data[i]) || (i > 0 && is_digit(name.data[i - 1])))
+        if (!text_is_digit(name.data[i]) || (i > 0 && text_is_digit(name.data[i - 1])))
             continue;
-        while (at < name.size && is_digit(name.data[at]) && size < name.size)
+        while (at < name.size && text_is_digit(name.data[at]) && size < name.size)
             size = size * 10 + (size_t)(name.data[at++] - '0');
         /* "__nv_static_25_" and then 25 bytes; "_ZN34" and then 34. */
         at += i >= 12 && at < name.size && name.data[at] == '_' &&
@@ -106,7 +101,7 @@ static size_t without_number(struct text name)
 {
     size_t size = name.size;
 
-    while (size > 0 && is_digit(name.data[size - 1]))
+    while (size > 0 && text_is_digit(name.data[size - 1]))
         size--;
     return size < name.size && size > 1 && name.data[size - 1] == '$' ? size - 1 : name.size;
 }
@@ -128,7 +123,7 @@ static bool has_number(const struct program_symbol *symbol, struct text *row)
         if (!text_starts(*row, constants[i]))
             continue;
         while (size < row->size &&
-               (is_digit(row->data[size]) || row->data[size] == '_' || row->data[size] == '$'))
+               (text_is_digit(row->data[size]) || row->data[size] == '_' || row->data[size] == '$'))
             size++;
         if (size < row->size)
             continue;

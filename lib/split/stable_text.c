@@ -109,11 +109,8 @@ void stable_text_start(struct stable_text *stable)
 
 static int compare_names(const void *left, const void *right, void *plan)
 {
-    struct text a = plan_name(plan, *(const uint32_t *)left);
-    struct text b = plan_name(plan, *(const uint32_t *)right);
-    int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
-
-    return order ? order : (a.size > b.size) - (a.size < b.size);
+    return text_compare(plan_name(plan, *(const uint32_t *)left),
+                        plan_name(plan, *(const uint32_t *)right));
 }
 
 const uint32_t *stable_text_order(struct stable_text *stable, const struct closure *needed)

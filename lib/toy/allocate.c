@@ -12,19 +12,20 @@
 #include "toy/spill.h"
 
 #define MOST_REGISTERS    255u
-#define BANK_WORDS        4u /* of 64 registers */
 #define PREDICATES        7u
 #define MOST_ROUNDS       6u /* after these, everything that can be spilled is */
 #define MOST_INSTRUCTIONS (1u << 29)
+
+/* In place of an owner: nobody has the register, or nobody may have it. */
+#define FREE     NO_INDEX
+#define RESERVED (NO_INDEX - 1)
 
 /* The physical registers of one kind, general or predicate, during one scan. */
 struct bank {
     uint32_t first; /* the lowest that may be given away */
     uint32_t end;
-    uint32_t used;                   /* highest in use + 1 */
-    uint64_t all[BANK_WORDS];        /* a bit for each from first to end */
-    uint64_t free[BANK_WORDS];       /* those not in use at the position of the scan */
-    uint32_t owner[BANK_WORDS * 64]; /* virtual register that has or had it */
+    uint32_t used;                      /* highest in use + 1 */
+    uint32_t owner[MOST_REGISTERS + 1]; /* the virtual register that has it */
 };
 
 struct scan {
@@ -36,15 +37,7 @@ struct scan {
     bool has_failed;
     struct bank general;
     struct bank predicate;
-    uint32_t position;     /* intervals that end before it have given their places back */
-    uint32_t *ending;      /* position -> a register that was placed and ends there, or NO_INDEX */
-    uint32_t *next_ending; /* register -> another one that ends where it does */
 };
-
-static bool is_free(const struct bank *bank, uint32_t physical)
-{
-    return bank->free[physical / 64] >> physical % 64 & 1;
-}
 
 static struct bank *bank_of(struct scan *scan, uint32_t reg)
 {
@@ -58,60 +51,48 @@ static uint32_t width_of(const struct scan *scan, uint32_t reg)
     return class == REGISTER_64 ? 2 : class == REGISTER_128 ? 4 : 1;
 }
 
-/* A place is aligned to its width, so that it lies in one word. */
-static uint64_t place_bits(uint32_t place, uint32_t width)
+/* A place is aligned to its width. */
+static void set_owner(struct bank *bank, uint32_t place, uint32_t width, uint32_t owner)
 {
-    return ((UINT64_C(1) << width) - 1) << place % 64;
+    for (uint32_t i = 0; i < width; i++)
+        bank->owner[place + i] = owner;
 }
 
-static void give_back(struct bank *bank, uint32_t place, uint32_t width)
+/* Takes back the places of all intervals that end before `position`. */
+static void advance(const struct scan *scan, struct bank *bank, uint32_t position)
 {
-    bank->free[place / 64] |= place_bits(place, width);
+    for (uint32_t i = bank->first; i < bank->end; i++)
+        if (bank->owner[i] < RESERVED && scan->intervals[bank->owner[i]].end < position)
+            bank->owner[i] = FREE;
 }
 
-/* Gives back the places of all intervals that end before `position`. */
-static void advance(struct scan *scan, uint32_t position)
+static bool is_free(const struct bank *bank, uint32_t place, uint32_t width)
 {
-    for (; scan->position < position; scan->position++) {
-        uint32_t reg = scan->ending[scan->position];
-        for (; reg != NO_INDEX; reg = scan->next_ending[reg])
-            if (!scan->is_spilled[reg])
-                give_back(bank_of(scan, reg), scan->body->registers[reg].physical,
-                          width_of(scan, reg));
-    }
+    for (uint32_t i = 0; i < width; i++)
+        if (bank->owner[place + i] != FREE)
+            return false;
+    return true;
 }
 
-static uint32_t lowest_bit(const uint64_t *words)
+static bool is_taken(const struct bank *bank, uint32_t physical)
 {
-    for (uint32_t i = 0; i < BANK_WORDS; i++)
-        if (words[i])
-            return 64 * i + (uint32_t)__builtin_ctzll(words[i]);
-    return NO_INDEX;
+    return physical >= bank->first && physical < bank->end && bank->owner[physical] < RESERVED;
 }
-
-#define EVEN_BITS   UINT64_C(0x5555555555555555)
-#define FOURTH_BITS UINT64_C(0x1111111111111111)
 
 /* The lowest free place, or NO_INDEX. A single register goes beside one that is taken, if it can
  * without using more registers, so that pairs stay whole. */
 static uint32_t find_place(const struct bank *bank, uint32_t width)
 {
-    uint64_t wanted[BANK_WORDS];
-    for (uint32_t i = 0; i < BANK_WORDS; i++) {
-        uint64_t free = bank->free[i];
-        uint64_t taken = bank->all[i] & ~free;
-        if (width == 1)
-            wanted[i] = free & ((taken & EVEN_BITS) << 1 | (taken >> 1 & EVEN_BITS));
-        else if (width == 2)
-            wanted[i] = free & free >> 1 & EVEN_BITS;
-        else
-            wanted[i] = free & free >> 1 & free >> 2 & free >> 3 & FOURTH_BITS;
+    uint32_t lowest = NO_INDEX;
+    for (uint32_t place = bank->first; place + width <= bank->end; place += width) {
+        if (!is_free(bank, place, width))
+            continue;
+        if (width == 1 && place < bank->used && is_taken(bank, place ^ 1))
+            return place;
+        if (lowest == NO_INDEX)
+            lowest = place;
     }
-    uint32_t place = lowest_bit(wanted);
-    if (width > 1 || place < bank->used)
-        return place;
-    uint32_t lowest = lowest_bit(bank->free);
-    return lowest < place ? lowest : place;
+    return lowest;
 }
 
 /* Where the registers that stand in a place end, the soonest of them; 0 when one must stay. */
@@ -121,7 +102,7 @@ static uint32_t place_end(const struct scan *scan, const struct bank *bank, uint
     uint32_t end = UINT32_MAX;
     for (uint32_t i = 0; i < width; i++) {
         uint32_t owner = bank->owner[place + i];
-        if (is_free(bank, place + i))
+        if (owner == FREE)
             continue;
         if (owner >= scan->spillable)
             return 0;
@@ -159,31 +140,26 @@ static uint32_t evict(struct scan *scan, struct bank *bank, uint32_t reg, uint32
         return NO_INDEX;
     }
     for (uint32_t i = 0; i < width; i++)
-        if (!is_free(bank, best + i)) {
+        if (bank->owner[best + i] != FREE) {
             uint32_t owner = bank->owner[best + i];
             spill(scan, owner);
-            give_back(bank, scan->body->registers[owner].physical, width_of(scan, owner));
+            set_owner(bank, scan->body->registers[owner].physical, width_of(scan, owner), FREE);
         }
     return best;
 }
 
 static void place_register(struct scan *scan, uint32_t reg)
 {
-    struct interval interval = scan->intervals[reg];
     struct bank *bank = bank_of(scan, reg);
     uint32_t width = width_of(scan, reg);
-    advance(scan, interval.start);
+    advance(scan, bank, scan->intervals[reg].start);
     uint32_t place = find_place(bank, width);
     if (place == NO_INDEX)
         place = evict(scan, bank, reg, width);
     if (place == NO_INDEX)
         return;
     scan->body->registers[reg].physical = (uint16_t)place;
-    for (uint32_t i = 0; i < width; i++)
-        bank->owner[place + i] = reg;
-    bank->free[place / 64] &= ~place_bits(place, width);
-    scan->next_ending[reg] = scan->ending[interval.end];
-    scan->ending[interval.end] = reg;
+    set_owner(bank, place, width, reg);
     if (place + width > bank->used)
         bank->used = place + width;
 }
@@ -207,41 +183,24 @@ static uint32_t *sort_by_start(const struct body *body, const struct interval *i
     return sorted;
 }
 
-static void begin_bank(struct bank *bank, uint32_t first, uint32_t end)
+/* Without whatever of count << 16 | first it has. */
+static void begin_bank(struct bank *bank, uint32_t first, uint32_t end, uint32_t reserved)
 {
+    uint32_t from = reserved & 0xffff, to = from + (reserved >> 16);
     *bank = (struct bank){.first = first, .end = end};
     for (uint32_t i = first; i < end; i++)
-        give_back(bank, i, 1);
-    memcpy(bank->all, bank->free, sizeof bank->all);
-}
-
-/* Whatever of count << 16 | first the bank has. */
-static void reserve(struct bank *bank, uint32_t reserved)
-{
-    uint32_t first = reserved & 0xffff, end = first + (reserved >> 16);
-
-    for (uint32_t i = first > bank->first ? first : bank->first; i < end && i < bank->end; i++)
-        bank->free[i / 64] &= ~place_bits(i, 1);
-    /* Of nobody who could make room. */
-    memset(bank->owner, 0xff, sizeof bank->owner);
-    memcpy(bank->all, bank->free, sizeof bank->all);
+        bank->owner[i] = i >= from && i < to ? RESERVED : FREE;
 }
 
 static void scan_body(struct scan *scan, uint32_t budget, uint32_t reserved)
 {
     struct body *body = scan->body;
-    size_t positions = 2 * body->instruction_count;
     size_t count;
     scan->is_spilled = arena_zalloc(body->arena, body->register_count, sizeof *scan->is_spilled);
     scan->has_spilled = false;
     scan->has_failed = false;
-    scan->position = 0;
-    scan->ending = arena_alloc(body->arena, positions, sizeof *scan->ending);
-    memset(scan->ending, 0xff, positions * sizeof *scan->ending);
-    scan->next_ending = arena_alloc(body->arena, body->register_count, sizeof *scan->next_ending);
-    begin_bank(&scan->general, ALLOCATE_FIRST, budget);
-    reserve(&scan->general, reserved);
-    begin_bank(&scan->predicate, 0, PREDICATES);
+    begin_bank(&scan->general, ALLOCATE_FIRST, budget, reserved);
+    begin_bank(&scan->predicate, 0, PREDICATES, 0);
     const uint32_t *sorted = sort_by_start(body, scan->intervals, &count);
     for (size_t i = 0; i < count; i++)
         place_register(scan, sorted[i]);
@@ -267,8 +226,8 @@ bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
         diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
         return false;
     }
-    scan.intervals = liveness_intervals(body);
     for (unsigned round = 0;; round++) {
+        scan.intervals = liveness_intervals(body);
         scan_body(&scan, budget, reserved);
         if (!scan.has_spilled && !scan.has_failed)
             break;
@@ -280,7 +239,7 @@ bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
                 return false;
             }
         }
-        if (!spill_registers(body, scan.is_spilled, &area, &scan.intervals))
+        if (!spill_registers(body, scan.is_spilled, &area))
             return false;
     }
     result->register_count =

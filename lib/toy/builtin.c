@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "toy/driver.h"
 #include "toy/unit.h"
 
@@ -31,77 +32,41 @@ static enum link_code give_answer(void *argument)
     return answer->code;
 }
 
-/* How the thread reports: the log has one form, whatever the user wants to see in the end. */
-struct reporting {
-    struct diag_sink *sink;
-    const char *program;
-    const char *report_arch;
-    uint64_t error_count;
-    enum diag_format format;
-    bool color;
-    bool annotate;
-    bool suppress_warnings;
-    bool warnings_are_errors;
-    bool has_warning_or_error;
-    bool has_fatal_error;
-};
-
-static struct reporting set_reporting(const struct reporting *wanted)
+/* Puts messages into the log, which has one form whatever the user wants to see in the end. */
+static void report_into(struct diag_state *state, struct diag_sink *log)
 {
-    struct context *context = context_get();
-    struct reporting old = {
-        .sink = context->sink,
-        .program = context->program,
-        .report_arch = context->report_arch,
-        .error_count = context->error_count,
-        .format = context->format,
-        .color = context->color,
-        .annotate = context->annotate,
-        .suppress_warnings = context->suppress_warnings,
-        .warnings_are_errors = context->warnings_are_errors,
-        .has_warning_or_error = context->has_warning_or_error,
-        .has_fatal_error = context->has_fatal_error,
-    };
-    context->sink = wanted->sink;
-    context->program = wanted->program;
-    context->report_arch = wanted->report_arch;
-    context->error_count = wanted->error_count;
-    context->format = wanted->format;
-    context->color = wanted->color;
-    context->annotate = wanted->annotate;
-    context->suppress_warnings = wanted->suppress_warnings;
-    context->warnings_are_errors = wanted->warnings_are_errors;
-    context->has_warning_or_error = wanted->has_warning_or_error;
-    context->has_fatal_error = wanted->has_fatal_error;
-    return old;
+    state->sink = log;
+    state->program = PROGRAM;
+    state->report_arch = NULL;
+    state->error_count = 0;
+    state->format = DIAG_FORM_GNU;
+    state->color = state->annotate = false;
+    state->has_warning_or_error = state->has_fatal_error = false;
 }
 
 /* What the job's two bytes say of it, where its phases have gone through. */
 static enum link_code verdict(enum link_code code)
 {
-    const struct context *context = context_get();
+    const struct diag_state *state = diag_state_get();
     if (code != LINK_OK)
         return code;
-    return context->has_fatal_error        ? LINK_FAILED
-           : context->has_warning_or_error ? LINK_WARNED
-                                           : LINK_OK;
+    return state->has_fatal_error        ? LINK_FAILED
+           : state->has_warning_or_error ? LINK_WARNED
+                                         : LINK_OK;
 }
 
-static int assemble(void *state, const struct minilink_job *job, struct minilink_result *result)
+static int assemble(void *unused, const struct minilink_job *job, struct minilink_result *result)
 {
-    (void)state;
+    (void)unused;
     struct diag_sink sink = {0};
-    const struct context *context = context_get();
-    const struct reporting log = {.sink = &sink,
-                                  .program = PROGRAM,
-                                  .format = DIAG_FORM_GNU,
-                                  .suppress_warnings = context->suppress_warnings,
-                                  .warnings_are_errors = context->warnings_are_errors};
-    const struct reporting outer = set_reporting(&log);
+    struct diag_state *state = diag_state_get();
+    struct diag_state outer = *state;
     struct unit unit = {.job = job};
     struct answer answer = {.unit = &unit, .sink = &sink, .result = result};
+    report_into(state, &sink);
     answer.code = verdict(driver_run(&unit));
-    set_reporting(&outer);
+    outer.event_thread = state->event_thread; /* which is the thread's once it has one */
+    *state = outer;
     enum link_code code = context_run(give_answer, &answer);
     buffer_free(&unit.cubin);
     diag_sink_free(&sink);

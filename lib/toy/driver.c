@@ -46,10 +46,10 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
 /* Phase 1. What the cache options say is checked here, and kept for phase 16. */
 static enum link_code read_options(struct unit *unit)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
-    context->suppress_warnings |= unit->switches.no_warnings;
-    context->warnings_are_errors |= unit->switches.warnings_are_errors;
+    state->suppress_warnings |= unit->switches.no_warnings;
+    state->warnings_are_errors |= unit->switches.warnings_are_errors;
     return ok && cache_operator_read(&unit->config.cache, &unit->switches) ? LINK_OK : LINK_USAGE;
 }
 

@@ -32,9 +32,9 @@ struct outcome {
 /* All functions of a chunk. */
 struct team {
     struct unit *unit;
-    const struct context *parent; /* of the thread that dispatches: it has the first room, workers
-                                     have those of their numbers */
-    struct outcome *outcomes;     /* one for each function */
+    const struct diag_state *parent; /* of the thread that dispatches: it has the first room,
+                                     workers have those of their numbers */
+    struct outcome *outcomes;        /* one for each function */
 };
 
 /* What one worker does in one go: neighbours in the order of the text, [begin, end). */
@@ -119,7 +119,7 @@ static void run_batch(void *argument)
     const struct batch *batch = argument;
     const struct team *team = batch->team;
     /* The thread that dispatches may be a worker of another pool itself. */
-    size_t room = context_get() == team->parent ? 0 : pool_worker();
+    size_t room = diag_state_get() == team->parent ? 0 : pool_worker();
 
     for (size_t i = batch->begin; i < batch->end; i++) {
         struct call call = {team, i, &team->unit->rooms[room]};
@@ -175,7 +175,7 @@ enum link_code kernels_compile(struct unit *unit)
 {
     size_t count = unit->function_count;
     uint32_t threads = count > 1 ? switches_threads(&unit->switches, unit->job) : 1;
-    struct team team = {.unit = unit, .parent = context_get()};
+    struct team team = {.unit = unit, .parent = diag_state_get()};
     struct batch *batches = arena_alloc(&unit->arena, count, sizeof *batches);
     struct dispatch_request wanted = {.tasks =
                                           arena_alloc(&unit->arena, count, sizeof *wanted.tasks),

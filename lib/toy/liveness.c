@@ -3,14 +3,15 @@
  * Most registers live within one block; reading the instructions once is enough for them. The
  * others are read in some block before it writes them ("crossing" registers): such a block needs
  * them where it begins, and so do the blocks before it, up to those that write them. For hostile
- * control flow the work is bounded: what is left when the bound is reached counts as live
- * everywhere, which is never wrong, only wasteful. */
+ * control flow the work is bounded, so that it grows as the text does: what is left when the bound
+ * is reached counts as live everywhere, which is never wrong, only wasteful. */
 #include "toy/liveness.h"
 
 #include "toy/access.h"
 #include "toy/flow.h"
 
-#define WORK_LIMIT ((uint64_t)1 << 26) /* edges looked at in one body */
+/* How many edges may be looked at for each instruction of a body. Large kernels need about ten. */
+#define WORK_PER_INSTRUCTION UINT64_C(256)
 
 /* A block reads a register before it writes it, or writes it for certain before it reads it. */
 struct event {
@@ -40,6 +41,15 @@ struct liveness {
     uint32_t work_count;
     uint64_t work_done;
 };
+
+/* Makes the interval reach to `position`. */
+static void interval_extend(struct interval *interval, uint32_t position)
+{
+    if (position < interval->start)
+        interval->start = position;
+    if (position > interval->end)
+        interval->end = position;
+}
 
 static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
 {
@@ -141,7 +151,7 @@ static void follow_all(struct liveness *liveness)
     for (uint32_t reg = 0; reg < body->register_count; reg++) {
         if (!liveness->occurrences[reg].is_crossing)
             continue;
-        if (liveness->work_done <= WORK_LIMIT) {
+        if (liveness->work_done <= WORK_PER_INSTRUCTION * body->instruction_count) {
             follow(liveness, reg);
             continue;
         }
@@ -213,7 +223,7 @@ struct interval *liveness_intervals(const struct body *body)
     struct liveness liveness = {.body = body};
     liveness.intervals = arena_alloc(body->arena, body->register_count, sizeof *liveness.intervals);
     for (size_t i = 0; i < body->register_count; i++)
-        liveness.intervals[i] = INTERVAL_NONE;
+        liveness.intervals[i] = (struct interval){UINT32_MAX, 0};
     if (body->instruction_count == 0)
         return liveness.intervals;
     flow_make(&liveness.flow, body);

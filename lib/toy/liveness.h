@@ -14,18 +14,6 @@ struct interval {
     uint32_t end;
 };
 
-/* What a register that does not occur (yet) has. */
-#define INTERVAL_NONE ((struct interval){UINT32_MAX, 0})
-
-/* Makes the interval reach to `position`. */
-static inline void interval_extend(struct interval *interval, uint32_t position)
-{
-    if (position < interval->start)
-        interval->start = position;
-    if (position > interval->end)
-        interval->end = position;
-}
-
 /* The interval of every register, in the body's arena. The body has less than 2^30 instructions. */
 struct interval *liveness_intervals(const struct body *body);
 

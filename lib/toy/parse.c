@@ -248,7 +248,6 @@ static void free_parser(void *argument)
 {
     struct parser *parser = argument;
 
-    parse_spelling_free(parser);
     parse_names_free(parser);
     parse_label_free(parser);
     free(parser->operands);

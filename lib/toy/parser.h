@@ -16,7 +16,6 @@
 #include "toy/parse.h"
 #include "toy/parse_label.h"
 #include "toy/parse_names.h"
-#include "toy/parse_spelling.h"
 
 /* Errors in one body after which parsing stops. */
 #define PARSE_ERROR_LIMIT 20u
@@ -35,8 +34,7 @@ struct parser {
     uint32_t line;
     uint32_t location; /* instruction.loc of the next instruction */
     unsigned errors;
-    struct spellings spellings;
-    const struct syntax *syntax; /* of the instruction at hand */
+    struct syntax syntax; /* of the instruction at hand */
     struct names names;
     struct labels labels;
     struct operand *operands; /* stack of the operands being read */
@@ -79,6 +77,11 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 
 /* Makes room for one more element in an array of the body (in its arena) and returns the array. */
 void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size);
+
+/* parse_spelling.c */
+
+/* Opcode and modifiers; sets parser->syntax. */
+bool parse_spelling(struct parser *parser, struct instruction *instruction);
 
 /* parse_check.c */
 

@@ -14,7 +14,6 @@
 
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u
-#define MOST_MODIFIERS    2u /* of an instruction that is made here */
 
 /* The new register of a spilled one, for one instruction. */
 struct stand_in {
@@ -31,11 +30,9 @@ struct rewrite {
     struct spill_area *area;
     uint64_t *slots; /* old register -> offset in the area */
     size_t register_capacity;
-    struct interval *intervals; /* as many as registers, with room for register_capacity */
     struct stand_in *stand_ins; /* of the current instruction */
     uint32_t stand_in_count;
     size_t stand_in_capacity;
-    uint32_t *where; /* old register -> index of its stand-in, if that is for the same register */
     struct instruction *out;
     size_t count;
     size_t capacity;
@@ -51,16 +48,11 @@ static uint32_t class_bytes(uint8_t class)
 static uint32_t add_register(struct rewrite *rewrite, uint8_t class, uint8_t bits, struct text name)
 {
     struct body *body = rewrite->body;
-    if (body->register_count == rewrite->register_capacity) {
-        size_t capacity = rewrite->register_capacity;
-        rewrite->intervals = arena_grow(body->arena, rewrite->intervals, body->register_count,
-                                        &capacity, sizeof *rewrite->intervals);
+    if (body->register_count == rewrite->register_capacity)
         body->registers = arena_grow(body->arena, body->registers, body->register_count,
                                      &rewrite->register_capacity, sizeof *body->registers);
-    }
     body->registers[body->register_count] =
         (struct virtual_register){.name = name, .class = class, .bits = bits};
-    rewrite->intervals[body->register_count] = INTERVAL_NONE;
     return (uint32_t)body->register_count++;
 }
 
@@ -103,34 +95,15 @@ static struct instruction *append(struct rewrite *rewrite)
     return &rewrite->out[rewrite->count++];
 }
 
-/* The instruction appended last reads or writes a new register. */
-static void note_access(struct rewrite *rewrite, uint32_t reg, bool is_write)
-{
-    if (reg >= rewrite->old_registers)
-        interval_extend(&rewrite->intervals[reg], 2 * (uint32_t)(rewrite->count - 1) + is_write);
-}
-
 /* Appends `opcode.modifier...` with the given operands. */
-static void emit(struct rewrite *rewrite, struct text opcode, const char *const *modifiers,
+static void emit(struct rewrite *rewrite, uint16_t opcode, const char *const *modifiers,
                  const struct operand *operands, uint8_t operand_count)
 {
-    struct instruction *instruction = append(rewrite);
-    *instruction = (struct instruction){.opcode = opcode_find(opcode),
-                                        .operand_count = operand_count,
-                                        .guard = NO_INDEX,
-                                        .line = rewrite->line,
-                                        .loc = rewrite->loc};
-    uint16_t *numbers = arena_alloc(rewrite->body->arena, MOST_MODIFIERS, sizeof *numbers);
-    for (; modifiers[instruction->modifier_count]; instruction->modifier_count++)
-        numbers[instruction->modifier_count] =
-            modifier_find(text_of(modifiers[instruction->modifier_count]));
-    instruction->modifiers = numbers;
-    instruction->operands = arena_alloc(rewrite->body->arena, operand_count, sizeof *operands);
-    memcpy(instruction->operands, operands, operand_count * sizeof *operands);
-    form_complete(instruction);
-    for (unsigned i = 0; i < operand_count; i++)
-        if (operands[i].reg != NO_INDEX)
-            note_access(rewrite, operands[i].reg, i < instruction->results);
+    struct instruction made =
+        form_instruction(rewrite->body->arena, opcode, modifiers, operands, operand_count);
+    made.line = rewrite->line;
+    made.loc = rewrite->loc;
+    *append(rewrite) = made;
 }
 
 static struct operand register_operand(uint32_t reg)
@@ -166,10 +139,10 @@ static void emit_load(struct rewrite *rewrite, const struct stand_in *stand_in)
     uint32_t target = is_predicate ? add_register(rewrite, REGISTER_32, 32, TEXT("%spill")) : reg;
     const char *load[] = {"local", memory_type(class), NULL};
     const char *test[] = {"ne", "u32", NULL};
-    emit(rewrite, TEXT("ld"), load,
+    emit(rewrite, INDEX_ld, load,
          (struct operand[]){register_operand(target), slot_operand(rewrite, old)}, 2);
     if (is_predicate)
-        emit(rewrite, TEXT("setp"), test,
+        emit(rewrite, INDEX_setp, test,
              (struct operand[]){register_operand(reg), register_operand(target),
                                 immediate_operand(0)},
              3);
@@ -184,27 +157,26 @@ static void emit_store(struct rewrite *rewrite, const struct stand_in *stand_in)
     const char *select[] = {"u32", NULL};
     if (class == REGISTER_PREDICATE) {
         uint32_t value = add_register(rewrite, REGISTER_32, 32, TEXT("%spill"));
-        emit(rewrite, TEXT("selp"), select,
+        emit(rewrite, INDEX_selp, select,
              (struct operand[]){register_operand(value), immediate_operand(1), immediate_operand(0),
                                 register_operand(reg)},
              4);
         reg = value;
     }
-    emit(rewrite, TEXT("st"), store,
+    emit(rewrite, INDEX_st, store,
          (struct operand[]){slot_operand(rewrite, old), register_operand(reg)}, 2);
 }
 
 /* The stand-in of register `old` in the current instruction. */
 static struct stand_in *find_stand_in(struct rewrite *rewrite, uint32_t old)
 {
-    uint32_t where = rewrite->where[old];
-    if (where < rewrite->stand_in_count && rewrite->stand_ins[where].old == old)
-        return &rewrite->stand_ins[where];
+    for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
+        if (rewrite->stand_ins[i].old == old)
+            return &rewrite->stand_ins[i];
     if (rewrite->stand_in_count == rewrite->stand_in_capacity)
         rewrite->stand_ins =
             arena_grow(rewrite->body->arena, rewrite->stand_ins, rewrite->stand_in_count,
                        &rewrite->stand_in_capacity, sizeof *rewrite->stand_ins);
-    rewrite->where[old] = rewrite->stand_in_count;
     struct stand_in *stand_in = &rewrite->stand_ins[rewrite->stand_in_count++];
     struct virtual_register was = rewrite->body->registers[old];
     *stand_in =
@@ -213,9 +185,9 @@ static struct stand_in *find_stand_in(struct rewrite *rewrite, uint32_t old)
 }
 
 /* Copies one instruction with what it needs around it: loads, then the instruction with its
- * stand-ins, then stores; each register once. Returns the instruction's new index. */
-static uint32_t rewrite_instruction(struct rewrite *rewrite, struct instruction instruction,
-                                    struct register_accesses *accesses)
+ * stand-ins, then stores; each register once. */
+static void rewrite_instruction(struct rewrite *rewrite, struct instruction instruction,
+                                struct register_accesses *accesses)
 {
     rewrite->line = instruction.line;
     rewrite->loc = instruction.loc;
@@ -236,79 +208,38 @@ static uint32_t rewrite_instruction(struct rewrite *rewrite, struct instruction 
         if (rewrite->stand_ins[i].is_read)
             emit_load(rewrite, &rewrite->stand_ins[i]);
     *append(rewrite) = instruction;
-    uint32_t position = (uint32_t)rewrite->count - 1;
-    for (uint32_t i = 0; i < rewrite->stand_in_count; i++) {
-        if (rewrite->stand_ins[i].is_read)
-            note_access(rewrite, rewrite->stand_ins[i].reg, false);
-        if (rewrite->stand_ins[i].is_written)
-            note_access(rewrite, rewrite->stand_ins[i].reg, true);
-    }
     for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
         if (rewrite->stand_ins[i].is_written)
             emit_store(rewrite, &rewrite->stand_ins[i]);
-    return position;
 }
 
-/* Where the instructions of the old body, and its end, are in the new one. */
-struct moves {
-    uint32_t *first; /* the first load before it, or it itself; a label there stands before it */
-    uint32_t *own;   /* it itself */
-};
-
-/* An interval begins at a write or where a block begins, loads included; it ends at a read or where
- * a block ends, stores included. (A write without any read counts as such an end.) */
-static struct interval move_interval(struct interval interval, const struct moves *moves)
-{
-    uint32_t start = interval.start / 2;
-    uint32_t end = interval.end / 2;
-    return (struct interval){
-        interval.start % 2 ? 2 * moves->own[start] + 1 : 2 * moves->first[start],
-        interval.end % 2 ? 2 * moves->first[end + 1] - 1 : 2 * moves->own[end]};
-}
-
-static void move_intervals(struct rewrite *rewrite, const struct moves *moves)
-{
-    for (uint32_t i = 0; i < rewrite->old_registers; i++) {
-        struct interval *interval = &rewrite->intervals[i];
-        if (rewrite->is_spilled[i])
-            *interval = INTERVAL_NONE;
-        else if (interval->start <= interval->end)
-            *interval = move_interval(*interval, moves);
-    }
-}
-
-bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area,
-                     struct interval **intervals)
+bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area)
 {
     struct rewrite rewrite = {.body = body,
                               .is_spilled = is_spilled,
                               .area = area,
                               .old_registers = (uint32_t)body->register_count,
-                              .register_capacity = body->register_count,
-                              .intervals = *intervals};
+                              .register_capacity = body->register_count};
     struct register_accesses accesses = {0};
     size_t count = body->instruction_count;
-    struct moves moves = {arena_alloc(body->arena, count + 1, sizeof *moves.first),
-                          arena_alloc(body->arena, count + 1, sizeof *moves.own)};
+    /* The first load before each instruction, or it itself; a label there stands before it. */
+    uint32_t *moved = arena_alloc(body->arena, count + 1, sizeof *moved);
     rewrite.slots = arena_alloc(body->arena, body->register_count, sizeof *rewrite.slots);
-    rewrite.where = arena_zalloc(body->arena, body->register_count, sizeof *rewrite.where);
     add_area(&rewrite);
     place_slots(&rewrite);
     for (size_t i = 0; i < count; i++) {
-        moves.first[i] = (uint32_t)rewrite.count;
-        moves.own[i] = rewrite_instruction(&rewrite, body->instructions[i], &accesses);
+        moved[i] = (uint32_t)rewrite.count;
+        rewrite_instruction(&rewrite, body->instructions[i], &accesses);
         if (rewrite.count > MOST_INSTRUCTIONS) {
             diag_error("Function '%.*s' is too large to be compiled with so few registers",
                        TEXT_ARG(body->function));
             return false;
         }
     }
-    moves.first[count] = moves.own[count] = (uint32_t)rewrite.count;
+    moved[count] = (uint32_t)rewrite.count;
     for (size_t i = 0; i < body->label_count; i++)
         body->labels[i].instruction =
-            moves.first[body->labels[i].instruction < count ? body->labels[i].instruction : count];
-    move_intervals(&rewrite, &moves);
-    *intervals = rewrite.intervals;
+            moved[body->labels[i].instruction < count ? body->labels[i].instruction : count];
     body->instructions = rewrite.out;
     body->instruction_count = rewrite.count;
     return true;

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "toy/language/body.h"
-#include "toy/liveness.h"
 
 /* Where a body's spilled registers are kept: a body variable in `.local`. Start with {0}. */
 struct spill_area {
@@ -19,10 +18,8 @@ struct spill_area {
 /* Rewrites the body so that the registers marked in `is_spilled` (an array as long as
  * body.registers) occur no more: each has a slot in `area`, is loaded into a new register before an
  * instruction that reads it and stored behind one that writes it. Labels are moved along. The new
- * registers stand at the end of body.registers. *intervals (one for each register) is replaced by
- * those of the rewritten body, in its arena: what is left lives as it did, only the positions are
- * others. False, and an error, when the body gets too large. */
-bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area,
-                     struct interval **intervals);
+ * registers stand at the end of body.registers. False, and an error, when the body gets too large.
+ */
+bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area);
 
 #endif

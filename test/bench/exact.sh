@@ -5,6 +5,7 @@
 #     test/bench/exact.sh [KERNELS [MODULES]]    128 kernels in 8 modules
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. test/toolkit.sh
 BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
 kernels=${1:-128} modules=${2:-8} work=$BUILD/bench/exact
@@ -13,14 +14,7 @@ for tool in nvcc nvlink ptxas; do
 done
 mkdir -p "$work" || exit 1
 folder=$(BUILD=$BUILD test/bench/make-objects "$kernels" "$modules") || { echo "exact: nvcc fails: skipped"; exit 0; }
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
-    nvvm=$work/nvvm
-    mkdir -p "$nvvm/lib64"
-    ln -sf "$toolkit/lib64/libnvvm.so" "$nvvm/lib64/"
-    ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
-fi
+find_toolkit
 inputs="-arch=sm_90 -lto -L$toolkit/lib64 -lcudadevrt $(echo "$folder"/*.o)"
 theirs="nvlink -nvvmpath=$nvvm $inputs"
 ours="$BUILD/minilink -w -disable-infos --assembler=ptxas --cuda-path=$toolkit $inputs"

@@ -9,6 +9,7 @@
 #     test/bench/links.sh [KERNELS...]     BENCH_ROUNDS=N: rounds of which the best counts (3; 1 for 1,000)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. test/toolkit.sh
 BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 work=$BUILD/bench/links
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
@@ -19,16 +20,7 @@ for tool in nvcc nvlink ptxas; do
     command -v $tool > /dev/null || { echo "links: $tool is not there: skipped"; exit 0; }
 done
 [ -x "$BUILD/bench_measure" ] || { echo "links: bench_measure is not built (make bench)"; exit 1; }
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-
-# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ] && [ -e "$toolkit/lib64/libnvvm.so" ]; then
-    nvvm=$work/nvvm
-    mkdir -p "$nvvm/lib64"
-    ln -sf "$toolkit/lib64/libnvvm.so" "$nvvm/lib64/"
-    ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
-fi
+find_toolkit
 
 compute() { awk "BEGIN { printf \"%.${2:-2}f\", $1 }"; }
 

@@ -8,6 +8,7 @@
 #     test/bench/lto.sh [128] [1000] [sleep]     BENCH_ROUNDS=N: rounds (5; 3 for 1,000 kernels)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. test/toolkit.sh
 BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
 work=$BUILD/bench/lto
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR
@@ -68,14 +69,7 @@ bench_objects() {
         command -v $tool > /dev/null || { echo "lto: $tool is not there: skipped"; return; }
     done
     folder=$(BUILD=$BUILD test/bench/make-objects "$1" "$2") || { echo "lto: nvcc fails: skipped"; return; }
-    toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-    nvvm=$toolkit/nvvm
-    if [ ! -e "$nvvm/lib64/libnvvm.so" ] && [ -e "$toolkit/lib64/libnvvm.so" ]; then
-        nvvm=$work/nvvm
-        mkdir -p "$nvvm/lib64"
-        ln -sf "$toolkit/lib64/libnvvm.so" "$nvvm/lib64/"
-        ln -sfn "$toolkit/nvvm/libdevice" "$nvvm/libdevice"
-    fi
+    find_toolkit
     theirs=(nvlink -arch=sm_90 -lto -nvvmpath="$nvvm" -L"$toolkit/lib64" -lcudadevrt)
     ours=("$BUILD/minilink" -w -disable-infos -arch=sm_90 -lto -split-compile-extended=2 --assembler=ptxas --cuda-path="$toolkit"
         -L"$toolkit/lib64" -lcudadevrt -time "$work/times")

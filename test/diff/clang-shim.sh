@@ -4,23 +4,14 @@
 # nvlink links. Every clang from 16 on that is installed is tried, with the targets and the tools that it has: the headers
 # of older ones want texture references, which CUDA 13 has not.
 . "$(dirname "$0")/../prelude.sh"
-end() {
-    echo "$passed passed, $failed failed${skipped:+, $skipped skipped}"
-    [ "$failed" = 0 ]
-    exit
-}
-skip() { # skip COUNT WHAT
-    skipped=$((skipped + $1))
-    echo "clang-shim: $2: SKIPPED"
-}
 clangs=$(for name in clang++ clang++-{16,17,18,19}; do
     major=$("$name" -dumpversion 2> /dev/null | cut -d . -f 1)
     [ "${major:-0}" -lt 16 ] || echo "$name"
 done)
-for tool in nvcc nvlink ptxas python3; do command -v $tool > /dev/null || { skip 1 "$tool is not installed"; end; }; done
-[ -n "$clangs" ] || { skip 1 "no clang++ from 16 on is installed"; end; }
+need 1 nvcc nvlink ptxas python3
+[ -n "$clangs" ] || skip_all 1 "no clang++ from 16 on is installed"
 cd "$work" || exit 1
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o none.o 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+find_toolkit
 minilink-shim --cuda-path="$toolkit" shim > log || { cat log; exit 1; }
 cat > a.cu << 'END'
 #include <cstdio>
@@ -127,4 +118,4 @@ for clang in $clangs; do
     new_driver
     openmp
 done
-end
+finish

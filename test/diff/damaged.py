@@ -26,9 +26,9 @@ TABLES = {"symbol": (2,), "record": (4, 9, 0x70000000, 0x70000001)}
 NAMES = ["04_const", "07_call", "09_recursion", "10_fptr", "12_common", "20_dead", "31_sharedmix",
          "32_weakdiff", "37_localdup", "44_lostconst", "45_replaced", "49_weakkernel"]
 # What stays different, and why: see minilink(1).
-KNOWN_ACCEPTED = re.compile("Could not find fatbin in|must be recompiled with toolkit|"
+KNOWN_ACCEPTED = re.compile("Could not find fatbin in|"
                             "not declared __global__ in all source files")
-KNOWN_OTHER = re.compile("^symbols: only (mine|nvlink's): |^sections: only nvlink's: #|"
+KNOWN_OTHER = re.compile(r"^symbols: only (mine|nvlink's): |^sections: only nvlink's: (#|\.note)|"
                          r"^\.rela\.\S+: only (mine|nvlink's): ")
 
 

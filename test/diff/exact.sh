@@ -5,38 +5,11 @@
 # (random_whole.py), of which nvlink makes no whole program, are linked in one chunk and in several. No program may turn
 # out to be one that cannot be joined when its chunks are there: what cannot be split is known before. SEEDS=200 tries so
 # many random programs for each of TARGETS, from seed FIRST on; the default is a few. Without the tools it is skipped, loudly.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-here=$PWD/test/diff
-BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER
-skip() {
-    echo "exact: $1: SKIPPED"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-}
-for tool in nvcc nvlink ptxas python3; do
-    command -v $tool > /dev/null || skip "$tool is not installed"
-done
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip "the toolkit has no libnvJitLink"
+. "$(dirname "$0")/../prelude.sh"
+here=$ROOT/test/diff
+need 1 nvcc nvlink ptxas python3
+need_nvjitlink 1
 cd "$work" || exit 1
-# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
-    mkdir -p nvvm/lib64
-    ln -s "$toolkit/lib64/libnvvm.so" nvvm/lib64/
-    ln -s "$toolkit/nvvm/libdevice" nvvm/libdevice
-    nvvm=$work/nvvm
-fi
-passed=0 failed=0
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "exact: $1"
-}
 ours() { "$BUILD/minilink" -lto --assembler=ptxas --cuda-path="$toolkit" --minimum-chunk=1 "$@"; }
 # chunks_of LOG: how many there were, 1 when the program could not be joined.
 chunks_of() { sed -n 's/.*, in \([0-9]*\) chunks*$/\1/p' "$1" | sed 1q; }

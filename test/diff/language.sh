@@ -9,11 +9,6 @@ FOLDER=$ROOT/fixtures/language
 need 1 ptxas
 [ -z "${SANITIZE:-}" ] || skip_all 1 "compared in the plain build only"
 verdict() { "$BUILD/tool_verdict" "$@"; }
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "failed: $*"
-}
 
 # compare NAME FRAME: prints the lines of NAME.txt on which the two do not agree, and counts them in $differ.
 compare() {

@@ -4,8 +4,7 @@
 # nothing is left of is linked. What the parts are like beside one compilation and nvlink is lto-parts.sh's.
 . "$(dirname "$0")/../prelude.sh"
 need 44 nvcc
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 44 "the toolkit has no libnvJitLink"
+need_nvjitlink 44
 cd "$work" || exit 1
 link() { # link KEPT OPTION...: to KEPT.cubin, keeping the PTX in KEPT
     local kept=$1

@@ -10,31 +10,12 @@
 . "$(dirname "$0")/../prelude.sh"
 need 1 nvcc nvlink ptxas python3
 keep_work
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 1 "the toolkit has no libnvJitLink"
+need_nvjitlink 1
 cd "$work" || exit 1
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
-    mkdir -p nvvm/lib64
-    ln -sf "$toolkit/lib64/libnvvm.so" nvvm/lib64/
-    ln -sfn "$toolkit/nvvm/libdevice" nvvm/libdevice
-    nvvm=$work/nvvm
-fi
 sources=$ROOT/test/diff/parts
 arch=90
 common="-lto -L$toolkit/lib64 -lcudadevrt"
 
-check() { # check WHAT COMMAND...
-    what=$1
-    shift
-    if "$@" > log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "lto-parts: $what: $*"
-        grep -E "BAD|rror|fatal|differ" log | head -n 5 | sed 's/^/    /'
-    fi
-}
 compile() { # compile SOURCE OBJECT OPTION...
     source=$1 object=$2
     shift 2
@@ -62,10 +43,10 @@ program() {
     mkdir -p "$name.d" && cd "$name.d" || exit 1
     rm -rf -- *
     # shellcheck disable=SC2086
-    check "$name: nvlink" nvlink -arch=sm_$arch $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
-    check "$name: one part" minilink --assembler=ptxas --lto-jobs=1 --keep=keep.one "$@" -o 1.cubin
-    [ "$similar" = equal ] && check "$name: one part is nvlink's" cmp theirs.cubin 1.cubin
-    check "$name: one part, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=1 --keep=keep.1 "$@" -o split.1.cubin
+    runs "$name: nvlink" nvlink -arch=sm_$arch $common -nvvmpath="$nvvm" "$@" -o theirs.cubin
+    runs "$name: one part" minilink --assembler=ptxas --lto-jobs=1 --keep=keep.one "$@" -o 1.cubin
+    [ "$similar" = equal ] && runs "$name: one part is nvlink's" cmp theirs.cubin 1.cubin
+    runs "$name: one part, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=1 --keep=keep.1 "$@" -o split.1.cubin
     kernels=$(grep -cE '^(\.visible |\.weak )?\.entry' keep.1/lto.ptx)
     # Constants without a name that have the same contents are one to the parts.
     hosts=()
@@ -73,27 +54,27 @@ program() {
     differing=$(grep '^\.global .* __unnamed_' keep.one/lto.ptx | sed 's/.*=//' | sort | uniq -d | sed 's/.*/constants/')
     for n in 2 3 8; do
         [ "$n" -le "$kernels" ] || [ "$n" = 2 ] || continue
-        check "$name: $n parts, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=$n --keep=keep.$n "$@" -o split.$n.cubin
+        runs "$name: $n parts, split" minilink --assembler=builtin -split-compile-extended=2 --lto-jobs=$n --keep=keep.$n "$@" -o split.$n.cubin
         if [ "$n" = 3 ]; then
-            check "$name: 3 parts, one thread" minilink --assembler=builtin -split-compile-extended=2 --threads=1 --lto-jobs=3 "$@" -o single.cubin
-            check "$name: 3 parts, the same on one thread" cmp single.cubin split.3.cubin
+            runs "$name: 3 parts, one thread" minilink --assembler=builtin -split-compile-extended=2 --threads=1 --lto-jobs=3 "$@" -o single.cubin
+            runs "$name: 3 parts, the same on one thread" cmp single.cubin split.3.cubin
         fi
-        check "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
+        runs "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
         grep . log > text.$n
-        [ -s text.$n ] || check "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
-        check "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n --keep=keep.whole.$n "$@" -o $n.cubin
+        [ -s text.$n ] || runs "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
+        runs "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n --keep=keep.whole.$n "$@" -o $n.cubin
         # Not split, other kernels may have met in a part.
         whole=("keep.whole.$n"/lto-*.ptx)
         [ -e "${whole[0]}" ] || whole=(keep.one/lto.ptx)
         "$BUILD/tool_parts" "${hosts[@]}" keep.one/lto.ptx > one.ptx && "$BUILD/tool_parts" "${hosts[@]}" "${whole[@]}" > whole.ptx
-        check "$name: the program of $n parts, not split" python3 "$ROOT/test/diff/partscmp.py" text one.ptx whole.ptx
+        runs "$name: the program of $n parts, not split" python3 "$ROOT/test/diff/partscmp.py" text one.ptx whole.ptx
         differing="$differing $(sed 's/:.*//' log | tr '\n' ' ')"
         metrics theirs.cubin && metrics $n.cubin
         # shellcheck disable=SC2086
-        check "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
+        runs "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
         cp log metrics.$n
         # shellcheck disable=SC2086
-        check "$name: code of $n parts" python3 "$ROOT/test/diff/partscmp.py" code theirs.cubin $n.cubin $differing
+        runs "$name: code of $n parts" python3 "$ROOT/test/diff/partscmp.py" code theirs.cubin $n.cubin $differing
         sed "s/^/$name: $n parts: /" log
     done
     row "$name" "$kernels"

@@ -6,32 +6,12 @@
 # number of threads.
 . "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
-need 81 nvcc nvlink ptxas
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1 || skip_all 81 "the toolkit has no libnvJitLink"
+need 84 nvcc nvlink ptxas
+need_nvjitlink 84
 cd "$work" || exit 1
-# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
-    mkdir -p nvvm/lib64
-    ln -s "$toolkit/lib64/libnvvm.so" nvvm/lib64/
-    ln -s "$toolkit/nvvm/libdevice" nvvm/libdevice
-    nvvm=$work/nvvm
-fi
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
 ours="$BUILD/minilink $common --assembler=ptxas --cuda-path=$toolkit"
 
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "lto: $1"
-    sed 's/^/    /' log | head -n 20
-}
-check() { # check WHAT COMMAND...: the command succeeds
-    what=$1
-    shift
-    if "$@" > log 2>&1; then pass; else fail "$what: $*"; fi
-}
 both() { # both INPUT-OR-OPTION...: theirs.cubin and ours.cubin
     rm -f theirs.cubin ours.cubin
     # shellcheck disable=SC2086
@@ -145,54 +125,75 @@ ar rc libb.a b.o
 ar rc libt2.a t2.o
 ar rc libplain.a plain.o
 
-check "LTO-IR alone" equal a.o b.o
-check "LTO-IR beside PTX" equal a.both.o b.both.o
-check "raw LTO-IR" equal a.ltoir b.ltoir
-check "an archive" equal a.o libb.a
-check "fast math and a split value" equal a.fast.o b.fast.o
-check "line info" equal a.line.o b.line.o
-check "a limit of registers" equal -maxrregcount=32 a.o b.o
-check "options for ptxas" equal -Xptxas=-O1 a.o b.o
-check "a kernel that ptxas is to select" equal -Xptxas=-e,_Z2k1Pfi a.o b.o
-check "options for libnvvm" equal -Xnvvm=-opt=0 a.o b.o
-check "fast compilation" equal -Ofc max a.o b.o
-check "some kernels only" equal -kernels-used=k1 a.o b.o
-check "some kernels and variables only" equal -kernels-used=k1 -variables-used=counter a.o b.o
-check "threads inside ptxas" equal -split-compile=3 a.o b.o
-check "machine code after" similar b.o a.sass.o
-check "machine code before" similar a.sass.o b.o
-check "device launch" similar launch.o
-check "copies by the device" similar async.o launch.o
+# What is stripped has the sections, and nearly the bytes, of code that was compiled without lines.
+stripped() {
+    local options=$1 file
+    shift
+    for file in a b; do
+        nvcc -dc -lineinfo $options $file.cu -o $file.lines.o && nvcc -dc $options $file.cu -o $file.plain.o || return 1
+    done
+    minilink --assembler=ptxas "$@" a.lines.o b.lines.o --strip-debug -o lines.cubin &&
+        minilink --assembler=ptxas "$@" a.plain.o b.plain.o -o plain.cubin || return 1
+    for file in lines plain; do
+        minidump --sections $file.cubin | grep -v -E '^cubin|^  \.note|merc.nv.info' > $file.sections
+        minidump --symbols $file.cubin | grep -v "^cubin" > $file.symbols
+    done
+    grep -q '^  .debug_frame' lines.sections && diff plain.sections lines.sections && diff plain.symbols lines.symbols &&
+        minilink --assembler=ptxas "$@" a.lines.o b.lines.o -r --strip-debug -o part.cubin &&
+        nvlink part.cubin -arch=${*: -1} -o linked.cubin
+}
+runs "machine code, stripped" stripped -arch=sm_90 -arch sm_90
+runs "machine code of two forms, stripped" stripped -arch=sm_100 -arch sm_100
+runs "LTO-IR, stripped" stripped "-gencode arch=compute_90,code=lto_90" -lto -arch sm_90
+
+runs "LTO-IR alone" equal a.o b.o
+runs "LTO-IR beside PTX" equal a.both.o b.both.o
+runs "raw LTO-IR" equal a.ltoir b.ltoir
+runs "an archive" equal a.o libb.a
+runs "fast math and a split value" equal a.fast.o b.fast.o
+runs "line info" equal a.line.o b.line.o
+runs "a limit of registers" equal -maxrregcount=32 a.o b.o
+runs "options for ptxas" equal -Xptxas=-O1 a.o b.o
+runs "a kernel that ptxas is to select" equal -Xptxas=-e,_Z2k1Pfi a.o b.o
+runs "options for libnvvm" equal -Xnvvm=-opt=0 a.o b.o
+runs "fast compilation" equal -Ofc max a.o b.o
+runs "some kernels only" equal -kernels-used=k1 a.o b.o
+runs "some kernels and variables only" equal -kernels-used=k1 -variables-used=counter a.o b.o
+runs "threads inside ptxas" equal -split-compile=3 a.o b.o
+runs "machine code after" similar b.o a.sass.o
+runs "machine code before" similar a.sass.o b.o
+runs "device launch" similar launch.o
+runs "copies by the device" similar async.o launch.o
 
 # Which variables and kernels stay, by the lists in host objects.
-check "a unit with tables" equal t1.o
-check "two of them" equal t1.o t2.o
-check "an archive of one" equal t1.o libt2.a
-check "raw LTO-IR beside one" equal t1.o t2.ltoir
-check "a fatbin beside one" equal t1.o t2.fatbin
-check "tables and others" equal t1.o a.o t2.o b.o
-check "nothing is launched" equal quiet.o
-check "kernels that are elsewhere are named" equal quiet.o names.o
-check "... by an object for another target" equal quiet.o names.80.o
-check "no device code but the containers" similar void.o
-check "no lists" equal bare.o
-check "a plain object has no lists" equal t1.o plain.o
-check "... nor in an archive" equal t1.o libplain.a
-check "lists that are ignored" equal -ignore-host-info t2.o
-check "kernels instead of lists" equal -kernels-used=first,own t1.o t2.o
-check "variables instead of lists" equal -variables-used=dn,choice t1.o t2.o
-check "... although ignored" equal -ignore-host-info -kernels-used=first -variables-used=scales t1.o t2.o
-check "tables and line info" equal -lineinfo t1.o t2.o
-check "tables, options for libnvvm" equal -Xnvvm=-opt=1 t1.o t2.o
-check "tables beside machine code" similar t2.o t1.sass.o
-check "... before it" similar t1.sass.o t2.o
-check "... for some kernels" similar -kernels-used=own t1.sass.o t2.o
-check "no kernel at all beside machine code" similar -variables-used=state quiet.o t1.sass.o
-check "a launched kernel in machine code" similar launch.o quiet.sass.o
-check "PTX beside: the link" both a.ptx.o b.o
+runs "a unit with tables" equal t1.o
+runs "two of them" equal t1.o t2.o
+runs "an archive of one" equal t1.o libt2.a
+runs "raw LTO-IR beside one" equal t1.o t2.ltoir
+runs "a fatbin beside one" equal t1.o t2.fatbin
+runs "tables and others" equal t1.o a.o t2.o b.o
+runs "nothing is launched" equal quiet.o
+runs "kernels that are elsewhere are named" equal quiet.o names.o
+runs "... by an object for another target" equal quiet.o names.80.o
+runs "no device code but the containers" similar void.o
+runs "no lists" equal bare.o
+runs "a plain object has no lists" equal t1.o plain.o
+runs "... nor in an archive" equal t1.o libplain.a
+runs "lists that are ignored" equal -ignore-host-info t2.o
+runs "kernels instead of lists" equal -kernels-used=first,own t1.o t2.o
+runs "variables instead of lists" equal -variables-used=dn,choice t1.o t2.o
+runs "... although ignored" equal -ignore-host-info -kernels-used=first -variables-used=scales t1.o t2.o
+runs "tables and line info" equal -lineinfo t1.o t2.o
+runs "tables, options for libnvvm" equal -Xnvvm=-opt=1 t1.o t2.o
+runs "tables beside machine code" similar t2.o t1.sass.o
+runs "... before it" similar t1.sass.o t2.o
+runs "... for some kernels" similar -kernels-used=own t1.sass.o t2.o
+runs "no kernel at all beside machine code" similar -variables-used=state quiet.o t1.sass.o
+runs "a launched kernel in machine code" similar launch.o quiet.sass.o
+runs "PTX beside: the link" both a.ptx.o b.o
 kernels theirs.cubin > one; kernels ours.cubin > two
-check "PTX beside: the kernels" diff one two
-check "relocatable" both -r a.o b.o
+runs "PTX beside: the kernels" diff one two
+runs "relocatable" both -r a.o b.o
 
 # Every generation; from sm_100 on the code stands there twice.
 for arch in 75 80 87 100 103 120; do
@@ -200,52 +201,52 @@ for arch in 75 80 87 100 103 120; do
         nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch $unit.cu -o $unit.$arch.o || exit 1
     done
     common="${common/-arch=sm_*([0-9]) /-arch=sm_$arch }" ours="${ours/-arch=sm_*([0-9]) /-arch=sm_$arch }"
-    check "LTO-IR for sm_$arch" equal a.$arch.o b.$arch.o
-    check "tables for sm_$arch" equal t1.$arch.o t2.$arch.o
+    runs "LTO-IR for sm_$arch" equal a.$arch.o b.$arch.o
+    runs "tables for sm_$arch" equal t1.$arch.o t2.$arch.o
     # From sm_100 on, libnvvm 13.0 fails at such a program.
-    [ $arch -ge 100 ] || check "no kernel for sm_$arch" equal quiet.$arch.o names.$arch.o
-    [ $arch -ge 87 ] || check "device launch for sm_$arch" similar launch.$arch.o
+    [ $arch -ge 100 ] || runs "no kernel for sm_$arch" equal quiet.$arch.o names.$arch.o
+    [ $arch -ge 87 ] || runs "device launch for sm_$arch" similar launch.$arch.o
 done
 common="${common/-arch=sm_*([0-9]) /-arch=sm_90 }" ours="${ours/-arch=sm_*([0-9]) /-arch=sm_90 }"
 
 # A whole program from PTX: ptxas's executable, with the names of both modules' static functions and tables.
 # shellcheck disable=SC2086
-check "from PTX, whole" $ours --lto-source=ptx a.both.o b.both.o -o whole.cubin
+runs "from PTX, whole" $ours --lto-source=ptx a.both.o b.both.o -o whole.cubin
 sed 's/k1/k4/; s/k3/k5/; s/counter/other/; s/table/more/; s/helper/helped/' a.cu > c.cu && sed 's/k2/k6/; s/helper/helped/g' b.cu > d.cu
 for unit in c d; do nvcc -dc -gencode arch=compute_90,code=compute_90 $unit.cu -o $unit.ptx.o || exit 1; done
 # shellcheck disable=SC2086
-check "four modules of PTX, whole" $ours a.ptx.o b.ptx.o c.ptx.o d.ptx.o -o whole.cubin
-check "their kernels" [ "$(kernels whole.cubin | wc -l)" = 6 ]
-check "no name is a changed one" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$ml')" = 0 ]
-check "functions are the kernels' own" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$_Z2k.*helper.*FUNC')" -ge 3 ]
+runs "four modules of PTX, whole" $ours a.ptx.o b.ptx.o c.ptx.o d.ptx.o -o whole.cubin
+runs "their kernels" [ "$(kernels whole.cubin | wc -l)" = 6 ]
+runs "no name is a changed one" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$ml')" = 0 ]
+runs "functions are the kernels' own" [ "$("$BUILD/minidump" --symbols whole.cubin | grep -c '\$_Z2k.*helper.*FUNC')" -ge 3 ]
 
 # What both say when there is nothing to optimise.
-check "machine code alone" both a.sass.o b.sass.o
+runs "machine code alone" both a.sass.o b.sass.o
 sed -n 's/^nvlink //p' log > one; sed -n 's/^minilink //p' log > two
-check "the same is said of it" diff one two
-check "no device code" both plain.o
+runs "the same is said of it" diff one two
+runs "no device code" both plain.o
 sed -n 's/^nvlink //p' log > one; sed -n 's/^minilink //p' log > two
-check "the same is said of that" diff one two
+runs "the same is said of that" diff one two
 
 # Split, for any number of threads.
 # shellcheck disable=SC2086
 for n in 1 2 4; do
-    check "split, at most $n threads" $ours -split-compile-extended=2 --minimum-chunk=1 --threads=$n a.o b.o -o "split$n.cubin"
+    runs "split, at most $n threads" $ours -split-compile-extended=2 --minimum-chunk=1 --threads=$n a.o b.o -o "split$n.cubin"
 done
-check "1 thread is as good as 2" cmp split1.cubin split2.cubin
-check "4 threads are as good as 2" cmp split4.cubin split2.cubin
+runs "1 thread is as good as 2" cmp split1.cubin split2.cubin
+runs "4 threads are as good as 2" cmp split4.cubin split2.cubin
 both a.o b.o > log 2>&1
 kernels ours.cubin > one; kernels split2.cubin > two
-check "the split kernels" diff one two
+runs "the split kernels" diff one two
 
 both -split-compile-extended=2 -Xptxas=-e,_Z2k1Pfi,-e,_Z2k2Pfi a.o b.o > log 2>&1
 kernels theirs.cubin > one; kernels ours.cubin > two
-check "the kernels selected, split" diff one two
-check "... are two" [ "$(wc -l < one)" = 2 ]
+runs "the kernels selected, split" diff one two
+runs "... are two" [ "$(wc -l < one)" = 2 ]
 
 # Errors are both linkers'.
 # shellcheck disable=SC2086
-if $ours b.o b.both.o -o none.cubin > log 2>&1 || ! grep -q "Linking globals named '_Z6helperfi': symbol multiply defined" log; then fail "a function twice"; else pass; fi
+if $ours b.o b.both.o -o none.cubin > log 2>&1 || ! grep -q "Linking globals named '_Z6helperfi': symbol multiply defined" log; then fail "a function twice" log; else pass; fi
 # shellcheck disable=SC2086
-if $ours a.o -o none.cubin > log 2>&1 || ! grep -q "Undefined reference to '_Z6helperfi'" log; then fail "a function missing"; else pass; fi
+if $ours a.o -o none.cubin > log 2>&1 || ! grep -q "Undefined reference to '_Z6helperfi'" log; then fail "a function missing" log; else pass; fi
 finish

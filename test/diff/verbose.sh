@@ -170,15 +170,7 @@ done
 cd "$work/75" && compare lines -arch=sm_75 texture.cubin
 cd "$work/90" && compare lines -arch=sm_90 texture.cubin a.o b.o
 
-# nvlink looks for <nvvmpath>/lib64/libnvvm.so and nowhere else; some toolkits have it in lib64 instead.
-toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
-nvvm=$toolkit/nvvm
-if [ ! -e "$nvvm/lib64/libnvvm.so" ]; then
-    mkdir -p "$work/nvvm/lib64"
-    ln -s "$toolkit/lib64/libnvvm.so" "$work/nvvm/lib64/"
-    ln -s "$toolkit/nvvm/libdevice" "$work/nvvm/libdevice"
-    nvvm=$work/nvvm
-fi
+find_toolkit
 if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     lto=(-arch=sm_90 -lto "-nvvmpath=$nvvm" "-L$toolkit/lib64" -lcudadevrt)
     compare lines "${lto[@]}" a.lto.o b.lto.o

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 
 /* The fuzzer: called by libFuzzer, or by standalone.c. Always returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -82,7 +83,7 @@ static inline bool fuzz_line(struct bytes *rest, struct text *line)
 static inline void fuzz_catch(struct diag_sink *sink)
 {
     *sink = (struct diag_sink){0};
-    context_get()->sink = sink;
+    diag_state_get()->sink = sink;
 }
 
 /* Ends collecting. Returns how many errors were reported. */
@@ -90,7 +91,7 @@ static inline uint64_t fuzz_caught(struct diag_sink *sink)
 {
     uint64_t errors = sink->errors;
 
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(sink);
     return errors;
 }

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 
@@ -44,10 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes bytes = {data, size};
     uint8_t sum = 0;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     archive_walk("x.a", bytes, see_member, &sum);
     see_object(&sum, bytes);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     return 0;
 }

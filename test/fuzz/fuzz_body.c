@@ -2,7 +2,7 @@
  * again. */
 #include <stdlib.h>
 
-#include "base/context.h"
+#include "diag/diag_state.h"
 #include "toy/encode.h"
 #include "toy/parse.h"
 
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct code_relocations relocations = {0};
     struct buffer code = {0};
 
-    context_get()->sink = &messages;
+    diag_state_get()->sink = &messages;
     if (parse_body(&body, text, &scope)) {
         allocate(&body);
         if (encode_body(&body, "fuzz", &code, &relocations))
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort(); /* a failure without a message */
     }
     print((struct bytes){data, size}, false);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&messages);
     buffer_free(&code);
     free(relocations.list);

@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *copy = fuzz_copy((struct bytes){data, size});
     struct bytes rest = {copy, size};
     struct option_request request = request_of(&rest);
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     uint8_t flags = fuzz_byte(&rest);
     struct member list[MOST_MEMBERS];
     struct members members = {.list = list};
@@ -98,9 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     while (members.count < MOST_MEMBERS && fuzz_line(&rest, &line))
         list[members.count++] = member_of(line);
-    context->verbose = flags & 1;
-    context->warnings_are_errors = flags & 2;
-    context->suppress_warnings = flags & 4;
+    state->verbose = flags & 1;
+    state->warnings_are_errors = flags & 2;
+    state->suppress_warnings = flags & 4;
     agreed = reach(&first, &members, &request, &errors);
     if (agreed != reach(&second, &members, &request, &again) || errors != again ||
         (!agreed && errors == 0))

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
 
@@ -43,13 +43,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct diag_sink sink = {0};
     struct cubin cubin;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     if (cubin_read(&cubin, "input", (struct bytes){data, size})) {
         join(&cubin, 1);
         join(&cubin, 2);
     }
     cubin_free(&cubin);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     return 0;
 }

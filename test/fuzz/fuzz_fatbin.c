@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/member.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena = {0};
 
     file.kind = file_classify(file.data);
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     if (members_collect(&members, &inputs)) {
         struct inflation inflation = {0};
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 member_code(&members.list[i], &inflation, &arena, &code);
         }
     }
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     arena_free(&arena);
     members_free(&members);
     diag_sink_free(&sink);

@@ -1,13 +1,34 @@
-/* fuzz_minifat.c: any bytes as PTX, cubin and LTO-IR; what is accepted is packed. Link it with
- * cmd/minifat's inspect.c, pack.c and reduce.c. */
+/* fuzz_minifat.c: any bytes as PTX, cubin, LTO-IR and bitcode; what is accepted is packed. Link it
+ * with cmd/minifat's inspect.c, pack.c, pack_offload.c and reduce.c. */
 #include <stdlib.h>
 
 #include "../../cmd/minifat/inspect.h"
 #include "../../cmd/minifat/pack.h"
-#include "base/context.h"
+#include "../../cmd/minifat/pack_offload.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
+#include "input/offload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_whole(void *argument, const struct offload_image *image)
+{
+    const struct bytes *wanted = argument;
+
+    return image->data.size == wanted->size &&
+           memcmp(image->data.data, wanted->data, wanted->size) == 0 && offload_is_device(image);
+}
+
+/* What is packed can be read. */
+static void pack_offload(const struct image *image, struct bytes data)
+{
+    struct buffer binaries = {0};
+
+    if (pack_offload_append(&binaries, image, data, "input") &&
+        (binaries.size % 8 || !offload_walk("packed", buffer_bytes(&binaries), is_whole, &data)))
+        abort();
+    buffer_free(&binaries);
+}
 
 static void pack_as(enum fatbin_kind kind, struct bytes data)
 {
@@ -21,8 +42,11 @@ static void pack_as(enum fatbin_kind kind, struct bytes data)
         request.arch.sm = 90;
     if (inspect_file(&file, &request, &image)) {
         pack_begin(&container);
-        if (!pack_entry(&container, &image, TEXT("-O1"), &pack, "input") || container.size % 8)
+        if (pack_entry(&container, &image, TEXT("-O1"), &pack, "input") !=
+                (kind != FATBIN_BITCODE) ||
+            container.size % 8)
             abort();
+        pack_offload(&image, data);
         pack_end(&container);
     }
     buffer_free(&container);
@@ -33,10 +57,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     pack_as(FATBIN_PTX, (struct bytes){data, size});
     pack_as(FATBIN_ELF, (struct bytes){data, size});
     pack_as(FATBIN_NVVM, (struct bytes){data, size});
+    pack_as(FATBIN_BITCODE, (struct bytes){data, size});
     diag_sink_free(&sink);
     return 0;
 }

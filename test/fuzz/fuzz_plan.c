@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "distribute/jobfile.h"
 #include "distribute/report.h"
 
@@ -60,9 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct text text = {(const char *)data, size};
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     context_run(look, &text);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     return 0;
 }

@@ -2,8 +2,8 @@
  * source, so that modules meet; a chunk that comes out must be accepted by the parser again. */
 #include <stdlib.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct program_source halves[] = {{"a", first}, {"b", second}};
     struct program_request link = {.arch = {90, 'a'}, .allow_undefined = true};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     for (uint32_t wanted = 1; wanted <= 7; wanted += 3) {
         struct split_request request = {.policy = wanted == 7 ? SPLIT_STABLE : SPLIT_BALANCED,
                                         .wanted = wanted,
@@ -72,6 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         link.keep_dead = true;
     }
     diag_sink_free(&sink);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return 0;
 }

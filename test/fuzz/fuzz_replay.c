@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "assemble/log_replay.h"
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,9 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     log_replay(&chunks, &chunk, text, size % 2);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     free(text);
     return 0;

@@ -5,18 +5,6 @@
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 
-# check WHAT COMMAND...: counts whether the command succeeds.
-check() {
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $what: not true: $*"
-    fi
-}
-
 # fake_ptxas VERSION [COMMENT]
 fake_ptxas() {
     printf '#!/bin/sh\n# %s\necho "$*" >> %s/runs\n[ "$1" = --version ] && { echo release; echo "%s"; exit; }\n' "${2:-}" "$work" "$1"
@@ -31,39 +19,39 @@ runs() { if [ -e runs ]; then grep -c -e "$1" runs; else echo 0; fi; }
 fake_ptxas one > ptxas
 chmod +x ptxas
 link
-check "a link works" [ $? = 0 ]
-check "it runs ptxas once" [ "$(runs .)" = 1 ]
-check "and not for its version" [ "$(runs --version)" = 0 ]
+holds "a link works" [ $? = 0 ]
+holds "it runs ptxas once" [ "$(runs .)" = 1 ]
+holds "and not for its version" [ "$(runs --version)" = 0 ]
 link -vv
-check "-vv tells the version" grep -q 'assembler ptxas release; one' said
+holds "-vv tells the version" grep -q 'assembler ptxas release; one' said
 link --report=out.json
-check "the report has the version" grep -q '"release; one"' out.json
+holds "the report has the version" grep -q '"release; one"' out.json
 
 # A script may run another program, so its version is asked for.
 link --cache-dir=kept
-check "a first link with a cache assembles" [ "$(runs -o)" = 1 ]
+holds "a first link with a cache assembles" [ "$(runs -o)" = 1 ]
 link --cache-dir=kept
-check "a second does not" [ "$(runs -o)" = 0 ]
-check "it asks the script for its version" [ "$(runs --version)" = 1 ]
+holds "a second does not" [ "$(runs -o)" = 0 ]
+holds "it asks the script for its version" [ "$(runs --version)" = 1 ]
 sed -i 's/^\[.*/[ "$1" = --version ] \&\& { echo release; cat version; exit; }/' ptxas
 echo first > version
 link --cache-dir=kept
-check "another script is another ptxas" [ "$(runs -o)" = 1 ]
+holds "another script is another ptxas" [ "$(runs -o)" = 1 ]
 echo second > version
 link --cache-dir=kept
-check "another program behind the script, too" [ "$(runs -o)" = 1 ]
+holds "another program behind the script, too" [ "$(runs -o)" = 1 ]
 
 # NVIDIA's own has this text in its file, and is its contents.
 fake_ptxas one "Cuda compilation tools, release 13.0" > ptxas
 link --cache-dir=kept
-check "another file is another ptxas" [ "$(runs -o)" = 1 ]
-check "with NVIDIA's text it is not asked" [ "$(runs --version)" = 0 ]
+holds "another file is another ptxas" [ "$(runs -o)" = 1 ]
+holds "with NVIDIA's text it is not asked" [ "$(runs --version)" = 0 ]
 link --cache-dir=kept
-check "and is known again without being run" [ ! -e runs ]
+holds "and is known again without being run" [ ! -e runs ]
 fake_ptxas two "Cuda compilation tools, release 13.0" > new
 cat new > ptxas
 link --cache-dir=kept
-check "a file that was written over is another ptxas" [ "$(runs -o)" = 1 ]
+holds "a file that was written over is another ptxas" [ "$(runs -o)" = 1 ]
 
 # While LTO-IR is compiled, ptxas is started for what comes of it: told to read the link's own descriptor, a pipe that becomes
 # the text. Not under make -j, whose tokens say what may run, nor where one thread is all there is; the bytes are the same.
@@ -74,26 +62,26 @@ lto() {
     rm -f runs
     FAKE_PTX=$work/made.ptx "$BUILD/minilink" -w -disable-infos -arch=sm_90 -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --assembler=ptxas --ptxas=./ptxas in.fatbin \
         -o "$@" > said 2>&1
-    check "a link of LTO-IR works" [ $? = 0 ]
+    holds "a link of LTO-IR works" [ $? = 0 ]
 }
 fake_ptxas one > ptxas
 lto alone.out --threads=1
-check "one thread: nothing is started ahead" [ "$(runs '/proc/')" = 0 ] && check "one run" [ "$(runs .)" = 1 ]
+holds "one thread: nothing is started ahead" [ "$(runs '/proc/')" = 0 ] && holds "one run" [ "$(runs .)" = 1 ]
 lto ahead.out
-check "it runs ptxas once" [ "$(runs .)" = 1 ]
-[ "$(nproc)" = 1 ] || check "started ahead" [ "$(runs '^-arch=sm_90 -m64 /proc/[0-9]*/fd/[0-9]* -o /dev/fd/')" = 1 ]
-check "the bytes are the same" cmp alone.out ahead.out
+holds "it runs ptxas once" [ "$(runs .)" = 1 ]
+[ "$(nproc)" = 1 ] || holds "started ahead" [ "$(runs '^-arch=sm_90 -m64 /proc/[0-9]*/fd/[0-9]* -o /dev/fd/')" = 1 ]
+holds "the bytes are the same" cmp alone.out ahead.out
 MAKEFLAGS=' -j --jobserver-auth=fifo:/nonexistent' lto make.out
-check "under make nothing is started ahead" [ "$(runs '/proc/')" = 0 ]
-check "and the bytes are the same" cmp alone.out make.out
+holds "under make nothing is started ahead" [ "$(runs '/proc/')" = 0 ]
+holds "and the bytes are the same" cmp alone.out make.out
 sed -i 's/^while/case "$*" in *\/proc\/*) exit 1;; esac\nwhile/' ptxas
 lto again.out
-check "one that fails is followed by another" cmp alone.out again.out
-check "without a word" [ ! -s said ]
+holds "one that fails is followed by another" cmp alone.out again.out
+holds "without a word" [ ! -s said ]
 
 # Whoever fails without a word of ptxas's is asked whether it is one.
 printf '#!/bin/sh\nexit 3\n' > ptxas
 link
-check "a program that is no ptxas is the environment's fault" [ $? = 3 ]
-check "and told" grep -q "fatal   : Could not ask './ptxas' for its version: it ended with status 3" said
+holds "a program that is no ptxas is the environment's fault" [ $? = 3 ]
+holds "and told" grep -q "fatal   : Could not ask './ptxas' for its version: it ended with status 3" said
 finish

@@ -11,7 +11,7 @@ libraries=()
 for folder in /usr/lib/*-linux-gnu /usr/lib64 /usr/lib; do
     libraries+=("$folder"/libLLVM-1[6-8].so.1 "$folder"/libLLVM.so.[1-3][0-9].[0-9])
 done
-cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,several.o,several.offload} . || exit 1
+cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,reflect.bc,several.o,several.offload} . || exit 1
 # A function that bitcode has, and one that it calls, in PTX.
 cat > calls.ptx << 'END'
 .version 7.0
@@ -32,7 +32,8 @@ cat > calls.ptx << 'END'
 	ret;
 }
 END
-ar rcs both.a scale.bc helper.bc
+printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
+ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
 
 # functions WORD: how many functions of the output have a name with it.
@@ -56,29 +57,47 @@ for library in "${libraries[@]}"; do
     verdict $? "$name: without -lto modules are compiled by themselves"
     link -lto scale.bc helper.bc calls.ptx && [ "$(functions 'text\.')" -ge 3 ] && [ "$(calls)" -gt 0 ]
     verdict $? "$name: PTX calls what bitcode defines"
+    minilink -disable-infos -arch=sm_75 -r calls.ptx -o calls.cubin
+    for other in calls.ptx calls.cubin; do
+        link -lto --keep=kept $other scale.bc helper.bc && grep -q 'visible.*_Z6helperf' kept/bitcode.ptx; verdict $? "$name: what $other names stays"
+    done
+    link -lto --keep=kept plain.ptx scale.bc helper.bc && ! grep -q _Z6helperf kept/bitcode.ptx
+    verdict $? "$name: what PTX beside it does not name is internal"
     link several.o helper.bc && [ "$(functions scale)" = 1 ]; verdict $? "$name: bitcode of a host object"
     link -lto several.offload helper.bc && [ "$(calls)" = 0 ]; verdict $? "$name: bitcode of an offload binary under -lto"
     minilink -disable-infos -arch=sm_90 --llvm="$library" -lto -r scale.bc helper.bc -o out.cubin > messages 2>&1 &&
         [ "$(functions _Z6helperf)" = 1 ]; verdict $? "$name: -r leaves all visible"
 
-    # Parts have the functions and variables of the whole program, whoever compiles them.
-    for jobs in 1 2 4; do
+    # How many parts there are does not show.
+    for jobs in 1 2 4 256; do
         link -lto --lto-jobs=$jobs --keep=kept$jobs parts.bc && cp out.cubin $jobs.cubin
-        # But for numbers that count through a module.
-        for what in '^	' '^\(\.visible \)*\.\(global\|const\|shared\)'; do
-            grep "$what" kept$jobs/bitcode.ptx | sed 's/__BB[0-9]*_/__BB_/; s/prototype_[0-9]*/prototype/; s,//.*,,' |
-                sed 's/);$/)/' | grep -vE '_param_[0-9]*,*$|^[[:space:]]*$' | sort
-        done > text$jobs
-        [ "$(functions 'text\.[a-z]')" = 4 ] && [ -s text$jobs ] && cmp -s text1 text$jobs
-        verdict $? "$name: $jobs parts have the whole program's code"
+        [ "$(functions 'text\.[a-z]')" = 4 ] && cmp -s kept1/bitcode.ptx kept$jobs/bitcode.ptx && cmp -s 1.cubin $jobs.cubin
+        verdict $? "$name: --lto-jobs=$jobs makes the bytes of one part"
         ! grep -q 'visible.*_ZL' kept$jobs/bitcode.ptx; verdict $? "$name: what $jobs parts share is internal"
-        link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin $jobs.cubin
+        link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin 1.cubin
         verdict $? "$name: $jobs parts on one thread"
     done
+
+    for jobs in 1 2; do
+        link -lto --lto-jobs=$jobs --keep=kept reflect.bc && [ "$(grep -c '^[[:space:]]add\..*f32' kept/bitcode.ptx)" = 2 ] && ! grep -q __CUDA_ARCH kept/bitcode.ptx
+        verdict $? "$name: $jobs parts know their target"
+    done
+
+    # Messages and reports name members.
+    minilink -vv -arch=sm_75 --llvm="$library" --report=report.json scale.bc helper.bc -o out.cubin > messages 2>&1
+    grep -q "libLLVM .* bytes of helper.bc, peak" messages
+    verdict $? "$name: -vv names the module that was compiled"
+    ! grep -q 'bitcode\.ptx' report.json && ! grep -q 'bitcode\.ptx' messages; verdict $? "$name: the report names members"
+    minilink -vv -arch=sm_75 --llvm="$library" -lto scale.bc helper.bc -o out.cubin > messages 2>&1
+    grep -q 'bytes of bitcode.ptx(scale.bc+helper.bc), peak' messages
+    verdict $? "$name: -vv names the modules of a program"
 
     # What is wrong.
     link -lto scale.bc helper.bc helper.bc; [ $? = 1 ] && grep -q "multiply defined" messages && grep -q "failed at 'helper.bc'" messages
     verdict $? "$name: two definitions"
+    cp helper.bc second.bc
+    link scale.bc helper.bc second.bc; [ $? = 1 ] && grep "second.bc" messages | grep -q "helper.bc"
+    verdict $? "$name: two definitions in modules that are compiled by themselves"
     if [ "${name//[!0-9]*/}" != 22 ] && [[ $name != *22* ]]; then
         minilink -arch=sm_90 --llvm="$library" -lto scale.bc helper.22.bc -o out.cubin > messages 2>&1
         [ $? = 1 ] && grep -q "'helper.22.bc' was written by LLVM22.1.8, which libLLVM [0-9.]* '.*' cannot read" messages
@@ -124,6 +143,13 @@ for library in "${libraries[@]}"; do
     check "$name: the whole program in parts, again" "$(parts -lto --lto-jobs=2 parts.bc --chunks=3)" "3 0"
     link scale.bc helper.bc --cache-dir=cache; cmp -s out.cubin wanted; verdict $? "$name: the same bytes from the cache"
 done
+# More modules than children.
+if [ ${#libraries[@]} -gt 0 ]; then
+    many=()
+    for ((i = 0; i < 66; i++)); do cp helper.bc $i.bc && many+=($i.bc); done
+    link --error-limit=0 "${many[@]}"; [ $? = 1 ] && grep -q "'65.bc'" messages && ! grep -q bitcode.ptx messages
+    verdict $? "each of many modules has its name"
+fi
 library=/none.so
 link scale.bc helper.bc; [ $? = 3 ] && grep -q "Could not find libLLVM '/none.so', for LLVM bitcode 'scale.bc'" messages
 verdict $? "no library is an error of the environment"

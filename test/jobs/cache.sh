@@ -11,11 +11,6 @@ cd "$work" || exit 1
 umask 022
 F=$ROOT/fixtures/fatbin
 
-ok() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); echo "failed: $1"; [ $# -lt 2 ] || sed 's/^/    /' "$2"; }
-check() { local what=$1; shift; if "$@"; then ok; else fail "$what"; fi; }
-skip() { skipped=$((skipped + 1)); echo "cache.sh: $1: SKIPPED"; }
-
 # kernels COUNT FILE: a PTX module of so many kernels, each of another text.
 kernels() {
     printf '.version 8.0\n.target sm_90\n.address_size 64\n'
@@ -70,7 +65,7 @@ same() {
     read -r parts missed kept <<< "$(counts 'LTO parts' stats.chunks)"
     [ "$missed $kept" = "0 0" ] && [ "$(counts 'LTO parts' stats.first)" = "0 $parts $parts" ] || { fail "$what: LTO parts" stats.chunks; return; }
     [ "$(counts chunks stats.first)" = "0 $found $found" ] || { fail "$what: chunks of the first link" stats.first; return; }
-    ok
+    pass
 }
 
 many=(-split-compile-extended=4 --minimum-chunk=1)
@@ -78,7 +73,7 @@ same "a split link" "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "forty kernels" "${many[@]}" kernels.ptx
 same "one chunk" kernels.ptx
 same "a warning" "${many[@]}" warned.ptx kernels.ptx
-check "... which is said" grep -q '^minilink warning : .*minnctapersm' said.whole
+holds "... which is said" grep -q '^minilink warning : .*minnctapersm' said.whole
 same "an assembler that talks" "${many[@]}" -Xptxas=-v "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "a merge of cubins" "$F"/a.sass.o "$F"/b.sass.o
 same "code of both kinds" "$F"/b.sass.o "$F"/a.ptxonly.o
@@ -96,7 +91,7 @@ END
 export FAKE_PTX=$PWD/made.ptx
 same "LTO-IR" -lto --nvjitlink="$BUILD/fake-nvjitlink.so" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
 same "LTO-IR in parts" -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=2 "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
-check "parts are kept" [ "$(counts 'LTO parts' stats.chunks)" = "2 0 0" ]
+holds "parts are kept" [ "$(counts 'LTO parts' stats.chunks)" = "2 0 0" ]
 # lto_link OPTION...: how many parts it takes from the cache.
 lto_link() {
     minilink -arch=sm_90 -w -lto --nvjitlink="$BUILD/fake-nvjitlink.so" --lto-jobs=2 "$@" --cache-dir=c --cache-stats -o a.out > stats 2> said
@@ -104,24 +99,24 @@ lto_link() {
     echo "$parts"
 }
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
-check "another name of an input" [ "$(cp "$F"/b.lto.o bb.o; lto_link "$F"/a.lto.o bb.o "$F"/c.lto.o)" = 2 ]
-check "another order of inputs" [ "$(lto_link "$F"/b.lto.o "$F"/a.lto.o "$F"/c.lto.o)" = 0 ]
-check "an option of the library's" [ "$(lto_link "${abc[@]}" -Xnvvm=-x)" = 0 ]
-check "a variable of the library's" [ "$(NVVM_IR_VER_CHK=0 lto_link "${abc[@]}")" = 0 ]
+holds "another name of an input" [ "$(cp "$F"/b.lto.o bb.o; lto_link "$F"/a.lto.o bb.o "$F"/c.lto.o)" = 2 ]
+holds "another order of inputs" [ "$(lto_link "$F"/b.lto.o "$F"/a.lto.o "$F"/c.lto.o)" = 0 ]
+holds "an option of the library's" [ "$(lto_link "${abc[@]}" -Xnvvm=-x)" = 0 ]
+holds "a variable of the library's" [ "$(NVVM_IR_VER_CHK=0 lto_link "${abc[@]}")" = 0 ]
 cp "$BUILD/fake-nvjitlink.so" other.so
-check "the same library in another place" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 2 ]
+holds "the same library in another place" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 2 ]
 printf '\0' >> other.so
-check "another library" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 0 ]
+holds "another library" [ "$(lto_link "${abc[@]}" --nvjitlink="$PWD/other.so")" = 0 ]
 if command -v nvcc > /dev/null && minilink -arch=sm_90 -w -lto --lto-source=ltoir "${abc[@]}" -o a.out 2> said; then
     same "the toolkit's libnvJitLink" -lto --lto-jobs=2 "${abc[@]}"
 else
-    skip "there is no libnvJitLink"
+    skip 1 "there is no libnvJitLink"
 fi
 if command -v ptxas > /dev/null; then
     same "ptxas" --assembler=ptxas "${many[@]}" "$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o
     same "ptxas that talks" --assembler=ptxas "${many[@]}" -Xptxas=-v kernels.ptx
 else
-    skip "ptxas is not installed"
+    skip 1 "ptxas is not installed"
 fi
 
 # What is said is in the form of the link that says it.
@@ -129,10 +124,10 @@ link=(minilink -arch=sm_90 "${many[@]}" -v kernels.ptx --cache-dir=c)
 rm -rf c
 "${link[@]}" -o a.out 2> /dev/null
 "${link[@]}" -o b.out --diagnostics-format=gnu 2> said
-check "the form is that of the link" grep -q '^minilink: info: Function properties' said
+holds "the form is that of the link" grep -q '^minilink: info: Function properties' said
 "${link[@]}" -o c.out --diagnostics-format=json 2> said
-check "JSON" grep -q '"severity": *"info"' said
-check "the same bytes" cmp -s a.out c.out
+holds "JSON" grep -q '"severity": *"info"' said
+holds "the same bytes" cmp -s a.out c.out
 
 # Where warnings that are alike are told in one, as JSON does not, another is told.
 {
@@ -143,7 +138,7 @@ for format in nvlink json gnu; do
     minilink -arch=sm_90 recursive.ptx --diagnostics-format=$format -o a.out 2> none.said
     for round in 1 2; do
         minilink -arch=sm_90 recursive.ptx --diagnostics-format=$format --cache-dir=c -o a.out 2> said
-        check "$format, round $round" cmp -s none.said said
+        holds "$format, round $round" cmp -s none.said said
     done
 done
 
@@ -156,33 +151,33 @@ found() {
 }
 rm -rf c
 chunks=$(minilink -arch=sm_90 "${many[@]}" -w --cache-dir=c --cache-stats kernels.ptx -o a.out | sed -n 's/^  chunks .* \([0-9]*\) kept/\1/p')
-check "there are many chunks" [ "$chunks" -gt 10 ]
-check "the same" [ "$(found kernels.ptx)" = "1 0" ]
-check "another output" [ "$(found kernels.ptx -o other.out)" = "1 0" ]
-check "other threads are other links of the same chunks" [ "$(found kernels.ptx --threads=3)" = "0 $chunks" ]
+holds "there are many chunks" [ "$chunks" -gt 10 ]
+holds "the same" [ "$(found kernels.ptx)" = "1 0" ]
+holds "another output" [ "$(found kernels.ptx -o other.out)" = "1 0" ]
+holds "other threads are other links of the same chunks" [ "$(found kernels.ptx --threads=3)" = "0 $chunks" ]
 cp kernels.ptx copy.ptx
-check "another name is another link of the same chunks" [ "$(found copy.ptx)" = "0 $chunks" ]
+holds "another name is another link of the same chunks" [ "$(found copy.ptx)" = "0 $chunks" ]
 mkdir folder && cp kernels.ptx folder
-check "another folder, the same chunks" [ "$(found folder/kernels.ptx)" = "0 $chunks" ]
+holds "another folder, the same chunks" [ "$(found folder/kernels.ptx)" = "0 $chunks" ]
 sed 's/, 8;/, 9;/' kernels.ptx > folder/kernels.ptx
-check "an edit of one kernel is one chunk" [ "$(found folder/kernels.ptx)" = "0 $((chunks - 1))" ]
-check "another target has none of it" [ "$(found kernels.ptx -arch=sm_80 -arch=sm_100)" = "0 0" ]
-check "an option of the assembler's" [ "$(found kernels.ptx -Xptxas=-O1)" = "0 0" ]
-check "registers" [ "$(found kernels.ptx -maxrregcount=40)" = "0 0" ]
-check "--no-cache" [ "$(found kernels.ptx --no-cache)" = " " ]
-check "--no-cache says that there is none" grep -q 'none is used' stats
-check "the environment's folder" [ "$(MINILINK_CACHE_DIR=c minilink -arch=sm_90 "${many[@]}" -w kernels.ptx -o a.out --cache-stats | grep -c '1 found')" = 1 ]
+holds "an edit of one kernel is one chunk" [ "$(found folder/kernels.ptx)" = "0 $((chunks - 1))" ]
+holds "another target has none of it" [ "$(found kernels.ptx -arch=sm_80 -arch=sm_100)" = "0 0" ]
+holds "an option of the assembler's" [ "$(found kernels.ptx -Xptxas=-O1)" = "0 0" ]
+holds "registers" [ "$(found kernels.ptx -maxrregcount=40)" = "0 0" ]
+holds "--no-cache" [ "$(found kernels.ptx --no-cache)" = " " ]
+holds "--no-cache says that there is none" grep -q 'none is used' stats
+holds "the environment's folder" [ "$(MINILINK_CACHE_DIR=c minilink -arch=sm_90 "${many[@]}" -w kernels.ptx -o a.out --cache-stats | grep -c '1 found')" = 1 ]
 # Host code may change as it likes: only what is linked counts.
 cat "$F/b.lto.o" > b.lto.o
 found "$F/a.lto.o" b.lto.o > /dev/null
 printf '\0' >> b.lto.o
-check "bytes that are not linked do not count" [ "$(found "$F/a.lto.o" b.lto.o)" = "1 0" ]
+holds "bytes that are not linked do not count" [ "$(found "$F/a.lto.o" b.lto.o)" = "1 0" ]
 # Options that write more than the output do so each time.
 for option in -time=t --keep=k --stats=s --map=m --time-trace=r; do
     minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > /dev/null 2>&1 || continue
     rm -rf t k s m r
     minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > printed 2>&1
-    check "$option writes its file again" [ -e "${option#*=}" ]
+    holds "$option writes its file again" [ -e "${option#*=}" ]
 done
 
 # Failures are never kept, and are told each time.
@@ -190,12 +185,12 @@ printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { wro
 rm -rf c
 for round in 1 2; do
     minilink -arch=sm_90 "${many[@]}" wrong.ptx warned.ptx --cache-dir=c --cache-stats -o wrong.out > stats 2> said.$round
-    check "a failure is a failure, round $round" [ $? = 1 ]
-    check "... and says why" grep -q "wrong" said.$round
-    check "... and writes nothing" [ ! -e wrong.out ]
+    holds "a failure is a failure, round $round" [ $? = 1 ]
+    holds "... and says why" grep -q "wrong" said.$round
+    holds "... and writes nothing" [ ! -e wrong.out ]
 done
-check "failures say the same" cmp -s said.1 said.2
-check "no whole link is kept of a failure" [ "$(counts 'whole links' stats)" = "0 1 0" ]
+holds "failures say the same" cmp -s said.1 said.2
+holds "no whole link is kept of a failure" [ "$(counts 'whole links' stats)" = "0 1 0" ]
 
 # Each damaged byte of all entries (one in 41, from another place in each entry), at the level of links.
 minilink -arch=sm_90 "${many[@]}" warned.ptx -vv --split-policy=stable -o right.out 2> right.said
@@ -212,7 +207,7 @@ for entry in $(cd whole && find . -type f -path './??/*'); do
         cases=$((cases + 1))
     done
 done
-check "$wrong of $cases links with a damaged entry are wrong" [ "$wrong" = 0 ]
+holds "$wrong of $cases links with a damaged entry are wrong" [ "$wrong" = 0 ]
 
 # warned_once WHAT WORDS OPTION...: a link with status 0, the right output, and one warning that says WORDS.
 warned_once() {
@@ -222,7 +217,7 @@ warned_once() {
     minilink -arch=sm_90 "${many[@]}" plain.ptx -Werror "$@" -o a.out > stats 2> said
     if [ $? != 0 ] || ! cmp -s a.out plain.out; then fail "$what: the link" said; return; fi
     if [ "$(grep -c '^minilink warning ' said)" != 1 ] || ! grep -q "$words" said; then fail "$what: the warning" said; return; fi
-    ok
+    pass
 }
 minilink -arch=sm_90 "${many[@]}" plain.ptx --split-policy=stable -o plain.out
 touch file
@@ -244,39 +239,39 @@ fi
 if command -v ptxas > /dev/null; then
     echo -O3 > file
     minilink -arch=sm_90 --assembler=ptxas --cache-dir=c plain.ptx -Xptxas=-optf=file -o a.out 2> said
-    check "options from a file turn the cache off" [ $? = 0 ]
-    check "... and that is told" grep -q "not used: the assembler's option '-optf=file' names a file of options" said
+    holds "options from a file turn the cache off" [ $? = 0 ]
+    holds "... and that is told" grep -q "not used: the assembler's option '-optf=file' names a file of options" said
 fi
 # In a namespace of our own: a small disk, and one that cannot be written.
 if unshare -rm true 2> /dev/null; then
-    export -f warned_once check ok fail counts
+    export -f warned_once holds pass fail counts
     mkdir disk
     unshare -rm bash -c '
         many=('"${many[*]}"') passed=0 failed=0
         mount -t tmpfs -o size=16k,mode=700 none disk || exit 77
         dd if=/dev/zero of=disk/full bs=4k count=100 status=none 2> /dev/null
         warned_once "a full disk" "Could not write to cache folder .disk.: No space left on device" --cache-dir=disk
-        check "nothing half written stays" [ -z "$(find disk -name "*.*")" ]
+        holds "nothing half written stays" [ -z "$(find disk -name "*.*")" ]
         umount disk && mount -t tmpfs -o size=1m,mode=700 none disk || exit 77
         minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk -o a.out
         mount -o remount,bind,ro disk || exit 77
         rm -f a.out
         minilink -arch=sm_90 "${many[@]}" plain.ptx --cache-dir=disk --cache-stats -o a.out > stats 2> said
-        check "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
-        check "... without a warning" [ ! -s said ]
+        holds "what a disk has that cannot be written is found" [ "$(counts "whole links" stats)" = "1 0 0" ]
+        holds "... without a warning" [ ! -s said ]
         cmp a.out plain.out || failed=$((failed + 1))
         warned_once "a disk that cannot be written" "Read-only file system" --cache-dir=disk -maxrregcount=200
         echo "$passed $failed" > inner' > inner.said 2>&1
     status=$?
     cat inner.said
     if [ $status = 77 ]; then
-        skip "no file system can be mounted here"
+        skip 1 "no file system can be mounted here"
     else
         read -r inner_passed inner_failed < inner
         passed=$((passed + inner_passed)) failed=$((failed + inner_failed))
     fi
 else
-    skip "there are no namespaces: a full disk, a disk that cannot be written"
+    skip 1 "there are no namespaces: a full disk, a disk that cannot be written"
 fi
 
 # Sixteen links at once on one folder: none waits, all are right, some are killed; then all is right again.
@@ -319,12 +314,12 @@ for ((round = 0; round < rounds; round++)); do
     done
 done
 echo "cache.sh: $(wc -l < killed) of $((rounds * 16)) links were killed"
-check "$wrong of the links that share a folder are wrong" [ "$wrong" = 0 ]
-check "the folder is within its policy" [ "$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)" -le 60 ]
+holds "$wrong of the links that share a folder are wrong" [ "$wrong" = 0 ]
+holds "the folder is within its policy" [ "$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)" -le 60 ]
 # What a killed link has left goes when it is old; nothing but entries is left then.
 find shared -type f -name '*.*' -exec touch -d '2 hours ago' {} +
 one 0
-check "what killed links have left goes" [ -z "$(find shared -name '*.*')" ]
+holds "what killed links have left goes" [ -z "$(find shared -name '*.*')" ]
 
 # A link that is told to end leaves nothing half written.
 left=0
@@ -337,5 +332,5 @@ for ((i = 0; i < 20; i++)); do
     wait $pid 2> /dev/null
     [ -z "$(find told -name '*.*' 2> /dev/null)" ] || left=$((left + 1))
 done
-check "$left links that were told to end leave something half written" [ "$left" = 0 ]
+holds "$left links that were told to end leave something half written" [ "$left" = 0 ]
 finish

@@ -14,10 +14,6 @@ links=${LINKS:-1000}
 cd "$work" || exit 1
 umask 022
 
-ok() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); echo "failed: $1"; [ $# -lt 2 ] || sed 's/^/    /' "$2"; }
-check() { local what=$1; shift; if "$@"; then ok; else fail "$what"; fi; }
-
 # version N KERNEL: a PTX module of one kernel, of the same size for each digit N.
 version() {
     printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s(.param .u64 p)\n{\n' "$2"
@@ -71,7 +67,7 @@ gone_wrong() {
     elif [ -n "$(find kept -type f ! -name pruned)" ]; then
         fail "$1: keeps something"
     else
-        ok
+        pass
     fi
 }
 
@@ -145,7 +141,7 @@ for round in fresh old; do
     for i in $(seq -w 27); do prepare "$round-$i"; done
     [ $round = fresh ] || sleep 2.2
     cases
-    check "$round: there are as many cases as folders" [ $number = 27 ]
+    holds "$round: there are as many cases as folders" [ $number = 27 ]
 done
 
 # What is left alone is linked, whatever is done beside it.
@@ -153,12 +149,12 @@ prepare alone
 cd alone || exit 1
 { exec 3> last; cp other.ptx new; chmod 600 new; mv new two.ptx; version 1 last >&3; exec 3>&-; } &
 minilink -arch=sm_90 -o out in.ptx last --cache-dir=kept > said 2>&1
-check "another file in the folder: status" [ $? = 0 ]
-check "another file in the folder: an output" [ -s out ]
-check "another file in the folder: is kept" [ "$(find kept -type f ! -name pruned | wc -l)" -ge 2 ]
+holds "another file in the folder: status" [ $? = 0 ]
+holds "another file in the folder: an output" [ -s out ]
+holds "another file in the folder: is kept" [ "$(find kept -type f ! -name pruned | wc -l)" -ge 2 ]
 end_writer
 minilink -arch=sm_90 -o out @<(echo in.ptx) > said 2>&1
-check "words from a pipe: status" [ $? = 0 ]
+holds "words from a pipe: status" [ $? = 0 ]
 cd ..
 
 # A writer who pauses in the middle is waited for, if he has written a moment ago (a busy machine may not look so soon,
@@ -173,14 +169,14 @@ minilink -arch=sm_90 -o out half.ptx > said 2>&1
 status=$?
 wait
 if [ $status = 0 ]; then
-    check "a writer who pauses" cmp out expected
+    holds "a writer who pauses" cmp out expected
 else
-    check "a writer who pauses: the error" grep -q 'half.ptx.*\(changed while the link ran\|does not end\)' said
-    check "a writer who pauses: no output" [ ! -e out ]
+    holds "a writer who pauses: the error" grep -q 'half.ptx.*\(changed while the link ran\|does not end\)' said
+    holds "a writer who pauses: no output" [ ! -e out ]
 fi
 exec 4>> whole.ptx
 minilink -arch=sm_90 -o out whole.ptx > said 2>&1
-check "a writer who only keeps it open" cmp out expected
+holds "a writer who only keeps it open" cmp out expected
 exec 4>&-
 cd ..
 
@@ -188,7 +184,7 @@ cd ..
 for piece in 0 100; do
     mkdir -p "random/c" && chmod 700 random/c
     if (cd random && tool_changing "$links" $((piece + 1)) $piece > ../said 2>&1); then
-        ok
+        pass
         echo "links beside a writer, pieces of $piece: $(tail -n 1 said)"
     else
         fail "links beside a writer, pieces of $piece" said

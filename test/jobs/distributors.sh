@@ -17,12 +17,6 @@ cd "$work" || exit 1
 folder=$'out \1put' # with what a separator might be taken for
 mkdir "$folder" remote marks parallel
 export PARALLEL_HOME=$work/parallel
-check() {
-    local what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $what"; tail -n 15 said | sed 's/^/    /'; fi
-}
-skip() { skipped=$((skipped + 1)); echo "distributors.sh: $1: SKIPPED"; }
 has() { for tool; do command -v "$tool" > /dev/null 2>&1 || { missing=$tool; return 1; }; done; }
 
 # What is wrong with the command line, the file or the machine is one line.
@@ -32,12 +26,12 @@ printf '{"common": {"args": ["true"], "inputs": []}, "jobs": [{"args": [], "inpu
 lines() { (PATH=${only:-$PATH}; exec "$@") > lines < /dev/null 2>&1; sed -n '$=' lines; }
 for by in parallel slurm; do
     has python3 || break
-    check "$by: help" grep -q 'JOBS.json: runs the jobs' <("minilink-dist-$by" --help)
-    check "$by: version" test "$("minilink-dist-$by" --version | sed 's/.* //')" = "$(minilink --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
-    check "$by: no words" test "$("minilink-dist-$by" > /dev/null; echo $?)" = 2
-    check "$by: no file" test "$(lines "minilink-dist-$by" gone.json)" = 1
-    check "$by: another file" test "$(echo 1 > one.json; lines "minilink-dist-$by" one.json)" = 1
-    check "$by: no $by" test "$(only=$work/tools lines "$BUILD/minilink-dist-$by" jobs.json)" = 1
+    holds "$by: help" grep -q 'JOBS.json: runs the jobs' <("minilink-dist-$by" --help)
+    holds "$by: version" test "$("minilink-dist-$by" --version | sed 's/.* //')" = "$(minilink --version | sed -n 's/^minilink \([0-9.]*\).*/\1/p')"
+    holds "$by: no words" test "$("minilink-dist-$by" > /dev/null; echo $?)" = 2
+    holds "$by: no file" test "$(lines "minilink-dist-$by" gone.json)" = 1
+    holds "$by: another file" test "$(echo 1 > one.json; lines "minilink-dist-$by" one.json)" = 1
+    holds "$by: no $by" test "$(only=$work/tools lines "$BUILD/minilink-dist-$by" jobs.json)" = 1
 done
 
 {
@@ -74,23 +68,23 @@ try() {
     for word; do by+=(--distributor-arg="$word"); done
     rm -rf "$folder"/* marks/*
     "${split[@]}" program.ptx "${by[@]}" > said 2>&1
-    check "$what: status" [ $? = 0 ]
-    check "$what: bytes" cmp alone "$folder/x"
-    check "$what: messages" diff said.alone <(grep -v 'jobs are run here' said)
-    check "$what: leaves nothing" [ "$(ls -A "$folder"; ls -A remote 2> /dev/null)" = x ]
+    holds "$what: status" [ $? = 0 ]
+    holds "$what: bytes" cmp alone "$folder/x"
+    holds "$what: messages" diff said.alone <(grep -v 'jobs are run here' said)
+    holds "$what: leaves nothing" [ "$(ls -A "$folder"; ls -A remote 2> /dev/null)" = x ]
     rm -f "$folder/x"
     "${split[@]}" wrong.ptx "${by[@]}" > said 2>&1
-    check "$what: a job that fails: status" [ $? = 1 ]
-    check "$what: a job that fails: messages" diff said.wrong <(grep -v "The distributor '\|jobs are run here" said)
+    holds "$what: a job that fails: status" [ $? = 1 ]
+    holds "$what: a job that fails: messages" diff said.wrong <(grep -v "The distributor '\|jobs are run here" said)
     [ "$what" != "GNU parallel over ssh" ] || return 0
     "${split[@]}" program.ptx "${by[@]}" --distributor-tool="$work/killed" > said 2>&1
-    check "$what: ten jobs are killed: status" [ $? = 0 ]
-    check "$what: ten jobs are killed: bytes" cmp alone "$folder/x"
-    check "$what: ten jobs were killed" [ "$(ls marks | wc -l)" -ge 10 ]
+    holds "$what: ten jobs are killed: status" [ $? = 0 ]
+    holds "$what: ten jobs are killed: bytes" cmp alone "$folder/x"
+    holds "$what: ten jobs were killed" [ "$(ls marks | wc -l)" -ge 10 ]
 }
 
 if ! has python3 parallel; then
-    skip "$missing is not installed: minilink-dist-parallel"
+    skip 1 "$missing is not installed: minilink-dist-parallel"
 else
     try "GNU parallel" minilink-dist-parallel -j2
     # A link that is ended while its jobs run: they end, too.
@@ -102,11 +96,11 @@ else
     until [ -e begun ] || ! kill -0 $link 2> /dev/null; do sleep 0.1; done
     kill $link
     wait $link
-    check "a link that is ended: status" [ $? = 143 ]
-    check "a link that is ended leaves nothing" [ -z "$(ls -A "$folder")" ]
+    holds "a link that is ended: status" [ $? = 143 ]
+    holds "a link that is ended leaves nothing" [ -z "$(ls -A "$folder")" ]
     end=$((SECONDS + 60))
     while left=$(grep -lszF "DISTRIBUTORS_MARK=$work" /proc/[0-9]*/environ) && [ $SECONDS -lt $end ]; do sleep 0.1; done
-    check "a link that is ended: its jobs end ($left)" [ -z "$left" ]
+    holds "a link that is ended: its jobs end ($left)" [ -z "$left" ]
 fi
 
 # start_ssh: a daemon of ssh on a port of its own. As root it wants /run/sshd, which need not be there, and is given in a
@@ -136,19 +130,19 @@ start_ssh() {
     return 1
 }
 if ! has python3 parallel ssh sshd ssh-keygen rsync; then
-    skip "$missing is not installed: minilink-dist-parallel over ssh"
+    skip 1 "$missing is not installed: minilink-dist-parallel over ssh"
 elif ! start_ssh; then
-    skip "no daemon of ssh can be started here: minilink-dist-parallel over ssh"
+    skip 1 "no daemon of ssh can be started here: minilink-dist-parallel over ssh"
 else
     cut 3 # as each job costs some connections
     remote=(--ssh "ssh -F $work/ssh_config" --workdir "$work/remote")
     try "GNU parallel over ssh" minilink-dist-parallel "${remote[@]}" -S 2/one,2/two
-    check "files went over ssh" grep -q Accepted sshd.log
+    holds "files went over ssh" grep -q Accepted sshd.log
     for hosts in 1/gone,2/two 1/gone; do
         rm -f "$folder/x"
         "${split[@]}" program.ptx --distributor=minilink-dist-parallel $(printf -- '--distributor-arg=%s ' -S $hosts) \
             --distributor-arg=--ssh --distributor-arg="ssh -F $work/ssh_config" > said 2>&1
-        check "a host that is gone, of $hosts: bytes" cmp alone "$folder/x"
+        holds "a host that is gone, of $hosts: bytes" cmp alone "$folder/x"
     done
     # A host that sends 40 GiB as a few bytes: they are refused, and the jobs are run here.
     printf '#!/bin/sh\n"%s/minilink" "$@" || exit\ncase $PWD in */remote/*) truncate -s 40G *.cubin ;; esac\n' "$BUILD" > sparse
@@ -158,9 +152,9 @@ else
     ({ [ -n "${SANITIZE:-}" ] || ulimit -v 4000000; } && exec "${split[@]}" program.ptx --distributor=./telling --distributor-tool="$work/sparse" \
         $(printf -- '--distributor-arg=%s ' -S 1/one --workdir "$work/remote") \
         --distributor-arg=--ssh --distributor-arg="ssh -F $work/ssh_config") > said 2>&1
-    check "sparse results: status" [ $? = 0 ]
-    check "sparse results: bytes" cmp alone "$folder/x"
-    check "sparse results: it says so" grep -q "cannot be used: .* is a sparse file" refused
+    holds "sparse results: status" [ $? = 0 ]
+    holds "sparse results: bytes" cmp alone "$folder/x"
+    holds "sparse results: it says so" grep -q "cannot be used: .* is a sparse file" refused
     cut 12
     ssh -F ssh_config -O exit one 2> /dev/null
     ssh -F ssh_config -O exit two 2> /dev/null
@@ -202,17 +196,17 @@ print(*(one.getsockname()[1] for one in s))'))
     return 1
 }
 if ! has python3 munged slurmctld slurmd sbatch sinfo; then
-    skip "$missing is not installed: minilink-dist-slurm"
+    skip 1 "$missing is not installed: minilink-dist-slurm"
 elif ! start_slurm; then
-    skip "Slurm cannot be started here: minilink-dist-slurm"
+    skip 1 "Slurm cannot be started here: minilink-dist-slurm"
 else
     try "Slurm" minilink-dist-slurm --tasks=6
-    check "Slurm has run the jobs" grep -q WEXITSTATUS ctld.log
+    holds "Slurm has run the jobs" grep -q WEXITSTATUS ctld.log
     rm -f "$folder/x"
     # A launcher for each chunk, as the manual has it; ptxas is played by a script.
     printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\nwhile [ $# -gt 3 ]; do shift; done\nexec "%s" --assemble-chunk=relocatable -arch=sm_90 "$1" -o "$3"\n' "$BUILD/minilink" > ptxas
     chmod +x ptxas
     "${split[@]}" -w program.ptx --assembler=ptxas --ptxas=./ptxas --assembler-launcher="srun -n1 -Q" > said 2>&1
-    check "srun as a launcher: bytes" cmp alone "$folder/x"
+    holds "srun as a launcher: bytes" cmp alone "$folder/x"
 fi
 finish

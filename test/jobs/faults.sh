@@ -15,12 +15,6 @@ mkdir out
 # LD_PRELOAD takes no path with a space.
 cp "$BUILD/fault.so" fault.so
 
-fail() {
-    failed=$((failed + 1))
-    echo "failed: $1"
-    sed 's/^/    /' messages
-}
-
 # faulty VARIABLE=VALUE...: runs "${command[@]}" with these faults; its status in $status.
 faulty() {
     rm -rf out/* leaks kept
@@ -36,13 +30,13 @@ result() { cat out/x printed 2> /dev/null | cksum; }
 judge() {
     left=$(ls -A out | tr '\n' ' ')
     if [ -s leaks ]; then
-        fail "$1 leaves memory behind: $(head -n 1 leaks)"
+        fail "$1 leaves memory behind: $(head -n 1 leaks)" messages
     elif [ "$status" = 0 ] && [ "$(result)" = "$normal" ]; then
         passed=$((passed + 1))
     elif [ "$status" = 3 ] && [ -n "$2" ] && [ -z "$left" ] && grep -qE "$2" messages; then
         passed=$((passed + 1))
     else
-        fail "$1 ends with status $status, leaving '$left'"
+        fail "$1 ends with status $status, leaving '$left'" messages
     fi
 }
 
@@ -62,7 +56,7 @@ program() {
     faulty FAULT_COUNT="$work/count"
     normal=$(result)
     read -r allocations threads writes < count
-    if [ "$status" != 0 ] || [ -s leaks ]; then fail "$name without a fault"; return; fi
+    if [ "$status" != 0 ] || [ -s leaks ]; then fail "$name without a fault" messages; return; fi
     for n in $(sample "$allocations" "$first" "$step"); do
         faulty FAULT_ALLOCATION="$n"
         judge "$name without allocation $n" "$memory"

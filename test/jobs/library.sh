@@ -7,11 +7,6 @@ cd "$work" || exit 1
 mkdir temporary && export TMPDIR=$work/temporary
 F=$ROOT/fixtures/fatbin
 
-skip() {
-    echo "library.sh: $1: SKIPPED"
-    skipped=$((skipped + 1))
-}
-
 for tool in answers assembler; do
     timeout 900 "$BUILD/tool_library_$tool" "$ROOT/fixtures" 3> report > printed 2>&1
     check "tool_library_$tool" "$?" 0
@@ -128,7 +123,7 @@ same -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nv
 if command -v ptxas > /dev/null; then
     same -w -arch=sm_90 --assembler=ptxas -split-compile-extended=2 --minimum-chunk=1 "$F"/{a,b,c}.lto.o
 else
-    skip "ptxas is not installed: links by it"
+    skip 1 "ptxas is not installed: links by it"
 fi
 # Numbers are read and written as in the C locale, whatever the caller's is.
 cat > float.ptx << 'END'
@@ -158,7 +153,7 @@ if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 > /dev/null 2>&1; then
     fi
     locale=(env)
 else
-    skip "localedef is not installed, or knows no de_DE: another locale"
+    skip 1 "localedef is not installed, or knows no de_DE: another locale"
 fi
 
 # A limit of the size of files ends no process.
@@ -192,7 +187,7 @@ check "the soname" "$(readelf -d "$BUILD/libminilink.so.0" | sed -n 's/.*SONAME.
 if command -v abidiff > /dev/null && [ -z "${SANITIZE:-}" ]; then
     check "abidiff finds the library to be itself" "$(abidiff "$BUILD/libminilink.so.0" "$BUILD/libminilink.so.0" > /dev/null 2>&1; echo $?)" 0
 else
-    skip "abidiff is not installed, or a sanitizer is in the library: its view of the ABI"
+    skip 1 "abidiff is not installed, or a sanitizer is in the library: its view of the ABI"
 fi
 cat > layout.c << 'END'
 #include <minilink/minilink.h>
@@ -218,7 +213,7 @@ if command -v g++ > /dev/null; then
         check "g++ -std=$standard" "$(g++ -std=$standard "${flags[@]}" $sanitizer "$ROOT/test/library/plus.cc" -o plus -L"$BUILD" -lminilink 2>&1 && ./plus 2>&1)" "MINILINK_OK k"
     done
 else
-    skip "g++ is not installed: programs in C++"
+    skip 1 "g++ is not installed: programs in C++"
 fi
 usage=$ROOT/fixtures/examples/library/usage
 # shellcheck disable=SC2086
@@ -239,6 +234,6 @@ if command -v python3 > /dev/null && [ -z "$sanitizer" ]; then
     check "its failure" "$(python3 "$usage.py" --nonsense 2>&1)" "$(./usage --nonsense 2>&1)"
     check "a library by its name" "$(env -u LD_LIBRARY_PATH MINILINK_LIBRARY="$BUILD/libminilink.so.0" python3 "$usage.py" 2>&1)" "$(cat usage.out)"
 else
-    skip "python3 is not installed, or a sanitizer is in the library: the example in Python"
+    skip 1 "python3 is not installed, or a sanitizer is in the library: the example in Python"
 fi
 finish

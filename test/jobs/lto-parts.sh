@@ -92,8 +92,8 @@ for ((i = 0; i < repeats; i++)); do
     verdict $? "tokens after SIG$name, $delay ms"
     no_children; verdict $? "children after SIG$name, $delay ms: $(children)"
 done
-FAKE_SLEEP_MS=600000 $link --threads=8 --lto-timeout=1 > messages 2>&1
-[ $? = 1 ] && grep -q 'took more than 1 s (--lto-timeout)' messages && no_children
+FAKE_SLEEP_MS=600000 $link --threads=8 --timeout=1 > messages 2>&1
+[ $? = 1 ] && grep -q 'took more than 1 s (--timeout)' messages && no_children
 verdict $? "a part that takes too long"
 unset FAKE_SLEEP_MS
 

@@ -11,17 +11,6 @@ TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 export TMPDIR
 
-pass() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); echo "failed: $1"; [ ! -e log ] || sed 's/^/    /' log | head -n 20; }
-check() { # check WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@" > log 2>&1; then pass; else fail "$what"; fi
-}
-skip() { # skip COUNT WHAT
-    skipped=$((skipped + $1))
-    echo "nvjitlink: $2: SKIPPED"
-}
 client() { LD_LIBRARY_PATH="$ours${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$BUILD/nvjitlink_client" "$@"; }
 old_client() { LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$BUILD/nvjitlink_client_12_$@"; }
 # says WHAT RESULTS COMMAND...: the client's lines, words joined, are these.
@@ -30,15 +19,15 @@ says() {
     shift 2
     got=$("$@" 2>&1 | paste -sd ',' | sed 's/,\([^ ]\)/, \1/g')
     echo "$got" > log
-    if [ "$got" = "$results" ]; then pass; else fail "$what: not $results"; fi
+    if [ "$got" = "$results" ]; then pass; else fail "$what: not $results" log; fi
 }
 
 # The names.
 nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     LC_ALL=C sort > names
-check "the names it has" diff "$ROOT/test/nvjitlink/names" names
+runs "the names it has" diff "$ROOT/test/nvjitlink/names" names
 for major in 12 13; do
-    check "the own name of $major" grep -q "\[libnvJitLink\.so\.$major\]" <(readelf -d "$ours/libnvJitLink.so.$major" | grep SONAME)
+    runs "the own name of $major" grep -q "\[libnvJitLink\.so\.$major\]" <(readelf -d "$ours/libnvJitLink.so.$major" | grep SONAME)
 done
 # Those of the headers 12.0 to 12.9 are the same ones, and a library has all of them.
 nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.12" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
@@ -46,8 +35,8 @@ nm -D --with-symbol-versions --defined-only "$ours/libnvJitLink.so.12" | awk '$2
 sed 's/13$/12/' "$ROOT/test/nvjitlink/names" | while read -r name; do
     for minor in 0 1 2 3 4 5 6 7 8 9; do echo "${name/_13_0/_12_$minor}"; done
 done | LC_ALL=C sort -u > wanted
-check "the names of CUDA 12" diff wanted names
-check "there are thirteen for each version, and fourteen without one" test "$(grep -c _12_ names) $(grep -vc _12_ names)" = "130 14"
+runs "the names of CUDA 12" diff wanted names
+runs "there are thirteen for each version, and fourteen without one" test "$(grep -c _12_ names) $(grep -vc _12_ names)" = "130 14"
 
 # Without CUDA: the assembler is the built-in one.
 export MINILINK_ASSEMBLER=builtin
@@ -55,36 +44,36 @@ export -f client old_client
 export ours BUILD
 mapfile -t words < <(sed 's/: [A-Z_]*$//' "$ROOT/test/nvjitlink/options")
 client options "${words[@]}" > got 2>&1
-check "what options are taken" diff "$ROOT/test/nvjitlink/options" got
+runs "what options are taken" diff "$ROOT/test/nvjitlink/options" got
 client nulls > got 2>&1
-check "wrong calls" diff "$ROOT/test/nvjitlink/wrong-calls" got
+runs "wrong calls" diff "$ROOT/test/nvjitlink/wrong-calls" got
 
 good="complete SUCCESS, cubin SUCCESS, ptx INVALID_INPUT, errors SUCCESS, empty, infos SUCCESS, empty, destroy SUCCESS"
 says "two files of PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     client link out -arch=sm_90 -- 2:examples/scale.ptx 2@examples/scaled.ptx
 minidump --symbols out.cubin > symbols 2>&1
-check "the kernel is in it" grep -q '_Z5scalePff: GLOBAL FUNC' symbols
-check "and what it calls" grep -q '_Z6scaledff: GLOBAL FUNC' symbols
+runs "the kernel is in it" grep -q '_Z5scalePff: GLOBAL FUNC' symbols
+runs "and what it calls" grep -q '_Z6scaledff: GLOBAL FUNC' symbols
 minilink -arch=sm_90 -ignore-host-info fatbin/a.sass.o fatbin/b.sass.o -o expected.cubin > log 2>&1
 says "host objects" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     client link out -arch=sm_90 -- 5:fatbin/a.sass.o 10@fatbin/b.sass.o
-check "they are linked as by minilink" cmp out.cubin expected.cubin
+runs "they are linked as by minilink" cmp out.cubin expected.cubin
 says "no input" "create SUCCESS, $good" client link out -arch=sm_90 --
 says "an archive" "create SUCCESS, add 1 SUCCESS, $good" client link out -arch=sm_90 -- 6@fatbin/lib.a
 says "-verbose and -time" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, ${good/infos SUCCESS, empty/infos SUCCESS}" \
     client link out -arch=sm_90 -verbose -time -- 5:fatbin/a.sass.o 5:fatbin/b.sass.o
-check "the infos of -verbose" grep -q "^info    : Function properties for '_Z6kern_aPfi'" out.infos
-check "the infos of -time" grep -q '^nvJitLinkComplete time to finish: [0-9.]*$' out.infos
+runs "the infos of -verbose" grep -q "^info    : Function properties for '_Z6kern_aPfi'" out.infos
+runs "the infos of -time" grep -q '^nvJitLinkComplete time to finish: [0-9.]*$' out.infos
 
 bad="complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS"
 says "what is missing" "create SUCCESS, add 1 SUCCESS, $bad" client link out -arch=sm_90 -- 2:examples/scale.ptx
-check "it is named" grep -q "^error   : Undefined reference to '_Z6scaledff' in 'scale.ptx'" out.errors
+runs "it is named" grep -q "^error   : Undefined reference to '_Z6scaledff' in 'scale.ptx'" out.errors
 says "a function twice" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $bad" \
     client link out -arch=sm_90 -- 2:examples/scaled.ptx 2:examples/scaled.ptx
 printf '.version 8.0\n.target sm_75\n.address_size 64\n\nwhat is this\n' > bad.ptx
 says "bad PTX" "create SUCCESS, add 1 PTX_COMPILE, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 2:bad.ptx
-check "its line is told" grep -q 'bad.ptx:5' out.errors
+runs "its line is told" grep -q 'bad.ptx:5' out.errors
 # PTX in a fatbin is assembled when that is added, too, alone.
 for unit in scale scaled; do minifat --arch=sm_75 examples/$unit.ptx -o $unit.fatbin; done > log 2>&1
 printf '.version 8.0\n.target sm_75\n.address_size 64\n.visible .func f()\n{\n\tsub.what r, r;\n}\n' > wrong.ptx
@@ -93,13 +82,13 @@ says "fatbins with PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     client link out -arch=sm_90 -- 4:scale.fatbin 4:scaled.fatbin
 cp out.cubin fatbins.cubin
 client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
-check "they are linked as their PTX is" cmp out.cubin fatbins.cubin
+runs "they are linked as their PTX is" cmp out.cubin fatbins.cubin
 says "wrong PTX in a fatbin" "create SUCCESS, add 1 PTX_COMPILE, add 2 SUCCESS, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     client link out -arch=sm_90 -- 4:wrong.fatbin 4:scaled.fatbin
 says "several targets" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, ${good/infos SUCCESS, empty/infos SUCCESS}" \
     client link out -arch=sm_80 -arch=sm_80 -arch=sm_90a -arch=sm_90 -- 4:scale.fatbin 2:examples/scaled.ptx
-check "each other one is warned of, for each input" test "$(grep -c "^warning : incompatible redefinition for option 'gpu-name'" out.infos)" = 4
-check "the last one counts" cmp out.cubin fatbins.cubin
+runs "each other one is warned of, for each input" test "$(grep -c "^warning : incompatible redefinition for option 'gpu-name'" out.infos)" = 4
+runs "the last one counts" cmp out.cubin fatbins.cubin
 echo 'no device code' > text
 other=INCORRECT_INPUT_TYPE
 says "types that inputs are not" "create SUCCESS, add 1 $other, add 2 $other, add 3 $other, add 4 $other, add 5 $other, add 6 UNRECOGNIZED_INPUT, add 7 INVALID_INPUT, ${good/errors SUCCESS, empty/errors SUCCESS}" \
@@ -112,13 +101,13 @@ says "damaged fatbins" "create SUCCESS, add 1 INVALID_INPUT, add 2 INVALID_INPUT
 client link plain -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
 for time in first second; do
     MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
-    check "with a cache, the $time time" cmp out.cubin plain.cubin
+    runs "with a cache, the $time time" cmp out.cubin plain.cubin
 done
-check "something is kept" test -n "$(find cache -type f)"
+runs "something is kept" test -n "$(find cache -type f)"
 rm -rf cache
 MINILINK_CACHE_DIR=$work/cache client link out -arch=sm_90 -no-cache -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
-check "-no-cache keeps nothing" test ! -e cache
-check "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
+runs "-no-cache keeps nothing" test ! -e cache
+runs "eight threads" client threads 8 -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
 # Small threads: a result, or an error that says why there is none.
 stacks="64 128 1024"
 if [ -n "${SANITIZE:-}" ]; then
@@ -127,15 +116,15 @@ if [ -n "${SANITIZE:-}" ]; then
 else
     for kib in 16 20 24 32 40; do
         client stack $kib -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > got 2>&1
-        check "a stack of $kib KiB is too small" grep -qx INTERNAL got
-        check "and that is said" grep -q "^fatal   : Only [0-9]* KiB are left of the calling thread's stack, and 52 are needed" got
+        runs "a stack of $kib KiB is too small" grep -qx INTERNAL got
+        runs "and that is said" grep -q "^fatal   : Only [0-9]* KiB are left of the calling thread's stack, and 52 are needed" got
     done
 fi
 for kib in $stacks; do
     says "a stack of $kib KiB" SUCCESS client stack $kib -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx
     says "PTX that is assembled at once, on $kib KiB" SUCCESS client stack $kib -arch=sm_90 -- 2:examples/scaled.ptx
 done
-check "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
+runs "no folder is left behind" test -z "$(ls -A "$TMPDIR")"
 
 # Clients of each version of CUDA 12's interface, which know names with that version only, and no result behind FINALIZE.
 known() {
@@ -143,27 +132,27 @@ known() {
 }
 abi() { od -An -tu1 -j8 -N1 "$1" | tr -d ' '; }
 for minor in 0 1 2 3 4 5 6 7 8 9; do
-    check "12.$minor: its names alone" test -z "$(nm -D "$BUILD/nvjitlink_client_12_$minor" | awk '$1 == "U" {print $2}' |
+    runs "12.$minor: its names alone" test -z "$(nm -D "$BUILD/nvjitlink_client_12_$minor" | awk '$1 == "U" {print $2}' |
         grep nvJitLink | grep -vE "^__nvJitLink[A-Za-z]*_12_$minor@libnvJitLink.so.12\$|^nvJitLinkVersion@libnvJitLink.so.12\$")"
     says "12.$minor: two files of PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
         old_client $minor link old -arch=sm_90 -- 2:examples/scale.ptx 2@examples/scaled.ptx
-    check "12.$minor: drivers of CUDA 12 load it" test "$(abi old.cubin)" = 7
+    runs "12.$minor: drivers of CUDA 12 load it" test "$(abi old.cubin)" = 7
     cp old.cubin old.$minor.cubin
-    check "12.$minor: the same as from the others" cmp old.$minor.cubin old.0.cubin
+    runs "12.$minor: the same as from the others" cmp old.$minor.cubin old.0.cubin
 done
 client link new -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
-check "CUDA 13's interface has its form" test "$(abi new.cubin)" = 8
+runs "CUDA 13's interface has its form" test "$(abi new.cubin)" = 8
 minilink -arch=sm_90 --output-abi=7 -ignore-host-info fatbin/a.sass.o fatbin/b.sass.o -o expected.cubin > log 2>&1
 old_client 4 link old -arch=sm_90 -- 5:fatbin/a.sass.o 10@fatbin/b.sass.o > log 2>&1
-check "CUDA 12's is that of --output-abi=7" cmp old.cubin expected.cubin
+runs "CUDA 12's is that of --output-abi=7" cmp old.cubin expected.cubin
 old_client 8 link old -arch=sm_100 -- 2:examples/scaled.ptx > log 2>&1
-check "there is none for sm_100, which has CUDA 13's" test "$(abi old.cubin)" = 8
+runs "there is none for sm_100, which has CUDA 13's" test "$(abi old.cubin)" = 8
 says "the version" "version: SUCCESS, 12.9" old_client 3 version
 says "the version of CUDA 13" "version: SUCCESS, 13.0" client version
 old_client 9 options "${words[@]}" > got 2>&1
-check "12: what options are taken" diff <(known "$ROOT/test/nvjitlink/options") got
+runs "12: what options are taken" diff <(known "$ROOT/test/nvjitlink/options") got
 old_client 0 nulls > got 2>&1
-check "12: wrong calls" diff <(known "$ROOT/test/nvjitlink/wrong-calls") got
+runs "12: wrong calls" diff <(known "$ROOT/test/nvjitlink/wrong-calls") got
 
 # LTO-IR, by a libnvJitLink that stands in for NVIDIA's.
 printf '\355\103\116\177 LTO-IR' > any.ltoir
@@ -180,18 +169,18 @@ says "-lto without LTO-IR" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERN
 good=${good/infos SUCCESS, empty/infos SUCCESS}
 says "LTO-IR" "create SUCCESS, add 1 SUCCESS, $good" fake link out -arch=sm_90 -lto -- 3:any.ltoir
 minidump --symbols out.cubin > symbols 2>&1
-check "what was made of it" grep -q ' kernel: GLOBAL FUNC' symbols
+runs "what was made of it" grep -q ' kernel: GLOBAL FUNC' symbols
 printf '\355\103\116\177\001\101\002\142\003\002\024\000\030\000\001\000\050\000\000\000\054\000\000\000\001\000\350\003\002\000' > newer.ltoir
 says "LTO-IR for sm_100" "create SUCCESS, add 1 ARCH_MISMATCH, add 2 SUCCESS, ${good/errors SUCCESS, empty/errors SUCCESS}" \
     fake link out -arch=sm_90 -lto -- 3:newer.ltoir 3:any.ltoir
-check "its target is told" grep -q "'newer.ltoir': 100 in LTOIR arch newer than target arch" out.errors
+runs "its target is told" grep -q "'newer.ltoir': 100 in LTOIR arch newer than target arch" out.errors
 says "LTO-IR for sm_100, for its own target" "create SUCCESS, add 1 SUCCESS, $good" fake link out -arch=sm_100 -lto -- 3:newer.ltoir
 says "LTO-IR and PTX" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, $good" \
     fake link out -arch=sm_90 -lto -- 3:any.ltoir 2:examples/scale.ptx
 says "its PTX" "create SUCCESS, add 1 SUCCESS, ${good/cubin SUCCESS, ptx INVALID_INPUT/cubin INTERNAL, ptx SUCCESS}" \
     fake link out -arch=sm_90 -lto -ptx -- 3:any.ltoir
-check "the PTX is told what target" grep -qa '^\.target sm_' out.ptx
-check "it ends with a NUL" test "$(tail -c 1 out.ptx | od -An -tx1 | tr -d ' ')" = 00
+runs "the PTX is told what target" grep -qa '^\.target sm_' out.ptx
+runs "it ends with a NUL" test "$(tail -c 1 out.ptx | od -An -tx1 | tr -d ' ')" = 00
 says "PTX of a virtual architecture" "create SUCCESS, add 1 SUCCESS, ${good/cubin SUCCESS, ptx INVALID_INPUT/cubin INTERNAL, ptx SUCCESS}" \
     fake link out -arch=compute_90 -lto -ptx -- 3:any.ltoir
 says "PTX of what is no LTO-IR" "create SUCCESS, add 1 SUCCESS, add 2 SUCCESS, complete INCORRECT_INPUT_TYPE, cubin INTERNAL, ptx INTERNAL, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
@@ -200,7 +189,7 @@ export FAKE_WAY=fail
 says "LTO-IR that cannot be compiled" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
     fake link out -arch=sm_90 -lto -- 3:any.ltoir
 unset FAKE_WAY
-check "why is told" grep -q 'link error: clash' out.errors
+runs "why is told" grep -q 'link error: clash' out.errors
 
 # Never itself: by its name, as a copy, in a folder of the loader's, in a toolkit's place.
 mkdir -p copy toolkit/lib64
@@ -217,10 +206,10 @@ if PATH=/usr/bin:/bin command -v nvcc ptxas > /dev/null; then
 else
     says "no other one" "create SUCCESS, add 1 SUCCESS, ${bad/complete INTERNAL/complete NVVM_COMPILE}" \
         env CUDA_HOME="$work/toolkit" PATH="$BUILD:$work/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$work/copy" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
-    check "what to do is told" grep -q MINILINK_NVJITLINK out.errors
+    runs "what to do is told" grep -q MINILINK_NVJITLINK out.errors
     says "no ptxas" "create SUCCESS, add 1 INTERNAL, complete INTERNAL, cubin INTERNAL, ptx INVALID_INPUT, errors SUCCESS, infos SUCCESS, empty, destroy SUCCESS" \
         env -u CUDA_HOME -u CUDA_PATH -u MINILINK_ASSEMBLER PATH="$BUILD:/usr/bin:/bin" bash -c 'client "$@"' - link out -arch=sm_90 -- 2:examples/scaled.ptx
-    check "what to do about that, too" grep -q CUDA_HOME out.errors
+    runs "what to do about that, too" grep -q CUDA_HOME out.errors
 fi
 cp "$BUILD/fake-nvjitlink.so" copy/libnvJitLink.so.12
 says "one of the loader's folders" "create SUCCESS, add 1 SUCCESS, $good" \
@@ -238,7 +227,7 @@ for target in x86_64-linux sbsa-linux aarch64-linux; do
     cp "$BUILD/fake-nvjitlink.so" "$target/targets/$target/lib/libnvJitLink.so"
     says "a toolkit for $target" "create SUCCESS, add 1 SUCCESS, $good" \
         env CUDA_HOME="$work/$target" bash -c 'client "$@"' - link out -arch=sm_90 -lto -- 3:any.ltoir
-    check "minilink finds that, too" minilink -arch=sm_90 -lto --cuda-path="$work/$target" any.ltoir -o out.cubin
+    runs "minilink finds that, too" minilink -arch=sm_90 -lto --cuda-path="$work/$target" any.ltoir -o out.cubin
 done
 
 # What an interpreter calls. A sanitizer must be there before its program.
@@ -250,12 +239,12 @@ else
     numba() { python3 "$ROOT/test/nvjitlink/numba.py" "$ours/libnvJitLink.so.13" "$@"; }
     says "numba's calls" "version 13.0, errors: '', infos: ''" numba numba.cubin -arch=sm_90 -- ptx:examples/scale.ptx ptx:examples/scaled.ptx
     client link out -arch=sm_90 -- 2:examples/scale.ptx 2:examples/scaled.ptx > log 2>&1
-    check "they make the same" cmp numba.cubin out.cubin
+    runs "they make the same" cmp numba.cubin out.cubin
     numba numba.cubin -arch=sm_90 -- ptx:bad.ptx > said 2>&1
-    check "numba's error" grep -q 'nvJitLinkAddData: 4' said
+    runs "numba's error" grep -q 'nvJitLinkAddData: 4' said
 fi
 if [ -z "${SANITIZE:-}" ] && command -v valgrind > /dev/null; then
-    check "nothing is lost or read too far" env LD_LIBRARY_PATH="$ours" valgrind -q --error-exitcode=9 --leak-check=full \
+    runs "nothing is lost or read too far" env LD_LIBRARY_PATH="$ours" valgrind -q --error-exitcode=9 --leak-check=full \
         --errors-for-leak-kinds=definite "$BUILD/nvjitlink_client" link out -arch=sm_90 -time -- 2:examples/scale.ptx 5:fatbin/b.sass.o 4:fatbin/bad.trunc200.fatbin
 else
     skip 1 "valgrind"
@@ -284,25 +273,20 @@ else
         elif cmp -s said normal && ! cmp -s out.cubin normal.cubin; then echo "allocation $n: another cubin"
         fi
     done > log
-    if [ -s log ]; then fail "allocations that fail"; else pass; fi
-    check "no folder is left behind by these" test -z "$(ls -A "$TMPDIR")"
+    if [ -s log ]; then fail "allocations that fail" log; else pass; fi
+    runs "no folder is left behind by these" test -z "$(ls -A "$TMPDIR")"
 fi
 
 # With a toolkit: both libraries.
-end() {
-    echo "$passed passed, $failed failed${1:+, $1 skipped}"
-    [ "$failed" = 0 ]
-    exit
-}
 missing=""
 [ -z "${SANITIZE:-}" ] || missing="comparisons in the plain build only"
 for tool in nvcc ptxas python3; do command -v $tool > /dev/null || missing="$tool is not installed"; done
 if [ -z "$missing" ]; then
-    toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+    find_toolkit
     theirs=$toolkit/lib64
     [ -e "$theirs/libnvJitLink.so.13" ] && [ -e "$toolkit/include/nvJitLink.h" ] || missing="the toolkit has no nvJitLink 13"
 fi
-[ -z "$missing" ] || { skip 259 "$missing: comparisons with NVIDIA's libnvJitLink"; end $skipped; }
+[ -z "$missing" ] || { skip 259 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
 source "$ROOT/test/nvjitlink/compare.sh"
-end $skipped
+finish

@@ -3,19 +3,19 @@
 
 nm -D --with-symbol-versions --defined-only "$theirs/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort > names
-check "the names that NVIDIA's has" diff "$ROOT/test/nvjitlink/names" names
-check "a program for NVIDIA's header compiles" "${CC:-cc}" -std=gnu11 -DTOOLKIT_HEADER -I"$toolkit/include" -o program \
+runs "the names that NVIDIA's has" diff "$ROOT/test/nvjitlink/names" names
+runs "a program for NVIDIA's header compiles" ${CC:-cc} -std=gnu11 -DTOOLKIT_HEADER -I"$toolkit/include" -o program \
     "$ROOT/test/nvjitlink/client.c" -L"$theirs" -lnvJitLink -pthread
 both() { # both ARGUMENT...: what the program says to `theirs` and `ours`
     LD_LIBRARY_PATH=$theirs ./program "$@" > theirs.said 2> /dev/null
     LD_LIBRARY_PATH=$ours ./program "$@" > ours.said 2>&1
 }
 both options "${words[@]}"
-check "NVIDIA's takes what is written down" diff "$ROOT/test/nvjitlink/options" theirs.said
-check "ours takes that, too" diff theirs.said ours.said
+runs "NVIDIA's takes what is written down" diff "$ROOT/test/nvjitlink/options" theirs.said
+runs "ours takes that, too" diff theirs.said ours.said
 both nulls
-check "NVIDIA's has the results that are written down" diff "$ROOT/test/nvjitlink/wrong-calls" theirs.said
-check "ours has them, too" diff theirs.said ours.said
+runs "NVIDIA's has the results that are written down" diff "$ROOT/test/nvjitlink/wrong-calls" theirs.said
+runs "ours has them, too" diff theirs.said ours.said
 
 # Two modules, in all forms.
 cat > a.cu << 'END'
@@ -74,7 +74,7 @@ ptx() { # ptx WHAT ARGUMENT...: results and PTX
 }
 made cubins -arch=sm_90 -- 1:a.cubin 1:b.cubin
 made "cubins, verbose" -arch=sm_90 -verbose -- 1:a.cubin 1:b.cubin
-check "both say the same of them" cmp ours.infos theirs.infos
+runs "both say the same of them" cmp ours.infos theirs.infos
 made "PTX" -arch=sm_90 -- 2:a.ptx 2:b.ptx
 made "PTX by its file" -arch=sm_90 -- 2@a.ptx 10@b.ptx
 made "PTX for sm_100" -arch=sm_100 -- 2:a.75.ptx 2:b.75.ptx
@@ -92,7 +92,7 @@ same "a library with PTX" -arch=sm_90 -- 6@libptx.a
 for options in "-fast-compile" "-arch=sm_80" "-arch=sm_90a -arch=sm_90 -fast-compile"; do
     # shellcheck disable=SC2086
     made "PTX $options" $options -arch=sm_90 -- 2:a.ptx 4:b.ptx.fatbin
-    check "$options: both warn as often" test "$(grep -c warning ours.infos)" = "$(grep -c warning theirs.infos)"
+    runs "$options: both warn as often" test "$(grep -c warning ours.infos)" = "$(grep -c warning theirs.infos)"
 done
 made "a library" -arch=sm_90 -- 6@lib.a
 made "one of each" -arch=sm_90 -- 2:a.ptx 4:b.fatbin
@@ -154,17 +154,17 @@ for words in "-arch=sm_90 -- ptx:a.ptx cubin:b.cubin" "-arch=sm_90 -- fatbin:a.f
     numba "$theirs/libnvJitLink.so.13" theirs.out $words > theirs.said 2>&1
     # shellcheck disable=SC2086
     numba "$ours/libnvJitLink.so.13" ours.out $words > ours.said 2>&1
-    check "numba, $words: results" diff theirs.said ours.said
+    runs "numba, $words: results" diff theirs.said ours.said
     case $words in
-    *-ptx*) check "numba, $words: PTX" cmp theirs.out ours.out ;;
-    *) check "numba, $words: cubins" python3 "$ROOT/test/diff/cubincmp.py" ours.out theirs.out ;;
+    *-ptx*) runs "numba, $words: PTX" cmp theirs.out ours.out ;;
+    *) runs "numba, $words: cubins" python3 "$ROOT/test/diff/cubincmp.py" ours.out theirs.out ;;
     esac
 done
-check "four threads" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -- 2:a.ptx 1:b.cubin
-check "four threads with LTO-IR" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -lto -- 3:a.ltoir 3:b.ltoir
+runs "four threads" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -- 2:a.ptx 1:b.cubin
+runs "four threads with LTO-IR" env LD_LIBRARY_PATH="$ours" ./program threads 4 -arch=sm_90 -lto -- 3:a.ltoir 3:b.ltoir
 # One of the toolkit's own libraries that links at run time.
 if [ -e "$theirs/libcusparse.so.12" ]; then
-    check "libcusparse finds its names in ours" env LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours" python3 -c \
+    runs "libcusparse finds its names in ours" env LD_BIND_NOW=1 LD_LIBRARY_PATH="$ours" python3 -c \
         "import ctypes; ctypes.CDLL('$theirs/libcusparse.so.12'); assert '$ours/' in open('/proc/self/maps').read()"
 else
     skip 1 "libcusparse is not installed"

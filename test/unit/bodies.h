@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "toy/parse.h"
 
 struct parsed {
@@ -63,9 +64,9 @@ static inline void bodies_parse(struct parsed *parsed, struct text text)
                                  .function = TEXT("kernel"),
                                  .symbols = parameters,
                                  .symbol_count = 2};
-    context_get()->sink = &parsed->messages;
+    diag_state_get()->sink = &parsed->messages;
     parsed->ok = parse_body(&parsed->body, text, &scope);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
 }
 
 static inline void bodies_free(struct parsed *parsed)

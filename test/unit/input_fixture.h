@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/fatbin.h"
 
 #define FIXTURES "fixtures/fatbin/"
@@ -51,13 +52,13 @@ static inline void fixture_free(struct bytes data)
 static inline void fixture_catch(struct diag_sink *sink)
 {
     *sink = (struct diag_sink){0};
-    context_get()->sink = sink;
+    diag_state_get()->sink = sink;
 }
 
 /* Ends collecting, and asserts that `expected` is all that was reported; NULL = anything. */
 static inline void fixture_caught(struct diag_sink *sink, const char *expected)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     buffer_char(&sink->text, '\0');
     if (expected)
         ck_assert_str_eq(sink->text.data, expected);
@@ -67,7 +68,7 @@ static inline void fixture_caught(struct diag_sink *sink, const char *expected)
 /* The same, when the message only has to contain `part`. */
 static inline void fixture_caught_part(struct diag_sink *sink, const char *part)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     buffer_char(&sink->text, '\0');
     ck_assert_msg(strstr(sink->text.data, part) != NULL, "'%s' not found in: %s", part,
                   sink->text.data);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "merge/merge.h"
 
 #define MOST_INPUTS 4
@@ -55,7 +55,7 @@ static inline void merge_with(struct merge_request request, const char *names)
     size_t count = 0;
 
     request.version = "test";
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     for (char *rest = copy, *name; (name = strsep(&rest, " ")) != NULL; count++) {
         ck_assert_uint_lt(count, MOST_INPUTS);
         read_file(name, &merged->files[count]);
@@ -68,7 +68,7 @@ static inline void merge_with(struct merge_request request, const char *names)
         image_bytes(&merged->image, &merged->bytes);
         ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));
     }
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     free(copy);
 }
 
@@ -107,9 +107,9 @@ static inline void merge_input(struct merge_request request)
     const struct cubin *list[] = {&merged->inputs[0]};
 
     request.version = "test";
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     merged->ok = merge_cubins(&merged->image, list, 1, &request, &merged->report);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     if (merged->ok) {
         image_bytes(&merged->image, &merged->bytes);
         ck_assert(cubin_read(&merged->output, "output", buffer_bytes(&merged->bytes)));

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 
 static struct diag_sink sink;
 static struct options options;
@@ -15,12 +16,12 @@ static void set_up(void)
 {
     memset(&sink, 0, sizeof sink);
     memset(&options, 0, sizeof options);
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
 }
 
 static void tear_down(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     options_free(&options);
 }

@@ -13,11 +13,6 @@ struct words_seen {
     bool has_hint;  /* .L2::cache_hint */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Modifiers are numbered from 1, and types come first. */
 enum {
     TYPES = 0
@@ -39,12 +34,12 @@ static uint16_t size_of(struct text name)
     unsigned size = 0, parts = 0;
     size_t at = 0;
 
-    while (at < name.size && !is_digit(name.data[at]))
+    while (at < name.size && !text_is_digit(name.data[at]))
         at++;
-    while (at < name.size && is_digit(name.data[at]))
+    while (at < name.size && text_is_digit(name.data[at]))
         size = size * 10 + (unsigned)(name.data[at++] - '0');
     if (at < name.size && name.data[at] == 'x')
-        while (++at < name.size && is_digit(name.data[at]))
+        while (++at < name.size && text_is_digit(name.data[at]))
             parts = parts * 10 + (unsigned)(name.data[at] - '0');
     return (uint16_t)(size * (parts ? parts : 1));
 }
@@ -93,9 +88,9 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
 
         if (syntax_is_type(modifiers[i]))
             seen.types[seen.type_count++] = modifiers[i];
-        else if (name[0] == 'v' && is_digit(name[1]) && name[2] == '\0')
+        else if (name[0] == 'v' && text_is_digit(name[1]) && name[2] == '\0')
             seen.lanes = (uint8_t)(name[1] - '0');
-        else if (name[0] == 'x' && is_digit(name[1]) && name[2] == '\0')
+        else if (name[0] == 'x' && text_is_digit(name[1]) && name[2] == '\0')
             seen.repeat = (uint8_t)(name[1] - '0');
         else if (strcmp(name, "L2::cache_hint") == 0)
             seen.has_hint = true;
@@ -137,7 +132,7 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
         rule->class = 'a';
         return;
     }
-    if (item.size <= 2 && is_digit(digit) && (item.size == 1 || strchr("uw", item.data[0]))) {
+    if (item.size <= 2 && text_is_digit(digit) && (item.size == 1 || strchr("uw", item.data[0]))) {
         if (number >= seen->type_count) {
             rule->kind = RULE_ANY;
             return;

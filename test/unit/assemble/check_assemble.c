@@ -18,6 +18,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "pool/pool.h"
 #include "diag/log_line.h"
 #include "suite.h"
@@ -153,9 +154,9 @@ static int run_request(struct cubins *cubins, const struct assemble_request *req
     struct diag_sink sink = {0};
     int code;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     code = assemble_chunks(cubins, &chunks, request);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     *said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     return code;
@@ -288,7 +289,7 @@ START_TEST(the_first_failing_chunk_fails_the_link_whatever_the_timing)
         logs[63] = logs[50] = "1:1: error: not shown\n";
         logs[3] = "ptxas info    : three\n";
         logs[20] = "ptxas /dev/fd/3, line 8; error   : Unknown modifier '.globl'\n";
-        context_get()->verbose = round % 2 == 0;
+        diag_state_get()->verbose = round % 2 == 0;
         ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
         ck_assert_str_eq(said, round % 2 ? FIRST_SAID : FIRST_SAID FIRST_FAILURE);
         ck_assert_ptr_null(cubins.list);
@@ -398,41 +399,41 @@ START_TEST(what_workers_report_is_counted_once_and_in_chunk_order)
     cubins_free(&cubins);
     ck_assert_uint_eq(diag_error_count(), before);
 
-    context_get()->warnings_are_errors = true;
+    diag_state_get()->warnings_are_errors = true;
     ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_FAILED);
     ck_assert_uint_eq(diag_error_count(), before + 3);
-    context_get()->warnings_are_errors = false;
+    diag_state_get()->warnings_are_errors = false;
     free(said);
 }
 END_TEST
 
 START_TEST(what_the_user_does_not_want_to_hear_workers_do_not_say)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct cubins cubins = {0};
     char *said;
 
     make_chunks(3);
     deeds[0] = deeds[2] = REPORT;
     logs[1] = "ptxas info    : Used 8 registers\n";
-    context->suppress_warnings = true;
+    state->suppress_warnings = true;
     ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
     ck_assert_str_eq(said, "minilink info    : Used 8 registers\n");
     free(said);
     cubins_free(&cubins);
-    context->suppress_infos = true;
+    state->suppress_infos = true;
     ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
     ck_assert_str_eq(said ? said : "", "");
     free(said);
     cubins_free(&cubins);
-    context->suppress_warnings = false;
-    context->annotate = true;
+    state->suppress_warnings = false;
+    state->annotate = true;
     ck_assert_int_eq(run_with(&cubins, thread_counts[_i], &said), LINK_OK);
     ck_assert_str_eq(said, "@W@minilink warning : from within chunk 0\n"
                            "@W@minilink warning : from within chunk 2\n");
     free(said);
     cubins_free(&cubins);
-    context->suppress_infos = context->annotate = false;
+    state->suppress_infos = state->annotate = false;
 }
 END_TEST
 
@@ -485,9 +486,9 @@ static char *replayed(const char *log, bool failed)
     char *said;
 
     make_chunks(2);
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     log_replay(&chunks, &list[1], log, failed);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     return said;
@@ -530,10 +531,10 @@ START_TEST(exact_logs_are_the_program_s)
     chunks.symbol_count = 5;
     chunks.closing = closing;
     chunks.closing_count = 1;
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     exact_log_replay(&chunks, exact_logs);
     exact_log_replay(&chunks, (const char *const[]){NULL, ""});
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     ck_assert_str_eq(said, "minilink info    : 4 bytes gmem\n"

@@ -10,6 +10,7 @@
 #include "assemble/assembler_identity.h"
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 
@@ -95,9 +96,9 @@ static int assemble(const char *const *texts, struct cubins *cubins, int *result
                                             .first_function = "work"};
     diag_sink_free(&said);
     atomic_store(&calls, 0);
-    context_get()->sink = &said;
+    diag_state_get()->sink = &said;
     *result = assemble_chunks(cubins, &chunks, &request);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return atomic_load(&calls);
 }
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -241,19 +242,19 @@ START_TEST(messages_are_said_as_this_link_wants_them)
     struct cubins cubins = {0};
     int result;
 
-    context_get()->suppress_warnings = true;
+    diag_state_get()->suppress_warnings = true;
     ck_assert_int_eq(calls_for(TEXTS("warn")), 1);
     ck_assert(text_equal(buffer_view(&said.text), TEXT("minilink info    : so there\n")));
-    context_get()->suppress_warnings = false;
-    context_get()->format = DIAG_FORM_GNU;
+    diag_state_get()->suppress_warnings = false;
+    diag_state_get()->format = DIAG_FORM_GNU;
     ck_assert_int_eq(calls_for(TEXTS("warn")), 0);
     ck_assert(text_equal(buffer_view(&said.text), TEXT("a.o:103:1: warning: careful\n"
                                                        "minilink: info: so there\n")));
-    context_get()->format = DIAG_FORM_NVLINK;
-    context_get()->warnings_are_errors = true;
+    diag_state_get()->format = DIAG_FORM_NVLINK;
+    diag_state_get()->warnings_are_errors = true;
     ck_assert_int_eq(assemble(TEXTS("warn"), &cubins, &result), 0);
     ck_assert_int_eq(result, LINK_FAILED);
-    context_get()->warnings_are_errors = false;
+    diag_state_get()->warnings_are_errors = false;
 }
 END_TEST
 
@@ -295,9 +296,9 @@ static bool identify(const char *const *options, struct cache_key *identity)
     bool ok;
 
     diag_sink_free(&said);
-    context_get()->sink = &said;
+    diag_state_get()->sink = &said;
     ok = assembler_identity_find(identity, &assembler, options, cache);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return ok;
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 /* What has been cleaned up, in order. */
@@ -113,7 +114,7 @@ END_TEST
 /* How messages look is taken over; errors are the thread's own. */
 START_TEST(what_is_inherited_has_no_errors)
 {
-    struct context from = {.has_fatal_error = true, .error_count = 3}, *own = context_get();
+    struct diag_state from = {.has_fatal_error = true, .error_count = 3}, *own = diag_state_get();
     struct {
         void *from, *own;
         size_t size;
@@ -130,7 +131,7 @@ START_TEST(what_is_inherited_has_no_errors)
         *(char *)rows[i].from = 1;
     own->error_count = 7;
     own->has_warning_or_error = own->has_fatal_error = true;
-    context_inherit(&from);
+    diag_state_inherit(&from);
     for (size_t i = 0; i < COUNT(rows); i++)
         ck_assert_msg(memcmp(rows[i].own, rows[i].from, rows[i].size) == 0, "row %zu", i);
     ck_assert(!own->has_warning_or_error && !own->has_fatal_error);
@@ -226,19 +227,19 @@ START_TEST(a_call_inside_of_another_has_a_state_of_its_own)
 {
     struct buffer outer = {0}, inner = {0};
     const struct diag_writer writers[] = {{take_lines, &outer}, {take_lines, &inner}};
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct context outside;
 
-    context->writer = &writers[0];
+    state->writer = &writers[0];
     diag_error("outside");
     ck_assert(context_enter(&outside));
     ck_assert_uint_eq(diag_error_count(), 0);
-    context->writer = &writers[1];
+    state->writer = &writers[1];
     ck_assert_int_eq(context_run(say_something, NULL), LINK_FAILED);
     context_leave(&outside);
     ck_assert_uint_eq(diag_error_count(), 1);
     diag_error("again");
-    context->writer = NULL;
+    state->writer = NULL;
     ck_assert(text_equal(buffer_view(&outer),
                          TEXT("4:minilink error   : outside\n4:minilink error   : again\n")));
     ck_assert(text_equal(buffer_view(&inner),
@@ -250,14 +251,14 @@ END_TEST
 
 START_TEST(running_out_of_memory_is_reported_as_a_fatal_error)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
 
-    context->sink = &sink;
+    state->sink = &sink;
     diag_no_memory();
-    context->sink = NULL;
+    state->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
-    ck_assert(context->has_fatal_error);
+    ck_assert(state->has_fatal_error);
     ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink fatal   : out of memory\n")));
     diag_sink_free(&sink);
 }
@@ -265,22 +266,22 @@ END_TEST
 
 START_TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
 
-    context->sink = &sink;
-    context->warnings_are_errors = true;
+    state->sink = &sink;
+    state->warnings_are_errors = true;
     diag_warning("what the user can mend");
     ck_assert_uint_eq(sink.errors, 1);
     diag_caution("what the user cannot");
     diag_note("why");
     ck_assert_uint_eq(sink.errors, 1);
-    context->warnings_are_errors = false;
-    context->suppress_warnings = true;
+    state->warnings_are_errors = false;
+    state->suppress_warnings = true;
     diag_caution("not wanted");
     diag_note("nor this");
-    context->suppress_warnings = false;
-    context->sink = NULL;
+    state->suppress_warnings = false;
+    state->sink = NULL;
     ck_assert(text_equal(buffer_view(&sink.text), TEXT("minilink error   : what the user can mend\n"
                                                        "minilink warning : what the user cannot\n"
                                                        "minilink note    : why\n")));

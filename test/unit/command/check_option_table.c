@@ -363,9 +363,8 @@ START_TEST(numbers_go_where_their_names_say)
 
     READ_LINE("-split-compile=2", "-split-compile-extended=3", "-maxrregcount=4", "--chunks=5",
               "--minimum-chunk=6", "-j7", "--worker-stack=8", "--decompression-limit=9",
-              "--assembler-timeout=10", "--distributor-timeout=11");
+              "--timeout=10");
     ck_assert_int_eq(link->options.split_compile, 2);
-    ck_assert_uint_eq(link->distribution.timeout, 11);
     ck_assert_int_eq(link->options.split_compile_extended, 3);
     ck_assert_int_eq(link->options.maxrregcount, 4);
     ck_assert(link->options.has_split_compile && link->options.has_split_compile_extended &&

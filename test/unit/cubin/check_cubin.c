@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "files.h"
 #include "suite.h"
 
@@ -23,9 +23,9 @@ static bool read_quietly(struct bytes data, struct buffer *messages)
     struct cubin cubin;
     bool ok;
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ok = cubin_read(&cubin, "a.o", data);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert(ok == (sink.errors == 0));
     if (messages)
         buffer_text(messages, buffer_view(&sink.text));
@@ -91,18 +91,6 @@ START_TEST(flipped_bytes_do_no_harm)
 }
 END_TEST
 
-/* The section header of the first section with that name. */
-static Elf64_Shdr *header_of(struct buffer *file, const char *name)
-{
-    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
-
-    for (size_t i = 1; i < elf->e_shnum; i++)
-        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return &headers[i];
-    ck_abort_msg("no section %s", name);
-}
-
 static Elf64_Ehdr *elf_of(struct buffer *file)
 {
     return (Elf64_Ehdr *)(void *)file->data;
@@ -134,9 +122,9 @@ END_TEST
 
 static Elf64_Sym *symbol_of(struct buffer *file, const char *name)
 {
-    const Elf64_Shdr *header = header_of(file, ".symtab");
+    const Elf64_Shdr *header = files_header_of(file, ".symtab");
     Elf64_Sym *symbols = (Elf64_Sym *)(void *)(file->data + header->sh_offset);
-    const char *names = file->data + header_of(file, ".strtab")->sh_offset;
+    const char *names = file->data + files_header_of(file, ".strtab")->sh_offset;
 
     for (size_t i = 1; i < header->sh_size / sizeof *symbols; i++)
         if (strcmp(names + symbols[i].st_name, name) == 0)
@@ -179,6 +167,7 @@ static const struct {
     {"its 33 section headers at byte 12864 do not fit", {{E(e_shoff), 12864}}},
     {"its 34 section headers", {{E(e_shnum), 34}}},
     {"its 0 section headers", {{E(e_shnum), 0}}},
+    {"section 0 has 33 bytes", {{NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 33}}},
     {NULL, {{E(e_shnum), 0}, {NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 33}}},
     {"its 34 section headers",
      {{E(e_shnum), 0}, {NULL_SECTION, NULL, FIELD(Elf64_Shdr, sh_size), 34}}},
@@ -251,7 +240,7 @@ static const struct {
     {"linked to section 4, which is no string table", {{H(".symtab", sh_link), 4}}},
     {"linked to section 2, which is no string table", {{H(".strtab", sh_size), 819}}},
     {"both symbol tables", {{H(".debug_frame", sh_type), SHT_SYMTAB}}},
-    {NULL, {{S("k1", st_name), 819}}},
+    {"(.text.k1) holds function ''", {{S("k1", st_name), 819}}},
     {"the name of symbol 35 stands at byte 820 of 820", {{S("k1", st_name), 820}}},
     {"its first symbol is not the null symbol", {{CONTENTS, ".symtab", 0, 4, 1}}},
     {"its first symbol is not the null symbol", {{CONTENTS, ".symtab", 4, 1, 2}}},
@@ -316,6 +305,7 @@ static const struct {
     {"record 0x1e of 0 bytes, expected 4", {{W(".nv.info", 0), 0x1e04}}},
     {"for symbol 38 of 38", {{W(".nv.info", 1), 38}}},
     {"for symbol 0 of 38", {{W(".nv.info", 1), 0}}},
+    {"(.nv.info) says how many registers symbol 1 needs", {{W(".nv.info", 1), 1}}},
     {NULL, {{W(".nv.compat", 7), 4000}}},
     {"does not begin with a part's number", {{W(".nv.callgraph", 1), 1}}},
     {"begins part -5", {{W(".nv.callgraph", 1), (uint32_t)-5}}},
@@ -356,11 +346,11 @@ static void make_edit(struct buffer *file, const struct edit *edit)
     if (edit->place == NULL_SECTION)
         at += elf_of(file)->e_shoff;
     else if (edit->place == SECTION)
-        at = (char *)header_of(file, edit->name);
+        at = (char *)files_header_of(file, edit->name);
     else if (edit->place == SYMBOL)
         at = (char *)symbol_of(file, edit->name);
     else if (edit->place == CONTENTS)
-        at += header_of(file, edit->name)->sh_offset;
+        at += files_header_of(file, edit->name)->sh_offset;
     memcpy(at + edit->at, &edit->value, edit->size); /* little-endian */
 }
 

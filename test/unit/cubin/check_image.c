@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "output/output.h"
 #include "files.h"
 #include "suite.h"
@@ -279,9 +279,9 @@ START_TEST(a_file_that_cannot_be_written_is_an_error)
     struct image image;
 
     make_sections(&image, 0x5a04);
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ck_assert(!image_write(&image, "/nonexistent/out.cubin"));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     diag_sink_free(&sink);
     image_free(&image);

@@ -8,29 +8,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/context.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 static struct diag_sink sink;
 
 static void collect(void)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
     sink = (struct diag_sink){0};
-    context->sink = &sink;
+    state->sink = &sink;
 }
 
 static void forget(void)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
-    context->sink = NULL;
-    context->tally = NULL;
-    context->format = DIAG_FORM_NVLINK;
-    context->color = false;
-    context->report_arch = NULL;
-    context->error_count = 0;
+    state->sink = NULL;
+    state->tally = NULL;
+    state->format = DIAG_FORM_NVLINK;
+    state->color = false;
+    state->report_arch = NULL;
+    state->error_count = 0;
     diag_sink_free(&sink);
 }
 
@@ -50,12 +50,12 @@ START_TEST(the_three_forms_of_a_message_at_a_place)
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
     expect("minilink error   : a\\n.ptx:3:2: no '\\x1b[m'\n    \tld;\n    \t^\n");
     diag_sink_free(&sink);
-    context_get()->format = DIAG_FORM_GNU;
+    diag_state_get()->format = DIAG_FORM_GNU;
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
     diag_note("why");
     expect("a\\n.ptx:3:2: error: no '\\x1b[m'\n    \tld;\n    \t^\nminilink: note: why\n");
     diag_sink_free(&sink);
-    context_get()->format = DIAG_FORM_JSON;
+    diag_state_get()->format = DIAG_FORM_JSON;
     diag_at(DIAG_ERROR, &place, "no '%s'", "\x1b[m");
     expect("{\"program\":\"minilink\",\"severity\":\"error\",\"text\":\"no "
            "'\\\\x1b[m'\",\"file\":\"a\\\\n."
@@ -65,13 +65,13 @@ END_TEST
 
 START_TEST(each_severity_has_its_mark)
 {
-    context_get()->annotate = true;
+    diag_state_get()->annotate = true;
     diag_note("n");
     diag_info("i");
     diag_warning("w");
     diag_error("e");
     diag_fatal("f");
-    context_get()->annotate = false;
+    diag_state_get()->annotate = false;
     expect("@O@minilink note    : n\n@I@minilink info    : i\n@W@minilink warning : w\n"
            "@E@minilink error   : e\n@E@minilink fatal   : f\n");
 }
@@ -79,11 +79,11 @@ END_TEST
 
 START_TEST(every_line_of_json_is_an_object)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     char *text;
 
-    context->format = DIAG_FORM_JSON;
-    context->report_arch = "sm_90";
+    state->format = DIAG_FORM_JSON;
+    state->report_arch = "sm_90";
     diag_info("\"quoted\" \xff \xe4\xbd\xa0");
     diag_warning("w");
     diag_error("e");
@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(colours_stand_around_the_severity_and_the_place_only)
 {
-    context_get()->color = true;
+    diag_state_get()->color = true;
     diag_warning("text");
     diag_at(DIAG_NOTE, &place, "there");
     expect("minilink \033[1;35mwarning \033[m: text\n"
@@ -124,18 +124,18 @@ static void print(void (*function)(struct diag_tally *), struct diag_tally tally
 {
     char said[4096] = "";
     int ends[2], kept = dup(STDERR_FILENO);
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     ssize_t size;
 
     ck_assert_int_eq(pipe(ends), 0);
     dup2(ends[1], STDERR_FILENO);
     close(ends[1]);
-    context->sink = NULL;
-    context->tally = &tally;
+    state->sink = NULL;
+    state->tally = &tally;
     function(&tally);
     diag_tally_end(&tally);
     diag_tally_free(&tally);
-    context->tally = NULL;
+    state->tally = NULL;
     dup2(kept, STDERR_FILENO);
     close(kept);
     size = read(ends[0], said, sizeof said - 1);
@@ -199,15 +199,15 @@ END_TEST
 static void replay(struct diag_tally *tally)
 {
     struct diag_sink outer = {0}, inner = {0};
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
     (void)tally;
-    context->sink = &inner;
+    state->sink = &inner;
     report_errors(tally);
-    context->sink = &outer;
+    state->sink = &outer;
     diag_error("before");
     diag_replay(&inner);
-    context->sink = NULL;
+    state->sink = NULL;
     diag_replay(&outer);
 }
 
@@ -309,19 +309,19 @@ END_TEST
 static void replay_unreadable(struct diag_tally *tally)
 {
     struct diag_sink outer = {0}, inner = {0};
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
-    context->error_limit = 1;
-    context->sink = &inner;
+    state->error_limit = 1;
+    state->sink = &inner;
     report_unreadable(tally);
     diag_note("of the second");
     diag_fatal("the end");
-    context->sink = &outer;
+    state->sink = &outer;
     diag_replay(&inner);
     ck_assert_uint_eq(outer.errors, 3);
-    context->sink = NULL;
+    state->sink = NULL;
     diag_replay(&outer);
-    context->error_limit = 0;
+    state->error_limit = 0;
 }
 
 START_TEST(nor_is_it_where_messages_are_kept)

@@ -4,8 +4,8 @@
 #include <check.h>
 #include <stdio.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 static void shows(struct text text, const char *expected)
@@ -97,14 +97,14 @@ END_TEST
 
 START_TEST(a_message_is_one_line_whatever_is_in_it)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct diag_sink sink = {0};
     struct diag_place place = {
         .file = "a\n.o", .line = 1, .column = 5, .source_line = TEXT("\xc3\xbc\033\tx\x9b")};
 
-    context->sink = &sink;
+    state->sink = &sink;
     diag_at(DIAG_ERROR, &place, "wrong: %s", "\033[2J");
-    context->sink = NULL;
+    state->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, '\0');
     ck_assert_str_eq(

@@ -8,10 +8,11 @@
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 struct worker {
-    const struct context *parent;
+    const struct diag_state *parent;
     unsigned number; /* 0 = no worker of a pool */
     uint32_t chunk;
     const char *name;
@@ -28,7 +29,7 @@ static void *work(void *argument)
         snprintf(name, sizeof name, "minilink-%u", worker->number);
         pthread_setname_np(pthread_self(), name);
     }
-    context_inherit(worker->parent);
+    diag_state_inherit(worker->parent);
     events_chunk(worker->chunk);
     for (size_t i = 0; i < worker->count; i++)
         events_record(&(struct event){.kind = EVENT_CHUNK,
@@ -43,7 +44,7 @@ static void run(struct worker *workers, size_t count)
     pthread_t threads[8];
 
     for (size_t i = 0; i < count; i++) {
-        workers[i].parent = context_get();
+        workers[i].parent = diag_state_get();
         if (!workers[i].count)
             workers[i].count = 1;
         ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_record.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 static struct diag_record record;
@@ -44,7 +45,7 @@ static enum link_code play(void *bytes)
 static enum link_code collect(enum link_code (*function)(void *), void *argument,
                               struct diag_sink *sink)
 {
-    return diag_collect(function, argument, context_get(), sink);
+    return diag_collect(function, argument, diag_state_get(), sink);
 }
 
 /* What is recorded is what is printed: standard error goes to nowhere meanwhile. */
@@ -65,7 +66,7 @@ START_TEST(all_is_said_again_in_the_form_that_is_wanted)
 
     record_all();
     ck_assert(!record.is_incomplete);
-    context_get()->format = formats[_i];
+    diag_state_get()->format = formats[_i];
     ck_assert_int_eq(collect(say_all, NULL, &said), LINK_OK);
     bytes = buffer_bytes(&record.bytes);
     ck_assert_int_eq(collect(play, &bytes, &again), LINK_OK);
@@ -74,26 +75,26 @@ START_TEST(all_is_said_again_in_the_form_that_is_wanted)
     ck_assert_uint_eq(again.message_count, said.message_count);
     diag_sink_free(&said);
     diag_sink_free(&again);
-    context_get()->format = DIAG_FORM_NVLINK;
+    diag_state_get()->format = DIAG_FORM_NVLINK;
 }
 END_TEST
 
 /* It was shown once, so its link's flags are those of this one; a caution is one still. */
 START_TEST(what_was_shown_is_shown_and_does_not_rise)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     struct diag_sink said = {0}, again = {0};
     struct bytes bytes;
 
     record_all();
     collect(say_all, NULL, &said);
-    context->suppress_infos = context->suppress_warnings = context->warnings_are_errors = true;
+    state->suppress_infos = state->suppress_warnings = state->warnings_are_errors = true;
     bytes = buffer_bytes(&record.bytes);
     ck_assert_int_eq(collect(play, &bytes, &again), LINK_OK);
     ck_assert(text_equal(buffer_view(&said.text), buffer_view(&again.text)));
     ck_assert_uint_eq(again.errors, 0);
-    ck_assert(context->suppress_infos && context->suppress_warnings);
-    context->suppress_infos = context->suppress_warnings = context->warnings_are_errors = false;
+    ck_assert(state->suppress_infos && state->suppress_warnings);
+    state->suppress_infos = state->suppress_warnings = state->warnings_are_errors = false;
     diag_sink_free(&said);
     diag_sink_free(&again);
 }
@@ -106,13 +107,13 @@ START_TEST(what_is_suppressed_is_not_recorded)
     record_all();
     size = record.bytes.size;
     buffer_free(&record.bytes);
-    context_get()->suppress_warnings = context_get()->suppress_infos = true;
+    diag_state_get()->suppress_warnings = diag_state_get()->suppress_infos = true;
     record_all();
     ck_assert_uint_eq(record.bytes.size, 0);
-    context_get()->suppress_warnings = false;
+    diag_state_get()->suppress_warnings = false;
     record_all();
     ck_assert(record.bytes.size > 0 && record.bytes.size < size);
-    context_get()->suppress_infos = false;
+    diag_state_get()->suppress_infos = false;
 }
 END_TEST
 

@@ -187,9 +187,9 @@ START_TEST(a_name_that_is_no_utf8_is_refused)
 
     words[1] = "\xff";
     distribute_name_files(&batch, "d");
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ck_assert_ptr_null(jobfile_make(&batch));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     diag_sink_free(&sink);
 }

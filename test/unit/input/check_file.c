@@ -220,7 +220,7 @@ START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
     struct inputs inputs = {0};
     char expected[300];
 
-    context_get()->verbose = 2;
+    diag_state_get()->verbose = 2;
     snprintf(
         expected, sizeof expected,
         "minilink info    : Library 'two' is ignored: '%s/libtwo.so' is a shared object, which "
@@ -228,7 +228,7 @@ START_TEST(a_shared_library_is_passed_over_with_an_info_under_v)
         library_folder);
     ck_assert(open_all(&inputs, &(struct input_operand){.name = "two", .is_library = true}, 1,
                        paths, 1, expected));
-    context_get()->verbose = 0;
+    diag_state_get()->verbose = 0;
     inputs_close(&inputs);
 }
 END_TEST
@@ -271,12 +271,12 @@ START_TEST(a_missing_library_is_passed_over_where_nvcc_made_the_command_line)
     fixture_caught(&sink, "");
     ck_assert_uint_eq(inputs.count, 1);
     ck_assert_str_eq(inputs.files[0].library, "one");
-    context_get()->verbose = 2;
+    diag_state_get()->verbose = 2;
     fixture_catch(&sink);
     ck_assert(inputs_open(&inputs, operands, 1, &search));
     fixture_caught(&sink, "minilink info    : Library 'nope' is ignored: it is not in the library "
                           "paths, as libraries of the host are, which have no code to link\n");
-    context_get()->verbose = 0;
+    diag_state_get()->verbose = 0;
     inputs_close(&inputs);
 }
 END_TEST

@@ -3,12 +3,13 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "cubin/format.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
+#include "files.h"
 #include "suite.h"
 
 #define MOST 4
@@ -41,16 +42,7 @@ struct joining {
 
 static void add(struct joining *joining, const char *path)
 {
-    struct buffer *buffer = &joining->files[joining->count];
-    char block[4096];
-    FILE *file = fopen(path, "rb");
-    size_t got;
-
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((got = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(buffer, block, got);
-    fclose(file);
-    joining->count++;
+    joining->files[joining->count++] = files_load(path);
 }
 
 /* Reads what was added and joins it. */
@@ -62,9 +54,9 @@ static bool join_all(struct joining *joining)
         ck_assert(cubin_read(&joining->cubins[i], "chunk", buffer_bytes(&joining->files[i])));
         joining->list[i] = &joining->cubins[i];
     }
-    context_get()->sink = &joining->sink;
+    diag_state_get()->sink = &joining->sink;
     ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return ok;
 }
 
@@ -316,21 +308,10 @@ START_TEST(objects_stand_where_their_order_and_alignment_say)
 }
 END_TEST
 
-static Elf64_Shdr *header_of(struct buffer *file, const char *name)
-{
-    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
-
-    for (size_t i = 1; i < elf->e_shnum; i++)
-        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return &headers[i];
-    ck_abort_msg("no section %s", name);
-}
-
 /* Offset in the file of a section of the chunk, to change a byte of it. */
 static char *bytes_of(struct buffer *file, const char *name)
 {
-    return file->data + header_of(file, name)->sh_offset;
+    return file->data + files_header_of(file, name)->sh_offset;
 }
 
 /* The number of a symbol of the chunk. */
@@ -338,7 +319,7 @@ static uint32_t symbol_in(struct buffer *file, const char *name)
 {
     const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
 
-    for (uint32_t i = 1; i < header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
+    for (uint32_t i = 1; i < files_header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
         if (strcmp(bytes_of(file, ".strtab") + symbols[i].st_name, name) == 0)
             return i;
     ck_abort_msg("no symbol %s", name);
@@ -628,7 +609,7 @@ START_TEST(twins_that_do_not_fit_are_left_out)
 
     begin_chunks(&joining, MERCURY);
     at = misfits[_i].is_content ? bytes_of(&joining.files[1], misfits[_i].section)
-                                : (char *)header_of(&joining.files[1], misfits[_i].section);
+                                : (char *)files_header_of(&joining.files[1], misfits[_i].section);
     memcpy(at + misfits[_i].at, &misfits[_i].value, misfits[_i].size);
     ck_assert(join_all(&joining));
     buffer_char(&joining.sink.text, '\0');

@@ -1,6 +1,6 @@
 /* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "lto/bitcode_join.h"
 #include "suite.h"
 
@@ -12,12 +12,12 @@ static struct diag_sink said;
 
 static void set_up(void)
 {
-    context_get()->sink = &said;
+    diag_state_get()->sink = &said;
 }
 
 static void tear_down(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&said);
     table_free(&internal);
     arena_free(&arena);
@@ -48,13 +48,37 @@ START_TEST(declarations_find_what_another_part_defines)
     table_set(&internal, TEXT("shared"), 0);
     table_set(&internal, TEXT("helper"), 0);
     ck_assert(join(&ptx, first, second));
-    ck_assert_str_eq(ptx.data, HEAD "\n.extern .func outside();\n"
-                                    ".func helper(.param .b32 a);\n"
+    ck_assert_str_eq(ptx.data, HEAD "\n.func helper(.param .b32 a);\n"
                                     ".weak .func other();\n"
+                                    ".extern .func outside();\n"
                                     ".global .u32 shared = 3;\n"
                                     "\n.visible .entry k()\n{\n\tret;\n}\n"
                                     "\n.func helper(.param .b32 a)\n{\n\tret;\n}\n"
                                     "\n.weak .func other()\n{\n\tret;\n}\n");
+}
+END_TEST
+
+/* As many parts as there are functions, or one. */
+START_TEST(the_number_of_parts_does_not_show)
+{
+    static const char whole[] =
+        HEAD ".extern .func y();\n.extern .func x();\n"
+             ".visible .entry k()\n{\n$L__BB0_2:\n\tbra $L__BB0_2;\n// callseq 7\n// callseq 6\n}\n"
+             ".visible .entry m()\n{\n$L__BB1_1:\n\tprototype_9 : x;\n// callseq 9\n}\n";
+    static const char first[] = HEAD
+        ".extern .func y();\n"
+        ".visible .entry k()\n{\n$L__BB0_2:\n\tbra $L__BB0_2;\n// callseq 1\n// callseq 0\n}\n";
+    static const char second[] =
+        HEAD ".extern .func x();\n"
+             ".visible .entry m()\n{\n$L__BB0_1:\n\tprototype_0 : x;\n// callseq 0\n}\n";
+    const struct text one = text_of(whole);
+    struct text of_one, of_two;
+
+    ck_assert(bitcode_join(&of_one, &arena, &one, 1, &internal));
+    ck_assert(join(&of_two, first, second));
+    ck_assert_str_eq(of_one.data, of_two.data);
+    ck_assert_ptr_nonnull(strstr(of_one.data, "$L__BB0_1:\n\tprototype_0 : x;\n// callseq 0\n"));
+    ck_assert_ptr_nonnull(strstr(of_one.data, "// callseq 1\n// callseq 0\n"));
 }
 END_TEST
 
@@ -84,6 +108,7 @@ Suite *check_suite(void)
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, declarations_find_what_another_part_defines);
+    tcase_add_test(cases, the_number_of_parts_does_not_show);
     tcase_add_test(cases, two_definitions_are_an_error);
     tcase_add_test(cases, what_is_no_ptx_is_an_error);
     suite_add_tcase(suite, cases);

@@ -24,12 +24,12 @@ static const uint8_t contents[8] = "01234567";
 
 static void set_up(void)
 {
-    context_get()->sink = &said;
+    diag_state_get()->sink = &said;
 }
 
 static void tear_down(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&said);
     buffer_free(&words);
     arena_free(&arena);

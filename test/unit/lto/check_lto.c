@@ -177,7 +177,7 @@ START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
     struct members members = {.list = list, .count = 7, .arch = {.sm = 90}, .has_lto_only = true};
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ck_assert(!lto_refuse_alone(&members));
     ck_assert_uint_eq(sink.errors, 2);
     buffer_char(&sink.text, '\0');
@@ -186,7 +186,7 @@ START_TEST(ltoir_without_ptx_beside_it_is_refused_by_name)
     ck_assert_ptr_nonnull(strstr(sink.text.data, "-arch=sm_90"));
     members.count = 2;
     ck_assert(lto_refuse_alone(&members));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
 }
 END_TEST

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "input/used.h"
 #include "lto/parts.h"
 #include "suite.h"
@@ -17,13 +17,13 @@ static struct diag_sink sink;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     arena = (struct arena){0};
 }
 
 static void teardown(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     arena_free(&arena);
 }

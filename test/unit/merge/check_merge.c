@@ -434,9 +434,9 @@ static const struct {
 
 START_TEST(refuses_in_nvlinks_words)
 {
-    context_get()->verbose = 1;
+    diag_state_get()->verbose = 1;
     merge_with((struct merge_request){.arch = {.sm = 90}}, refusals[_i].names);
-    context_get()->verbose = 0;
+    diag_state_get()->verbose = 0;
     ck_assert(!merged->ok);
     expect_said(refusals[_i].says);
 }
@@ -454,9 +454,9 @@ START_TEST(sections_of_one_name_must_be_of_one_kind)
         ck_assert(cubin_read(&merged->inputs[i], "a.o", buffer_bytes(&merged->files[i])));
     merged->inputs[1].sections[cubin_section_find(&merged->inputs[1], TEXT(".nv.global"))].name =
         TEXT(".nv.constant3");
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     expect_said("error   : Section '.nv.constant3' has types that cannot be merged");
 }
 END_TEST
@@ -478,9 +478,9 @@ START_TEST(reserved_names_must_be_of_one_size)
             table = &merged->inputs[1].symbols[i];
     ck_assert_ptr_nonnull(table);
     table->size *= 2;
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(!merge_cubins(&merged->image, list, 2, &request, &merged->report));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     expect_said("error   : Size doesn't match for '__UFT' in 'b.o', first specified in 'a.o'");
 }
 END_TEST
@@ -501,10 +501,10 @@ static void merge_damaged(const char *name, const char *section_name, size_t off
     offset += (size_t)(merged->inputs[0].sections[index].data.data - contents.data);
     cubin_free(&merged->inputs[0]);
     memcpy(merged->files[0].data + offset, bytes, size);
-    context_get()->sink = &merged->said;
+    diag_state_get()->sink = &merged->said;
     ck_assert(cubin_read(&merged->inputs[0], name, contents));
     merged->ok = merge_cubins(&merged->image, list, 1, &request, NULL);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
 }
 
 /* Found by fuzzing. */
@@ -516,6 +516,68 @@ START_TEST(section_symbol_without_a_section_is_left_out)
     merge_damaged("12_common-sm_90-a.o", ".symtab",
                   3 * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_shndx), &absolute, 2);
     ck_assert(merged->ok);
+}
+END_TEST
+
+/* Where the record of .nv.info begins that says how many registers the first kernel, or the first
+ * other function, needs. */
+static size_t place_of_registers(const char *name, bool is_kernel)
+{
+    struct bytes all, rest;
+    struct info_record record;
+    bool found = false;
+
+    read_input(name);
+    all = rest = merged->inputs[0].sections[input_section(".nv.info")].data;
+    while (!found && info_next(&rest, &record)) {
+        const struct cubin_symbol *function =
+            &merged->inputs[0].symbols[info_word(record.payload, 0)];
+
+        found = record.attribute == EIATTR_REGCOUNT &&
+                !!(function->other & STO_CUDA_ENTRY) == is_kernel;
+    }
+    ck_assert(found);
+    tear_down();
+    set_up();
+    return all.size - rest.size - record.payload.size - 4;
+}
+
+/* Measured: of a kernel nvlink does not ask it. */
+START_TEST(functions_that_are_called_say_how_many_registers_they_need)
+{
+    const char *name = "32_weakdiff-sm_90-a.o";
+    uint8_t unknown = 0x7f;
+
+    merge_damaged(name, ".nv.info", place_of_registers(name, true) + 1, &unknown, 1);
+    ck_assert(merged->ok);
+    tear_down();
+    set_up();
+    merge_damaged(name, ".nv.info", place_of_registers(name, false) + 1, &unknown, 1);
+    ck_assert(!merged->ok);
+    expect_said("error   : '32_weakdiff-sm_90-a.o' does not say how many registers 'wf' needs");
+}
+END_TEST
+
+/* Measured: nvlink writes it with its own flags, and also where the first cubin has none. */
+START_TEST(the_note_of_tools_is_the_linkers)
+{
+    struct cubin_section *sections;
+
+    for (int has_note = 0; has_note < 2; has_note++) {
+        read_input("entry.o");
+        sections = merged->inputs[0].sections;
+        sections[input_section(".nv.compat")].flags = 0xffff00;
+        sections[input_section(".note.nv.tkinfo")].flags = 0xffff00;
+        if (!has_note)
+            sections[input_section(".note.nv.tkinfo")].name = TEXT(".note.other");
+        merge_input((struct merge_request){.arch = {.sm = 90}});
+        ck_assert(merged->ok);
+        ck_assert_uint_eq(section(".note.nv.tkinfo")->flags, 0x2000000);
+        ck_assert_uint_gt(section(".note.nv.tkinfo")->size, 0);
+        ck_assert_uint_eq(section(".nv.compat")->flags, 0);
+        tear_down();
+        set_up();
+    }
 }
 END_TEST
 
@@ -603,6 +665,8 @@ Suite *check_suite(void)
     tcase_add_test(tests, reserved_names_must_be_of_one_size);
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
+    tcase_add_test(tests, functions_that_are_called_say_how_many_registers_they_need);
+    tcase_add_test(tests, the_note_of_tools_is_the_linkers);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
     suite_add_tcase(all, tests);
     return all;

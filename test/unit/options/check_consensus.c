@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "options/consensus.h"
 #include "options/forward.h"
 #include "suite.h"
@@ -27,17 +27,17 @@ static struct arena arena;
 
 static void set_up(void)
 {
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
 
     memset(&sink, 0, sizeof sink);
     memset(&agreement, 0, sizeof agreement);
-    context->sink = &sink;
-    context->verbose = context->warnings_are_errors = context->suppress_warnings = false;
+    state->sink = &sink;
+    state->verbose = state->warnings_are_errors = state->suppress_warnings = false;
 }
 
 static void tear_down(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     arena_free(&arena);
 }
@@ -395,7 +395,7 @@ START_TEST(warnings_as_errors_make_the_split_conflict_fatal)
     static const char *const options[4] = {"-split-compile 2", "-split-compile 4"};
 
     set_up();
-    context_get()->warnings_are_errors = true;
+    diag_state_get()->warnings_are_errors = true;
     ck_assert(!reach(options, NULL, &(struct option_request){0}));
     ck_assert_str_eq(messages(), DO_NOT("-split-compile") NOTE "a.o(1): -split-compile 2\n" NOTE
                                                                "b.o(1): -split-compile 4\n");
@@ -408,8 +408,8 @@ START_TEST(suppressed_warnings_take_their_notes_with_them)
     static const char *const options[4] = {"-split-compile 2", "-split-compile 4"};
 
     set_up();
-    context_get()->suppress_warnings = true;
-    context_get()->warnings_are_errors = true;
+    diag_state_get()->suppress_warnings = true;
+    diag_state_get()->warnings_are_errors = true;
     ck_assert(reach(options, NULL, &(struct option_request){0}));
     ck_assert_str_eq(messages(), "");
     tear_down();
@@ -421,7 +421,7 @@ START_TEST(verbose_says_which_side_wins)
     static const char *const options[4] = {"-split-compile 2 -maxreg 32 ", "-maxreg 32"};
 
     set_up();
-    context_get()->verbose = 2;
+    diag_state_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(4), MAXREG(48)}));
     ck_assert_str_eq(messages(),
                      "minilink info    : the command line's '-maxrregcount=48' is used for all "
@@ -431,7 +431,7 @@ START_TEST(verbose_says_which_side_wins)
                      "b.o(1): no -split-compile\n");
     tear_down();
     set_up();
-    context_get()->verbose = 2;
+    diag_state_get()->verbose = 2;
     ck_assert(reach(options, NULL, &(struct option_request){SPLIT(2), MAXREG(32)}));
     ck_assert_str_eq(messages(), "");
     tear_down();

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "pool/jobserver.h"
 #include "suite.h"
 
@@ -408,9 +408,9 @@ static char *join(enum jobserver_use use, const char *makeflags, uint32_t *threa
     else
         unsetenv("MAKEFLAGS");
     *threads = 8;
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ck_assert_ptr_null(jobserver_join(use, threads));
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     said = buffer_take(&sink.text, NULL);
     diag_sink_free(&sink);
     return said;
@@ -450,9 +450,9 @@ START_TEST(join_says_what_the_user_must_know_and_no_more)
     char *said;
 
     /* Not the user's doing: -Werror makes no error of it. */
-    context_get()->warnings_are_errors = true;
+    diag_state_get()->warnings_are_errors = true;
     said = join(join_rows[_i].use, join_rows[_i].makeflags, &threads);
-    context_get()->warnings_are_errors = false;
+    diag_state_get()->warnings_are_errors = false;
     ck_assert_uint_eq(threads, join_rows[_i].threads);
     if (*join_rows[_i].said == '\0')
         ck_assert_str_eq(said, "");
@@ -466,9 +466,9 @@ START_TEST(a_jobserver_that_nobody_asked_for_is_an_info_under_v)
     uint32_t threads;
     char *said;
 
-    context_get()->verbose = 2;
+    diag_state_get()->verbose = 2;
     said = join(JOBSERVER_AUTO, " --jobserver-auth=77,78", &threads);
-    context_get()->verbose = 0;
+    diag_state_get()->verbose = 0;
     ck_assert_uint_eq(threads, 1);
     ck_assert_str_eq(said, "minilink info    : make's jobserver cannot be used: Bad file "
                            "descriptor. One chunk is assembled at a time; prefix the recipe with "

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "pool/pqueue.h"
@@ -353,11 +353,11 @@ START_TEST(threads_that_are_missing_are_warned_of_and_the_work_is_done)
         .tasks = tasks, .count = 3, .threads = 8, .jobserver = JOBSERVER_OFF};
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     threads_left = rows[_i].made;
     ck_assert_uint_eq(dispatch_run(&request), rows[_i].used);
     threads_left = -1;
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert_int_eq(done, 3);
     buffer_char(&sink.text, '\0');
     if (rows[_i].said)

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "suite.h"
 
 #define ITEMS 1000u
@@ -39,9 +40,9 @@ static void check_loop(uint32_t threads, size_t least, unsigned parts)
     struct loop loop = {.failing = ITEMS};
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     spread_run(&spread, ITEMS, least, visit, &loop);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert_uint_eq(loop.parts, parts);
     for (size_t i = 0; i < ITEMS; i++)
         ck_assert_uint_eq(loop.seen[i], 1);
@@ -88,9 +89,9 @@ START_TEST(what_a_part_raises_is_raised)
     struct loop loop = {.failing = 300};
     struct diag_sink sink = {0};
 
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     ck_assert_int_eq(context_run(run_failing, &loop), LINK_ENVIRONMENT);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     ck_assert_uint_eq(sink.errors, 3);
     ck_assert_uint_eq(loop.seen[299], 1);
     ck_assert_uint_eq(loop.seen[300], 0);

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
@@ -20,12 +20,12 @@ static struct diag_sink sink;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
 }
 
 static void teardown(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     arena_free(&arena);
 }

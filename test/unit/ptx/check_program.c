@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 #include "ptx/types.h"
@@ -22,14 +22,14 @@ static struct diag_sink sink;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     program = (struct program){0};
     request = (struct program_request){.arch = {90, 0}};
 }
 
 static void teardown(void)
 {
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
     program_free(&program);
 }

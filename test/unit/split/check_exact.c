@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 #include "split/split.h"
@@ -29,7 +29,7 @@ static struct arena arena;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
 }
 
 static void release(void)
@@ -42,7 +42,7 @@ static void teardown(void)
 {
     release();
     arena_free(&arena);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
 }
 

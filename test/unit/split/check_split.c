@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "base/table.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 #include "ptx/types.h"
 #include "split/split.h"
+#include "files.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -28,7 +29,7 @@ static struct chunks chunks;
 
 static void setup(void)
 {
-    context_get()->sink = &sink;
+    diag_state_get()->sink = &sink;
     program = (struct program){0};
     chunks = (struct chunks){0};
 }
@@ -42,24 +43,19 @@ static void release(void)
 static void teardown(void)
 {
     release();
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     diag_sink_free(&sink);
 }
 
 static struct text read_case(const char *name)
 {
-    char path[256], block[4096];
-    struct buffer buffer = {0};
+    char path[256];
+    struct buffer buffer;
     size_t size;
-    FILE *file;
     char *data;
 
     snprintf(path, sizeof path, "fixtures/split/%s.ptx", name);
-    file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(&buffer, block, size);
-    fclose(file);
+    buffer = files_load(path);
     data = buffer_take(&buffer, &size);
     return (struct text){data, size};
 }

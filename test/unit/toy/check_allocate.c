@@ -7,10 +7,11 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "base/context.h"
+#include "diag/diag_state.h"
 #include "toy/allocate.h"
 #include "toy/language/form.h"
 #include "toy/language/opcode.h"
+#include "toy/liveness.h"
 #include "suite.h"
 
 #define PHYSICAL  256
@@ -537,7 +538,7 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     struct maker maker;
     struct allocation result;
     struct diag_sink sink = {0};
-    struct context *context = context_get();
+    struct diag_state *state = diag_state_get();
     begin(&maker, 4, 1);
     struct instruction *instruction = add(&maker, "red", 2);
     instruction->operands[1].kind = OPERAND_VECTOR;
@@ -545,9 +546,9 @@ START_TEST(one_instruction_beyond_the_budget_is_an_error)
     instruction->operands[1].elements = arena_zalloc(&maker.arena, 32, sizeof(struct operand));
     for (unsigned i = 0; i < 32; i++)
         set_register(&instruction->operands[1].elements[i], add_register(&maker, REGISTER_32));
-    context->sink = &sink;
+    state->sink = &sink;
     ck_assert(!allocate(&maker.body, 24, &result));
-    context->sink = NULL;
+    state->sink = NULL;
     ck_assert_uint_eq(sink.errors, 1);
     buffer_char(&sink.text, 0);
     ck_assert_ptr_nonnull(strstr(sink.text.data, "Function 'f' needs more than"));
@@ -592,6 +593,42 @@ START_TEST(a_large_body_with_twisted_flow_takes_little_time)
 }
 END_TEST
 
+/* As many loops as registers, all of which are live through all loops, but not behind them. Returns
+ * how many registers were followed through the loops, one block after the other. */
+static unsigned count_followed(unsigned count)
+{
+    struct maker maker;
+    unsigned followed = 0;
+    begin(&maker, 2 * count + 2, 1);
+    maker.body.registers = arena_zalloc(&maker.arena, count + 2, sizeof *maker.body.registers);
+    uint32_t guard = add_register(&maker, REGISTER_PREDICATE);
+    uint32_t behind = add_register(&maker, REGISTER_32);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t reg = add_register(&maker, REGISTER_32);
+        add_simple(&maker, "add", reg, reg, reg);
+        struct instruction *branch = add(&maker, "bra", 1);
+        set_label(&branch->operands[0], add_label(&maker, 0));
+        branch->guard = guard;
+    }
+    add_simple(&maker, "add", behind, behind, behind);
+    const struct interval *intervals = liveness_intervals(&maker.body);
+    for (unsigned reg = behind + 1; reg < maker.body.register_count; reg++)
+        followed += intervals[reg].end < 4 * count;
+    arena_free(&maker.arena);
+    return followed;
+}
+
+START_TEST(liveness_costs_twice_as_much_for_twice_the_text)
+{
+    ck_assert_uint_eq(count_followed(20), 20);
+    unsigned followed = count_followed(2000);
+    ck_assert_uint_gt(followed, 20);
+    ck_assert_uint_lt(followed, 500);
+    /* Each costs twice as much. */
+    ck_assert_uint_le(count_followed(4000), followed + 1);
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("allocate");
@@ -604,6 +641,7 @@ Suite *check_suite(void)
     tcase_add_test(tcase, a_guarded_write_begins_an_interval_where_no_loop_leads_back);
     tcase_add_test(tcase, one_instruction_beyond_the_budget_is_an_error);
     tcase_add_test(tcase, an_empty_body_needs_the_reserved_registers_only);
+    tcase_add_test(tcase, liveness_costs_twice_as_much_for_twice_the_text);
     tcase_add_test(tcase, a_large_body_with_twisted_flow_takes_little_time);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -30,9 +30,9 @@ static bool encode(struct body *body)
 {
     bool ok;
 
-    context_get()->sink = &parsed.messages;
+    diag_state_get()->sink = &parsed.messages;
     ok = encode_body(body, "test.ptx", &encoded.code, &encoded.relocations);
-    context_get()->sink = NULL;
+    diag_state_get()->sink = NULL;
     return ok;
 }
 

@@ -2,6 +2,7 @@
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
 #include "base/context.h"
 #include "diag/diag.h"
+#include "diag/diag_state.h"
 #include "toy/mode.h"
 #include "job_fixture.h"
 #include "suite.h"
@@ -129,7 +130,7 @@ START_TEST(every_set_of_flags_has_its_mode)
 {
     unsigned flags = (unsigned)_i;
     struct diag_sink said = {0};
-    ck_assert_int_eq(diag_collect(choose, &flags, context_get(), &said), LINK_OK);
+    ck_assert_int_eq(diag_collect(choose, &flags, diag_state_get(), &said), LINK_OK);
     ck_assert_int_eq(said.text.size > 0,
                      matrix[flags] == MODE_KINDS || (flags & (C | E)) == (C | E));
     diag_sink_free(&said);
