@@ -15,7 +15,7 @@
 #include "input/contents.h"
 #include "input/hostobj.h"
 #include "input/inflate.h"
-#include "input/little.h"
+#include "base/little.h"
 #include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/select.h"

@@ -145,6 +145,8 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .keep_exported = state_keeps_exported(link),
         .renames = request->renames,
         .made = &merged->joined,
+        .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
+                                                                                    : NULL,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),

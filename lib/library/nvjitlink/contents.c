@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "input/little.h"
+#include "base/little.h"
 
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_HEADER  16u
