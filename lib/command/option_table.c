@@ -144,6 +144,8 @@ const struct option_row option_table[] = {
      "Words to put in front of every run of ptxas"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
+    {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER,
+     "Assemble functions of PTX again where kernels with fewer registers call them"},
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER,
      "sass: from sm_100 on, code for the target only, without the form that is for others"},
 

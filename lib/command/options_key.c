@@ -46,6 +46,7 @@ const char *const options_key_counted[] = {
     "shared",
     "assembler",
     "output-abi",
+    "fit-registers",
     "binary-kind",
     "lto-source",
     "lto-jobs",

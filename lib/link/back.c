@@ -74,7 +74,7 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
     if (!ok || assembled->cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, assembled->cubins.count, chunks->symbols,
-                     chunks->symbol_count, state_is_sass(link));
+                     chunks->symbol_count);
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
@@ -145,6 +145,8 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .keep_exported = state_keeps_exported(link),
         .renames = request->renames,
         .made = &merged->joined,
+        .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
+                                                                                    : NULL,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),

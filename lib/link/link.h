@@ -99,6 +99,7 @@ struct link_request {
     bool takes_first;              /* --allow-multiple-definition */
     bool preserve_relocations;     /* -preserve-relocs */
     const struct renames *renames; /* --wrap, --defsym; or NULL */
+    bool fit_registers;            /* --fit-registers */
     bool strip_debug;              /* --strip-debug */
     bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
     enum merge_abi output_abi;     /* --output-abi */

@@ -42,7 +42,7 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
     return link->request->distribution.resume_plan &&
-           (assembled->is_in_parts || cut->replaced.count);
+           (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
 /* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
@@ -141,6 +141,22 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
+/* The words, and the limit of --fit-registers behind them. */
+static const char *const *with_fit(struct assembled *assembled, const char *const *words)
+{
+    const char **fitted;
+    size_t count = 0;
+
+    while (words && words[count])
+        count++;
+    fitted = arena_alloc(&assembled->arena, count + 2, sizeof *fitted);
+    for (size_t i = 0; i < count; i++)
+        fitted[i] = words[i];
+    fitted[count] = arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit);
+    fitted[count + 1] = NULL;
+    return fitted;
+}
+
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {
@@ -152,6 +168,8 @@ static const char *const *assembler_options(const struct link *link, const struc
         given = link->entries.others;
     else if (is_ptxas && link->entries.pattern_count)
         given = link->entries.without_patterns;
+    if (assembled->fit)
+        given = with_fit(assembled, given);
     if (!is_ptxas)
         return given;
     return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,
@@ -230,7 +248,6 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
-                : state_is_sass(link)                   ? ASSEMBLE_MODE_SASS
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
@@ -249,7 +266,7 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     enum link_code code;
 
     /* Whoever goes on with a plan must find the chunks that it was made of. */
-    if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
+    if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
         find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
     /* A plan's chunks are in memory, and depend on no input any more. */
@@ -383,6 +400,18 @@ bool middle_assemble(const struct link *link, const struct cut *cut, struct asse
                    reported_version(link, assembled));
     observe_stage(link->observation, "assemble", chunk_work(&cut->chunks));
     return ok;
+}
+
+bool middle_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
+                uint32_t registers)
+{
+    diag_info(
+        "The functions of PTX are assembled again with -func-maxrregcount=%u, so that kernels "
+        "can call them",
+        registers);
+    cubins_free(&assembled->cubins);
+    assembled->fit = registers;
+    return middle_assemble(link, cut, assembled);
 }
 
 /* Cuts the program into one chunk instead. */

@@ -33,14 +33,16 @@ struct merge_request {
     const struct members *members; /* all that the inputs have, for notes; may be NULL */
     const struct renames *renames; /* of references, but those of `made`; may be NULL */
     const struct cubin *made;      /* of the chunks */
-    bool takes_first;              /* of several definitions, with a warning */
-    bool suppress_stack_warning;   /* -suppress-stack-size-warning */
-    bool keep_exported;            /* functions that another link may call stay: -ewp */
-    bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
-    bool strip_debug;              /* what only debuggers and profilers read is left out */
-    bool sass_only;                /* Mercury's second form of the code is left out */
-    bool wants_places;             /* the report says where everything went */
-    bool has_index;                /* -uidx: an index of unified symbols was given */
+    uint32_t *fit;    /* where kernels call functions with more registers than they may have, the
+                         least that one may is put here, and that is no error yet; or NULL */
+    bool takes_first; /* of several definitions, with a warning */
+    bool suppress_stack_warning; /* -suppress-stack-size-warning */
+    bool keep_exported;          /* functions that another link may call stay: -ewp */
+    bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
+    bool strip_debug;            /* what only debuggers and profilers read is left out */
+    bool sass_only;              /* Mercury's second form of the code is left out */
+    bool wants_places;           /* the report says where everything went */
+    bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
     struct spread spread;    /* threads; the image is the same for any number */
