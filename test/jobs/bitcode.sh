@@ -6,11 +6,8 @@
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"
-shopt -s nullglob
-libraries=()
-for folder in /usr/lib/*-linux-gnu /usr/lib64 /usr/lib; do
-    libraries+=("$folder"/libLLVM-1[6-8].so.1 "$folder"/libLLVM.so.[1-3][0-9].[0-9])
-done
+# shellcheck source=test/jobs/llvm
+. "$ROOT/test/jobs/llvm"
 cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,reflect.bc,several.o,several.offload} . || exit 1
 # A function that bitcode has, and one that it calls, in PTX.
 cat > calls.ptx << 'END'
