@@ -135,7 +135,7 @@ $(BUILD)/public/libminilink.a: $(LIB_OBJECTS) $(BUILD)/page.o $(EXPORTS)
 
 # For programs that were written for NVIDIA's libnvJitLink: its names, on top of minilink.h, as CUDA 12's toolkits have
 # them and as CUDA 13's have. The loader finds it in its own folder only, where it is asked to (LD_LIBRARY_PATH).
-$(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/exports-%.o $(BUILD)/public/libminilink.a \
+$(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/exports-%.o $(BUILD)/libminilink.a \
     $(filter-out %/exports.o,$(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o)) lib/library/nvjitlink/exports-%.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libnvJitLink.so.$* -Wl,-Bsymbolic \
 	    -Wl,--version-script=lib/library/nvjitlink/exports-$*.map -Wl,--exclude-libs,ALL -Wl,-z,nodelete \

@@ -83,8 +83,11 @@ static bool open_files(struct ptxas_ahead *ahead)
 static void start(struct ptxas_ahead *ahead, struct ptxas *ptxas, const char **argv, size_t count)
 {
     const int pass[] = {ahead->output};
-    const struct exec_request request = {
-        .argv = argv, .pass = pass, .pass_count = 1, .output_limit = MOST_OUTPUT};
+    const struct exec_request request = {.argv = argv,
+                                         .large_pages = true,
+                                         .pass = pass,
+                                         .pass_count = 1,
+                                         .output_limit = MOST_OUTPUT};
 
     ahead->told = words_of(argv);
     argv[count++] = ahead->input_path;

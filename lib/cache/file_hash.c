@@ -28,10 +28,17 @@
 #define PIECE     ((size_t)1 << 18)
 #define MOST_TEXT 64u
 
+/* Where times are whole seconds, as in images of file systems, other files may have the same: those
+ * are told apart by pieces of their contents, too. No two builds of a tool have all of them. */
+#define SAMPLES          32u
+#define SAMPLE_SIZE      ((size_t)4 << 10)
+#define SMALLEST_SAMPLED (8 * SAMPLES * SAMPLE_SIZE)
+
 /* One version of one file, and what was looked for in it. */
 struct identity {
     struct file_version version;
-    char text[MOST_TEXT]; /* the rest is zero */
+    struct cache_key sample; /* of the contents where times are whole seconds, else zero */
+    char text[MOST_TEXT];    /* the rest is zero */
 };
 
 /* The folder has these as they are: it is of one kind of machine, or its hash differs. */
@@ -41,8 +48,8 @@ struct record {
     uint64_t has_text;
 };
 
-_Static_assert(sizeof(struct record) ==
-                   7 * sizeof(uint64_t) + MOST_TEXT + sizeof(struct cache_key) + sizeof(uint64_t),
+_Static_assert(sizeof(struct record) == 7 * sizeof(uint64_t) + MOST_TEXT +
+                                            2 * sizeof(struct cache_key) + sizeof(uint64_t),
                "records are compared and written byte by byte: no padding");
 
 static struct memory {
@@ -56,13 +63,6 @@ static void identify(struct identity *identity, const struct stat *status, const
     *identity = (struct identity){.version = file_version_of(status)};
     if (text)
         strncpy(identity->text, text, MOST_TEXT - 1);
-}
-
-/* Whether a change from now on would show in the times. One without nanoseconds may be of a file
- * system that keeps whole seconds. */
-static bool is_settled(const struct identity *identity)
-{
-    return identity->version.changed.tv_nsec != 0 && file_version_is_settled(&identity->version);
 }
 
 static const struct record *find(const struct record *records, size_t count,
@@ -216,15 +216,36 @@ static bool read_file(struct reading *reading)
     if (!reading->room || !read_contents(reading) || fstat(reading->fd, &status))
         return false;
     identify(&after, &status, reading->text);
+    after.sample = reading->record.identity.sample;
     errno = ESTALE;
     return memcmp(&after, &reading->record.identity, sizeof after) == 0;
+}
+
+/* False when times alone do not tell this file from others, and its contents cannot be read. */
+static bool add_sample(struct reading *reading)
+{
+    struct identity *identity = &reading->record.identity;
+    uint64_t size = identity->version.size;
+    uint8_t piece[SAMPLE_SIZE];
+    bool ok = size >= SMALLEST_SAMPLED;
+
+    if (identity->version.changed.tv_nsec != 0)
+        return true;
+    key_begin(&reading->key, "sample");
+    for (uint64_t i = 0; i < SAMPLES && ok; i++) {
+        ok = descriptor_read(reading->fd, piece, SAMPLE_SIZE,
+                             (size - SAMPLE_SIZE) * i / (SAMPLES - 1));
+        key_bytes(&reading->key, (struct bytes){piece, ok ? SAMPLE_SIZE : 0});
+    }
+    identity->sample = key_end(&reading->key);
+    return ok;
 }
 
 /* The file is a regular one. */
 static bool hash_open(struct reading *reading, struct cache *cache)
 {
     struct record *record = &reading->record;
-    bool is_kept = is_settled(&record->identity);
+    bool is_kept = file_version_is_settled(&record->identity.version) && add_sample(reading);
     bool is_large = record->identity.version.size >= SMALLEST_KEPT;
 
     if (is_kept && find_in_memory(record))

@@ -7,8 +7,9 @@
  *
  * Properties. The time of the inode's change is the kernel's and no program can set it, so that a
  * file that is replaced or written to is another one. A hash is only remembered when that time is
- * older than two seconds (a later change cannot fall into the same tick of the clock) and has
- * nanoseconds (file systems that count in seconds, or give all files one time, are not trusted).
+ * older than two seconds: a later change cannot fall into the same tick of the clock. Where that
+ * time is in whole seconds, as in images of file systems, which may give all files one time, 32
+ * pieces of the contents count, too, which are read each time (30 us).
  * Safety. May be called by many threads at once. */
 #ifndef MINILINK_CACHE_FILE_HASH_H
 #define MINILINK_CACHE_FILE_HASH_H

@@ -144,11 +144,19 @@ const struct option_row option_table[] = {
      "Words to put in front of every run of ptxas"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
+    {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER,
+     "Assemble functions of PTX again where kernels with fewer registers call them"},
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.sass_only, binary_kinds), GROUP_ASSEMBLER,
      "sass: from sm_100 on, code for the target only, without the form that is for others"},
 
     {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS,
      "Keep this kernel, function or variable though nothing names it; may be given again"},
+    {"wrap", NULL, "NAME", WORD(wraps), GROUP_SYMBOLS,
+     "References to NAME mean __wrap_NAME, and those to __real_NAME mean NAME"},
+    {"defsym", NULL, "NAME=OTHER", WORD(defsyms), GROUP_SYMBOLS,
+     "References to NAME, where it is not defined, mean OTHER"},
+    {"strip-debug", "S", NULL, FLAG(link.strip_debug), GROUP_SYMBOLS,
+     "Leave out what -lineinfo and -G had compilers add"},
     {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_SYMBOLS,
      "Take the first of several definitions, with a warning"},
 
@@ -286,15 +294,16 @@ static const struct option_row *find(struct text name)
     return NULL;
 }
 
-/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4". Where a number is expected only digits are taken, so
- * that a misspelt name (-maxregcount) stays unknown. */
+/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4"; but "-u name", so that -use_fast_math is unknown.
+ * Where a number is expected only digits are taken, so that a misspelt name (-maxregcount) stays
+ * unknown. */
 static const struct option_row *find_joined(const char *word)
 {
     const struct option_row *row = find((struct text){word + 1, 1});
     const char *value = word + 2;
     bool is_number;
 
-    if (!row || !option_takes_argument(row))
+    if (!row || !option_takes_argument(row) || row->effect.kind == OPTION_WORD)
         return NULL;
     is_number = row->effect.kind == OPTION_NUMBER || isdigit((unsigned char)*row->argument);
     return is_number && value[strspn(value, "0123456789")] ? NULL : row;

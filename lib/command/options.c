@@ -1,6 +1,7 @@
 /* options.c: options one by one, and the rules between them. */
 #include "command/options.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,12 +186,42 @@ void options_set_inputs(struct options *options)
     link->library_path_count = options->library_paths.count;
 }
 
+/* --wrap as ld does it, and --defsym. */
+static bool take_renames(struct options *options)
+{
+    struct renames *renames = &options->renames;
+
+    for (size_t i = 0; i < options->wraps.count; i++) {
+        const char *name = options->wraps.list[i];
+
+        if (!*name)
+            return USAGE("Value '' is not defined for option 'wrap'");
+        renames_add(renames, text_of(name),
+                    text_of(arena_printf(&options->arena, "__wrap_%s", name)));
+        renames_add(renames, text_of(arena_printf(&options->arena, "__real_%s", name)),
+                    text_of(name));
+    }
+    for (size_t i = 0; i < options->defsyms.count; i++) {
+        const char *name = options->defsyms.list[i], *equals = strchr(name, '=');
+
+        if (!equals || equals == name || !equals[1] || isdigit((unsigned char)equals[1]))
+            return USAGE("Value '%s' is not defined for option 'defsym': expected NAME=OTHER, the "
+                         "names of two symbols",
+                         name);
+        renames_add(renames, (struct text){name, (size_t)(equals - name)}, text_of(equals + 1));
+    }
+    options->link.renames = options->link.observe.renames = renames->count ? renames : NULL;
+    return true;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
     struct link_request *link = &options->link;
 
     take_jobserver(options);
+    if (link->strip_debug)
+        apply_option_word(&options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
     apply_option_word(&options->assembler_options, NULL);
     apply_option_word(&options->nvvm_options, NULL);
@@ -214,7 +245,7 @@ static enum options_action finish(struct options *options)
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
-    if (!name_files(options))
+    if (!name_files(options) || !take_renames(options))
         return OPTIONS_WRONG;
     if (options->show_help)
         return OPTIONS_HELP;
@@ -285,6 +316,9 @@ void options_free(struct options *options)
     free(options->trace_symbols.list);
     free(options->why_live.list);
     free(options->undefined.list);
+    free(options->wraps.list);
+    free(options->defsyms.list);
+    renames_free(&options->renames);
     free(options->assembler_options.list);
     free(options->nvvm_options.list);
     free(options->llvm_options.list);

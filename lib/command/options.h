@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/renames.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
@@ -74,6 +75,8 @@ struct options {
     struct word_list assembler_options, nvvm_options, llvm_options;
     struct word_list reports;                   /* files */
     struct word_list trace_symbols, why_live;   /* names */
+    struct word_list wraps, defsyms;            /* NAME, NAME=OTHER */
+    struct renames renames;                     /* what they say */
     struct word_list undefined;                 /* names */
     struct buffer kernels_used, variables_used; /* each option's list, and a comma */
     struct word_list ignored;                   /* accepted options without effect, for -vv */

@@ -77,13 +77,11 @@ static const struct {
     const char *names; /* between blanks */
     const char *why;
 } foreign[] = {
-    {" strip-all s strip-debug S ",
-     "the driver finds kernels and variables by the symbols; what debuggers read is there only "
-     "where -G or -lineinfo was given to the compiler"},
+    {" strip-all s ",
+     "the driver finds kernels and variables by the symbols; --strip-debug leaves out what only "
+     "debuggers and profilers read"},
     {" unresolved-symbols ignore-unresolved-symbol z ",
      "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
-    {" defsym wrap ", "a device function has code, frames and a prototype that callers must agree "
-                      "with: rename it where it is compiled, by -D"},
     {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},
     {" icf print-icf-sections ", "functions are not folded: profilers and debuggers know them by "
                                  "their names; weak copies are one already"},

@@ -2,6 +2,7 @@
  *
  * Each is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload bytes
  * that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none. */
+#include "base/little.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 
@@ -13,7 +14,7 @@ bool info_next(struct bytes *rest, struct info_record *record)
 
     if (rest->size < size)
         return false;
-    value = (uint16_t)(at[2] | at[3] << 8);
+    value = little_u16(at + 2);
     *record = (struct info_record){.format = at[0], .attribute = at[1], .value = value};
     if (at[0] == EIFMT_SVAL) {
         size += value;
@@ -53,10 +54,5 @@ size_t info_symbol_words(const struct info_record *record)
 
 uint32_t info_word(struct bytes payload, size_t index)
 {
-    const uint8_t *at;
-
-    if (index >= payload.size / 4)
-        return 0;
-    at = payload.data + index * 4;
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
 }

@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "input/bitstream.h"
-#include "input/little.h"
+#include "base/little.h"
 
 #define MAGIC         0xdec04342u /* "BC", 0xC0DE */
 #define WRAPPER_MAGIC 0x0b17c0deu

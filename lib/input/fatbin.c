@@ -6,7 +6,7 @@
 #include "input/fatbin.h"
 
 #include "diag/diag.h"
-#include "input/little.h"
+#include "base/little.h"
 
 #define ENTRY_HEADER_SIZE      64u
 #define ENTRY_VERSION          0x0101u

@@ -21,7 +21,7 @@
 #include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
-#include "input/little.h"
+#include "base/little.h"
 #include "input/offload.h"
 #include "input/thin.h"
 #include "os/descriptor.h"

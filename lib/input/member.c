@@ -15,7 +15,7 @@
 #include "input/contents.h"
 #include "input/hostobj.h"
 #include "input/inflate.h"
-#include "input/little.h"
+#include "base/little.h"
 #include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/select.h"
@@ -450,6 +450,16 @@ bool member_code(const struct member *member, struct inflation *inflation, struc
     while (member->entry.kind == FATBIN_PTX && code->size > 0 && code->data[code->size - 1] == '\0')
         code->size--;
     return true;
+}
+
+const char *member_role_name(enum member_role role)
+{
+    static const char *const names[] = {
+        [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
+        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
+    };
+
+    return names[role];
 }
 
 void members_free(struct members *members)

@@ -2,7 +2,7 @@
 #include "input/offload.h"
 
 #include "diag/diag.h"
-#include "input/little.h"
+#include "base/little.h"
 
 #define MAGIC           0xad10ff10u
 #define HEADER_SIZE     32u

@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-#include "input/little.h"
+#include "base/little.h"
 
 #define SECTION_TYPE_COMPAT 0x70000086u
 #define COMPAT_SUFFIX_A     9u

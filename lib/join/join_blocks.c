@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/little.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
@@ -191,14 +192,6 @@ static struct field *find_fields(struct join *join, const struct join_input *inp
     return fields;
 }
 
-static uint64_t word64(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* Fills in what a block is for: the function whose address `field` holds. */
 static bool name_block(const struct join *join, struct join_block *block, const struct field *field)
 {
@@ -380,7 +373,7 @@ int64_t join_addend(const struct cubin *cubin, uint32_t section,
         return relocation->addend;
     field = cubin->sections[s->info].data.data + relocation->offset;
     if (relocation->type == R_CUDA_64)
-        return (int64_t)word64(field);
+        return (int64_t)little_u64(field);
     if (relocation->type != R_CUDA_32)
         return 0;
     memcpy(&word, field, sizeof word);

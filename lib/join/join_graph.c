@@ -87,14 +87,6 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
     }
 }
 
-static int compare_texts(struct text a, struct text b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size ? memcmp(a.data, b.data, size) : 0;
-
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int by_caller(const void *a, const void *b)
 {
     const struct join_pair *x = a;
@@ -113,7 +105,7 @@ static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
 
     if (x != y)
         return x < y ? -1 : 1;
-    return a == b ? 0 : compare_texts(join->entities[a].name, join->entities[b].name);
+    return a == b ? 0 : text_compare(join->entities[a].name, join->entities[b].name);
 }
 
 static int by_caller_and_callee(const void *a, const void *b, void *argument)
@@ -152,8 +144,8 @@ static int by_function(const void *a, const void *b, void *argument)
 
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
-    order = compare_texts(join->entities[x->first].name, join->entities[y->first].name);
-    return order ? order : compare_texts(x->prototype, y->prototype);
+    order = text_compare(join->entities[x->first].name, join->entities[y->first].name);
+    return order ? order : text_compare(x->prototype, y->prototype);
 }
 
 static void sort_functions(struct join *join, struct join_pairs *pairs)

@@ -1,6 +1,7 @@
 /* results.c: what a link has made, as it stands in it. */
 #include <string.h>
 
+#include "library/assembled.h"
 #include "library/handle.h"
 #include "link/link.h"
 
@@ -21,6 +22,17 @@ const void *minilink_cubin(const struct minilink *link, size_t *size)
 const char *minilink_ptx(const struct minilink *link, size_t *size)
 {
     return bytes_of(link, true, size);
+}
+
+void assembled_want(struct minilink *link)
+{
+    link->product.wants_chunk = true;
+}
+
+const void *assembled_cubin(const struct minilink *link, size_t *size)
+{
+    *size = link->product.chunk.size;
+    return link->product.chunk.data;
 }
 
 static const char *text_in(const struct buffer *log, size_t *size)

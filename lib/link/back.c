@@ -74,7 +74,7 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
     if (!ok || assembled->cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, assembled->cubins.count, chunks->symbols,
-                     chunks->symbol_count, state_is_sass(link));
+                     chunks->symbol_count);
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }
@@ -139,9 +139,14 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .relocatable = request->relocatable,
         .suppress_stack_warning = request->suppress_stack_warning,
         .preserve_relocations = request->preserve_relocations,
+        .strip_debug = request->strip_debug,
         .sass_only = request->sass_only,
         .wants_places = observe_wants_places(link->observation),
         .keep_exported = state_keeps_exported(link),
+        .renames = request->renames,
+        .made = &merged->joined,
+        .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
+                                                                                    : NULL,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/little.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
@@ -34,14 +35,6 @@ static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
                : TABLE_NONE;
 }
 
-static uint32_t word_at(struct bytes data, size_t at)
-{
-    uint32_t word;
-
-    memcpy(&word, data.data + at, sizeof word);
-    return word;
-}
-
 /* The first part of the call graph: caller and callee, up to the mark of the second. */
 static void read_calls(struct bank *bank)
 {
@@ -50,9 +43,9 @@ static void read_calls(struct bank *bank)
 
     if (section)
         data = bank->cubin.sections[section].data;
-    for (size_t at = 8; at + 8 <= data.size && word_at(data, at); at += 8) {
-        uint32_t caller = word_at(data, at);
-        uint32_t function = driver_function(bank, word_at(data, at + 4));
+    for (size_t at = 8; at + 8 <= data.size && little_u32(data.data + at); at += 8) {
+        uint32_t caller = little_u32(data.data + at);
+        uint32_t function = driver_function(bank, little_u32(data.data + at + 4));
 
         if (function != TABLE_NONE && caller < bank->cubin.symbol_count &&
             bank->cubin.symbols[caller].section < bank->cubin.section_count)

@@ -82,6 +82,17 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
+/* libnvvm and LLVM have resolved the names of what they link before it is PTX. */
+static bool check_renames(const struct link *link)
+{
+    if (!link->request->renames || (link->members.lto_count == 0 &&
+                                    !(link->request->options.lto && link->members.bitcode_count)))
+        return true;
+    diag_fatal("--wrap and --defsym cannot be kept to where -lto compiles LTO-IR or LLVM bitcode, "
+               "which has its calls resolved by then; --lto-source=ptx links the PTX beside it");
+    return diag_blame(LINK_USAGE);
+}
+
 static bool select_members(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -104,7 +115,7 @@ static bool select_members(struct link *link)
     wanted.link_lto = link->lto_library != NULL;
     wanted.link_bitcode = options->lto && link->llvm_library;
     wanted.prefer_ptx &= !wanted.link_lto; /* as nvlink: machine code stays what it is */
-    if (!members_select(&link->members, &wanted) || !check_llvm(link))
+    if (!members_select(&link->members, &wanted) || !check_llvm(link) || !check_renames(link))
         return false;
     if (request->is_virtual)
         return true;
@@ -226,6 +237,7 @@ static bool link_program(struct link *link)
         .selects_entries = selects_entries(link),
         .wants_marks = (state_is_split(link) || state_may_be_exact(link)) &&
                        state_split_policy(link) == SPLIT_STABLE,
+        .renames = link->request->renames,
         .provided = &link->system_names,
         .members = &link->members,
     };

@@ -30,11 +30,30 @@ static bool begin(const struct link *link, const char *doing)
     return !cancellation_is_set(link->request->stop);
 }
 
+/* Merges; where that shows that functions of PTX must have fewer registers, once more. */
+static bool merge(const struct link *link, struct results *results)
+{
+    const struct cut *cut = &results->cut;
+    struct merged *merged = &results->merged;
+    uint32_t fit;
+
+    if (back_merge(link, cut, &results->assembled, merged))
+        return true;
+    fit = merged->fit;
+    if (fit == 0)
+        return false;
+    state_free_merged(merged);
+    enter(middle_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!begin(link, "assembling") || !middle_fit(link, cut, &results->assembled, fit))
+        return false;
+    enter(PHASE_DONE);
+    return back_merge(link, cut, &results->assembled, merged);
+}
+
 static bool run_stages(struct link *link, struct results *results)
 {
     struct cut *cut = &results->cut;
     struct assembled *assembled = &results->assembled;
-    struct merged *merged = &results->merged;
 
     if (!begin(link, "reading") || !front_open(link))
         return false;
@@ -79,11 +98,12 @@ static bool run_stages(struct link *link, struct results *results)
     if (!middle_join(link, cut, assembled))
         return false;
     enter(PHASE_DONE);
-    chunks_free_texts(&cut->chunks);
+    if (!link->request->fit_registers)
+        chunks_free_texts(&cut->chunks);
     front_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!begin(link, "merging") || !back_merge(link, cut, assembled, merged))
+    if (!begin(link, "merging") || !merge(link, results))
         return false;
     /* The layout is final. */
 

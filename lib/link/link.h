@@ -30,6 +30,7 @@ struct reproduce_word {
     const char *path;
 };
 
+struct renames;      /* base/renames.h */
 struct link_product; /* link/link_result.h */
 struct cancellation; /* os/cancellation.h */
 
@@ -95,11 +96,14 @@ struct link_request {
     bool keep_system_libraries;     /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     bool suppress_stack_warning;
-    bool takes_first;          /* --allow-multiple-definition */
-    bool preserve_relocations; /* -preserve-relocs */
-    bool sass_only;            /* --binary-kind=sass: without Mercury's sections */
-    enum merge_abi output_abi; /* --output-abi */
-    const char *index_file;    /* -uidx: path, or NULL */
+    bool takes_first;              /* --allow-multiple-definition */
+    bool preserve_relocations;     /* -preserve-relocs */
+    const struct renames *renames; /* --wrap, --defsym; or NULL */
+    bool fit_registers;            /* --fit-registers */
+    bool strip_debug;              /* --strip-debug */
+    bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
+    enum merge_abi output_abi;     /* --output-abi */
+    const char *index_file;        /* -uidx: path, or NULL */
     struct cache_request cache;
 };
 

@@ -16,6 +16,7 @@ void link_result_fill(struct link_product *product, const struct merge_report *r
 void link_result_free(struct link_product *product)
 {
     buffer_free(&product->bytes);
+    buffer_free(&product->chunk);
     arena_free(&product->arena);
     *product = (struct link_product){0};
 }

@@ -2,6 +2,8 @@
 #ifndef MINILINK_LINK_LINK_RESULT_H
 #define MINILINK_LINK_LINK_RESULT_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "merge/merge.h"
@@ -20,6 +22,8 @@ struct link_product {
         *kernels; /* in the order of the symbols; device functions among them */
     size_t kernel_count;
     struct arena arena; /* for these */
+    bool wants_chunk;   /* the assembler's cubin is wanted, too, where there is one chunk: */
+    struct buffer chunk;
 };
 
 /* Takes what there is to know of the result, which is in `bytes`. */

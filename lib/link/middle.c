@@ -12,6 +12,7 @@
 #include "diag/diag_state.h"
 #include "link/changes.h"
 #include "link/exact.h"
+#include "link/link_result.h"
 #include "link/report.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
@@ -41,7 +42,7 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
                            const struct assembled *assembled)
 {
     return link->request->distribution.resume_plan &&
-           (assembled->is_in_parts || cut->replaced.count);
+           (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
 /* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
@@ -140,6 +141,22 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
+/* The words, and the limit of --fit-registers behind them. */
+static const char *const *with_fit(struct assembled *assembled, const char *const *words)
+{
+    const char **fitted;
+    size_t count = 0;
+
+    while (words && words[count])
+        count++;
+    fitted = arena_alloc(&assembled->arena, count + 2, sizeof *fitted);
+    for (size_t i = 0; i < count; i++)
+        fitted[i] = words[i];
+    fitted[count] = arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit);
+    fitted[count + 1] = NULL;
+    return fitted;
+}
+
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {
@@ -151,6 +168,8 @@ static const char *const *assembler_options(const struct link *link, const struc
         given = link->entries.others;
     else if (is_ptxas && link->entries.pattern_count)
         given = link->entries.without_patterns;
+    if (assembled->fit)
+        given = with_fit(assembled, given);
     if (!is_ptxas)
         return given;
     return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,
@@ -229,11 +248,13 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
-                : state_is_sass(link)                   ? ASSEMBLE_MODE_SASS
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
-        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. */
-        .line_info = link->agreement.line_info && link->members.lto_count == 0,
+        /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What
+           --strip-debug gives assemblers counts beside these only. */
+        .line_info = request->strip_debug
+                         ? !link->agreement.debug
+                         : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &cut->chunks, assembled),
         .distribution = is_beyond_plan(link, cut, assembled) ? NULL : distribution_of(link),
@@ -245,7 +266,7 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     enum link_code code;
 
     /* Whoever goes on with a plan must find the chunks that it was made of. */
-    if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
+    if (!request->distribution.emit_plan && !request->distribution.resume_plan && !assembled->fit &&
         find_identity(link, &assembled->assembler, wanted.options, &wanted.identity))
         wanted.cache = link->cache;
     /* A plan's chunks are in memory, and depend on no input any more. */
@@ -261,6 +282,12 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
+static void keep_chunk(struct link_product *product, const struct cubins *cubins)
+{
+    if (product && product->wants_chunk && cubins->count == 1)
+        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
+}
+
 static bool assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
 {
     const struct link_request *request = link->request;
@@ -273,6 +300,8 @@ static bool assemble(const struct link *link, const struct cut *cut, struct asse
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* none was made */
+    if (code == LINK_OK)
+        keep_chunk(request->product, &assembled->cubins);
     return code == LINK_OK &&
            (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
 }
@@ -314,7 +343,7 @@ static bool is_ptxas_certain(const struct link *link)
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
            strcmp(assembler, "ptxas") == 0 && !link->cache && !distribution_of(link) &&
-           !request->dry_run && !request->emit_ptx &&
+           !request->dry_run && !request->emit_ptx && !request->strip_debug &&
            (request->memory_limit == 0 || request->memory_limit == FIT_UNLIMITED);
 }
 
@@ -371,6 +400,18 @@ bool middle_assemble(const struct link *link, const struct cut *cut, struct asse
                    reported_version(link, assembled));
     observe_stage(link->observation, "assemble", chunk_work(&cut->chunks));
     return ok;
+}
+
+bool middle_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
+                uint32_t registers)
+{
+    diag_info(
+        "The functions of PTX are assembled again with -func-maxrregcount=%u, so that kernels "
+        "can call them",
+        registers);
+    cubins_free(&assembled->cubins);
+    assembled->fit = registers;
+    return middle_assemble(link, cut, assembled);
 }
 
 /* Cuts the program into one chunk instead. */

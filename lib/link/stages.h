@@ -46,6 +46,10 @@ bool middle_is_single(const struct link *link, const struct chunks *chunks);
 /* Makes a cubin of every chunk. */
 bool middle_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
 
+/* --fit-registers: assembles the chunks again, their functions with so many registers at most. */
+bool middle_fit(const struct link *link, const struct cut *cut, struct assembled *assembled,
+                uint32_t registers);
+
 /* Joins the chunks' cubins of an exact split to the whole program's. Where they do not fit together
  * the program is cut and assembled anew, in one piece, with an info that says why. */
 bool middle_join(const struct link *link, struct cut *cut, struct assembled *assembled);

@@ -141,18 +141,23 @@ struct spread state_spread(const struct link *link)
                            .jobserver = is_off ? JOBSERVER_OFF : JOBSERVER_AUTO};
 }
 
-void state_free_results(struct results *results)
+void state_free_merged(struct merged *merged)
 {
-    struct merged *merged = &results->merged;
-    struct assembled *assembled = &results->assembled;
-    struct cut *cut = &results->cut;
-
     merge_report_free(&merged->report);
     image_free(&merged->image);
     cubin_free(&merged->joined);
     for (size_t i = 0; i < merged->chunk_cubin_count; i++)
         cubin_free(&merged->chunk_cubins[i]);
     arena_free(&merged->arena);
+    *merged = (struct merged){0};
+}
+
+void state_free_results(struct results *results)
+{
+    struct assembled *assembled = &results->assembled;
+    struct cut *cut = &results->cut;
+
+    state_free_merged(&results->merged);
     arena_free(&assembled->arena);
     cubins_free(&assembled->cubins);
     free(assembled->program.data);

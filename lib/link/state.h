@@ -32,6 +32,7 @@ struct assembled {
     struct assembler assembler;
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, made of the chunks of an exact split */
+    uint32_t fit;               /* registers that functions may have; 0 = as they need */
     bool is_in_parts;           /* a whole program's cubin would have the wrong form */
 };
 
@@ -44,6 +45,7 @@ struct merged {
     const struct chunk_cubin *finished; /* the whole link in one executable cubin, or NULL */
     struct image image;
     struct merge_report report;
+    uint32_t fit; /* registers that the chunks' functions must be assembled again with, or 0 */
 };
 
 /* The link's result in the cache; see link_cache.h. */
@@ -163,6 +165,9 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
 void state_free(struct link *link);
 
 /* Frees what the others have made, before that. */
+/* Forgets what a merge has made. */
+void state_free_merged(struct merged *merged);
+
 void state_free_results(struct results *results);
 
 #endif

@@ -26,6 +26,7 @@
 
 #define TRIPLE       "nvptx64-nvidia-cuda"
 #define MODULE_NAME  "lto"
+#define REFLECT_PASS "nvvm-reflect"
 #define FEATURE_SIZE 16
 
 /* What of debug information stays. */
@@ -285,6 +286,9 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, run->api.error_message(error));
 }
 
+/* libdevice's functions ask for their target (__nvvm_reflect). LLVM answers among the passes for
+ * one module, but not among those for a program, and then only before it makes code: from a string
+ * that is no longer there when another part has it, which ends the process. */
 static bool optimize(struct run *run, llvm_module module)
 {
     char passes[32];
@@ -295,6 +299,8 @@ static bool optimize(struct run *run, llvm_module module)
     if (run->debug == DEBUG_NONE)
         run->api.strip_debug_info(module);
     else if (run->debug == DEBUG_LINES && !run_passes(run, module, "strip-nonlinetable-debuginfo"))
+        return false;
+    if (!run_passes(run, module, REFLECT_PASS))
         return false;
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);

@@ -372,7 +372,7 @@ void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)
     diag_note(
         "%s of '%s', assembled with '%.*s', must be compiled with -maxrregcount=%u or less, or "
         "the kernel with a higher limit; from PTX (-lto, -split-compile-extended) "
-        "-Xptxas=-func-maxrregcount=%u makes it fit",
+        "--fit-registers makes it fit, as -Xptxas=-func-maxrregcount=%u does",
         shown[1], m->cubins[called->file]->name, TEXT_ARG(notes_command(m, called->file)), limit,
         limit);
 }

@@ -31,10 +31,25 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section)
     return (uint32_t)(m->section_count - 1);
 }
 
+/* --strip-debug: as of code that was compiled without lines. The frames every cubin has. */
+static bool is_stripped(const struct merging *m, const struct cubin_section *section)
+{
+    struct text mark = TEXT(".nv.merc"), name = section->name;
+
+    if (!m->request->strip_debug)
+        return false;
+    if (text_starts(name, mark))
+        name = (struct text){name.data + mark.size, name.size - mark.size};
+    return section->type == SHT_PROGBITS && !text_equal(name, TEXT(".debug_frame")) &&
+           (text_starts(name, TEXT(".debug_")) || text_starts(name, TEXT(".nv_debug_")));
+}
+
 /* How an input section takes part; CLASS_COUNT: not here. */
 static enum merged_class class_of(const struct merging *m, const struct cubin_section *section,
                                   uint32_t owner)
 {
+    if (is_stripped(m, section))
+        return CLASS_COUNT;
     if (cubin_is_mercury(section))
         return mercury_class(m, section);
     if (cubin_is_text(section))

@@ -107,6 +107,13 @@ static void check_known(struct merging *m, uint32_t symbol)
     m->failed = true;
 }
 
+static void fit(struct merging *m, uint32_t most)
+{
+    if (*m->request->fit == 0 || most < *m->request->fit)
+        *m->request->fit = most;
+    m->failed = true;
+}
+
 bool limits_check_registers(struct merging *m)
 {
     struct reach_walker walker = {0};
@@ -119,6 +126,10 @@ bool limits_check_registers(struct merging *m)
         if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || most == 0 ||
             m->reach[i].registers <= most || m->reach[i].registers == m->functions[i].registers)
             continue;
+        if (m->request->fit) {
+            fit(m, most);
+            continue;
+        }
         if (!walker.seen)
             reach_walker_begin(&walker, m);
         report_registers(m, &walker, i);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/little.h"
+
 #define HEADER_SIZE 12u
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
 #define LOAD_OPCODE 0x22
@@ -51,29 +53,21 @@ static bool is_load(const uint8_t *record, const struct load_kind *kind)
            record[LOAD_BANK] == kind->bank;
 }
 
-static uint32_t word_at(const uint8_t *data, size_t at)
-{
-    uint32_t word;
-
-    memcpy(&word, data + at, sizeof word);
-    return word;
-}
-
 /* Where the instructions begin; 0: not made as expected. */
 static size_t first_record(const uint8_t *data, size_t size)
 {
     uint64_t bits;
 
-    if (size < HEADER_SIZE || word_at(data, 4) != 0xc0000001u)
+    if (size < HEADER_SIZE || little_u32(data + 4) != 0xc0000001u)
         return 0;
-    bits = ((uint64_t)word_at(data, 8) + 31) / 32 * 4;
+    bits = ((uint64_t)little_u32(data + 8) + 31) / 32 * 4;
     return bits <= size - HEADER_SIZE ? HEADER_SIZE + (size_t)bits : 0;
 }
 
 /* How many instructions stand here. */
 static size_t count_records(const uint8_t *data)
 {
-    uint32_t count = word_at(data, 8);
+    uint32_t count = little_u32(data + 8);
     size_t records = 0;
 
     for (uint32_t i = 0; i < count; i++)

@@ -22,6 +22,7 @@
 #include "pool/spread.h"
 
 struct members;    /* input/member.h */
+struct renames;    /* base/renames.h */
 struct used_names; /* input/used.h */
 
 struct merge_request {
@@ -30,13 +31,18 @@ struct merge_request {
     bool relocatable;              /* -r */
     const struct used_names *used; /* which kernels live, unless debug or relocatable; NULL = all */
     const struct members *members; /* all that the inputs have, for notes; may be NULL */
-    bool takes_first;              /* of several definitions, with a warning */
-    bool suppress_stack_warning;   /* -suppress-stack-size-warning */
-    bool keep_exported;            /* functions that another link may call stay: -ewp */
-    bool preserve_relocations;     /* -preserve-relocs: those that are resolved are listed too */
-    bool sass_only;                /* Mercury's second form of the code is left out */
-    bool wants_places;             /* the report says where everything went */
-    bool has_index;                /* -uidx: an index of unified symbols was given */
+    const struct renames *renames; /* of references, but those of `made`; may be NULL */
+    const struct cubin *made;      /* of the chunks */
+    uint32_t *fit;    /* where kernels call functions with more registers than they may have, the
+                         least that one may is put here, and that is no error yet; or NULL */
+    bool takes_first; /* of several definitions, with a warning */
+    bool suppress_stack_warning; /* -suppress-stack-size-warning */
+    bool keep_exported;          /* functions that another link may call stay: -ewp */
+    bool preserve_relocations;   /* -preserve-relocs: those that are resolved are listed too */
+    bool strip_debug;            /* what only debuggers and profilers read is left out */
+    bool sass_only;              /* Mercury's second form of the code is left out */
+    bool wants_places;           /* the report says where everything went */
+    bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
     struct spread spread;    /* threads; the image is the same for any number */

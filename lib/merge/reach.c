@@ -3,14 +3,13 @@
  * The graph's nodes are functions and prototypes: an indirect call leads to its prototype, and from
  * there to every function whose address is taken under it, so that the edges stay as few as the
  * input's entries. An alias stands for its function. Registers, barriers and stack of a kernel
- * depend on all that it can reach; Tarjan's algorithm gives every node its summary in one pass,
- * because it finishes a set of mutually recursive functions only after all that the set can reach.
- */
+ * depend on all that it can reach; one pass gives every node its summary, because a set of mutually
+ * recursive functions is finished only after all that the set can reach (base/components.h). */
 #include "merge/reach.h"
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/components.h"
 #include "input/used.h"
 #include "merge/graph.h"
 #include "merge/merging_inputs.h"
@@ -161,21 +160,6 @@ static uint32_t successor(const struct merging *m, uint32_t node, uint32_t posit
                : MERGE_NONE;
 }
 
-/* Tarjan's algorithm with its own stack instead of recursion. */
-struct search {
-    const struct merging *m;
-    struct reach *reach; /* the result */
-    uint32_t *number;    /* by node: order of discovery from 1; 0 = not seen */
-    uint32_t *low;       /* smallest number that is reachable within the open set */
-    uint32_t *next;      /* position of the next successor */
-    uint32_t *open;      /* nodes of sets that are not finished */
-    uint32_t *path;      /* nodes on the way to the current one */
-    bool *is_open;
-    size_t open_count;
-    size_t path_count;
-    uint32_t discovered;
-};
-
 static void add_registers(struct reach *sum, uint32_t registers, uint32_t function)
 {
     if (registers > sum->registers || (registers == sum->registers && function < sum->dearest)) {
@@ -211,80 +195,40 @@ static void add_reached(struct reach *sum, const struct reach *reached)
     sum->flags |= reached->flags;
 }
 
-/* Sums up a finished set: the nodes on top of the open stack from position `first` on. */
-static void finish_set(struct search *search, size_t first)
+struct summing {
+    const struct merging *m;
+    struct reach *reach; /* the result */
+};
+
+static uint32_t edge(void *argument, uint32_t node, uint32_t position)
 {
-    const struct merging *m = search->m;
+    return successor(((const struct summing *)argument)->m, node, position);
+}
+
+static void sum_up(void *argument, const uint32_t *members, size_t count, const bool *is_open)
+{
+    const struct summing *summing = argument;
+    const struct merging *m = summing->m;
     struct reach sum = {.flags = REACHES_ANYTHING};
 
-    if (search->open_count - first > 1)
+    if (count > 1)
         sum.flags |= REACHES_CYCLE;
-    for (size_t i = first; i < search->open_count; i++) {
-        uint32_t node = search->open[i];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = members[i];
         uint32_t to;
 
         add_own(m, &sum, node);
         for (uint32_t position = 0; (to = successor(m, node, position)) != MERGE_NONE; position++) {
             if (to == node)
                 sum.flags |= REACHES_CYCLE;
-            else if (!search->is_open[to])
-                add_reached(&sum, &search->reach[to]);
+            else if (!is_open[to])
+                add_reached(&sum, &summing->reach[to]);
         }
     }
-    if (search->open[first] < m->symbol_count)
-        sum.stack += m->functions[search->open[first]].frame;
-    while (search->open_count > first) {
-        uint32_t node = search->open[--search->open_count];
-
-        search->is_open[node] = false;
-        search->reach[node] = sum;
-    }
-}
-
-static void enter(struct search *search, uint32_t node)
-{
-    search->number[node] = search->low[node] = ++search->discovered;
-    search->path[search->path_count++] = node;
-    search->open[search->open_count++] = node;
-    search->is_open[node] = true;
-}
-
-/* Leaves the current node, whose successors are all done. */
-static void leave(struct search *search, uint32_t node)
-{
-    search->path_count--;
-    if (search->low[node] == search->number[node]) {
-        size_t first = search->open_count;
-
-        while (search->open[--first] != node)
-            ;
-        finish_set(search, first);
-    }
-    if (search->path_count > 0) {
-        uint32_t above = search->path[search->path_count - 1];
-
-        if (search->low[node] < search->low[above])
-            search->low[above] = search->low[node];
-    }
-}
-
-static void search_from(struct search *search, uint32_t start)
-{
-    enter(search, start);
-    while (search->path_count > 0) {
-        uint32_t node = search->path[search->path_count - 1];
-        uint32_t to = successor(search->m, node, search->next[node]);
-
-        if (to == MERGE_NONE) {
-            leave(search, node);
-            continue;
-        }
-        search->next[node]++;
-        if (!search->number[to])
-            enter(search, to);
-        else if (search->is_open[to] && search->number[to] < search->low[node])
-            search->low[node] = search->number[to];
-    }
+    if (members[0] < m->symbol_count)
+        sum.stack += m->functions[members[0]].frame;
+    for (size_t i = 0; i < count; i++)
+        summing->reach[members[i]] = sum;
 }
 
 /* The program's only kernel, or MERGE_NONE. */
@@ -323,20 +267,11 @@ static void widen_only(const struct merging *m, struct reach *nodes)
 void reach_summarize(struct merging *m)
 {
     size_t nodes = m->symbol_count + m->graph->prototype_count;
-    struct search search = {.m = m};
+    struct summing summing = {m, arena_zalloc(&m->arena, nodes, sizeof *summing.reach)};
 
-    search.reach = arena_zalloc(&m->arena, nodes, sizeof *search.reach);
-    search.number = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
-    search.low = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
-    search.next = arena_zalloc(&m->arena, nodes, sizeof(uint32_t));
-    search.open = arena_alloc(&m->arena, nodes, sizeof(uint32_t));
-    search.path = arena_alloc(&m->arena, nodes, sizeof(uint32_t));
-    search.is_open = arena_zalloc(&m->arena, nodes, sizeof(bool));
-    for (uint32_t node = 0; node < nodes; node++)
-        if (!search.number[node])
-            search_from(&search, node);
-    widen_only(m, search.reach);
-    m->reach = search.reach;
+    components_find(&(struct components_graph){&summing, nodes, edge, sum_up}, &m->arena);
+    widen_only(m, summing.reach);
+    m->reach = summing.reach;
 }
 
 void reach_walker_begin(struct reach_walker *walker, struct merging *m)

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/renames.h"
 #include "diag/diag.h"
 #include "merge/diagnostics.h"
 #include "merge/merging_inputs.h"
@@ -302,11 +303,20 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
     return id;
 }
 
+/* The symbol, by what its name means: what is not defined here may be called by another. */
+static struct cubin_symbol renamed(const struct merging *m, size_t file, struct cubin_symbol symbol)
+{
+    if (m->request->renames && symbol.section == SHN_UNDEF && m->cubins[file] != m->request->made)
+        symbol.name = renames_meaning(m->request->renames, symbol.name);
+    return symbol;
+}
+
 /* Brings a global or weak symbol of cubin `file` together with its namesakes. */
 static void merge_global(struct resolving *r, size_t file, size_t index)
 {
     struct merging *m = r->m;
-    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    const struct cubin_symbol meant = renamed(m, file, m->cubins[file]->symbols[index]);
+    const struct cubin_symbol *input = &meant;
     uint32_t id = find_namesakes(r, file, input);
     struct merged_symbol *symbol = &r->symbols[id];
 

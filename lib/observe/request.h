@@ -21,6 +21,7 @@ struct observe_request {
     bool cref;               /* --cref */
     const char *const *trace_symbols; /* --trace-symbol: names, ends with NULL; or NULL */
     const char *const *why_live;      /* --why-live, likewise */
+    const struct renames *renames;    /* what references of machine code mean; or NULL */
 };
 
 #endif

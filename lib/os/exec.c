@@ -225,26 +225,56 @@ static char *const *argv_of(const struct exec_request *request)
     return both.out;
 }
 
-/* The environment with request->variable in the place of what has its name. NULL without memory. */
-static char **make_environment(const struct exec_request *request)
+/* glibc's memory in pages of 2 MB where the kernel has them, and so much at a time. */
+#define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
+
+/* Where the user says something about glibc's memory, that stays. */
+static bool wants_large_pages(const struct exec_request *request)
 {
-    size_t name = strcspn(request->variable, "=") + 1, count = 0, kept = 0;
-    char **list;
+    return request->large_pages && !getenv("GLIBC_TUNABLES");
+}
+
+/* Puts a variable in the place of what has its name in the list, or behind it. */
+static size_t put_variable(char **list, size_t count, const char *variable)
+{
+    size_t name = strcspn(variable, "=") + 1, kept = 0;
     union {
         const char *in;
         char *out;
-    } variable = {.in = request->variable};
+    } last = {.in = variable};
 
-    while (environ && environ[count])
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(list[i], variable, name) != 0)
+            list[kept++] = list[i];
+    list[kept++] = last.out;
+    return kept;
+}
+
+size_t exec_count_words(const char *const *words)
+{
+    size_t count = 0;
+
+    while (words && words[count])
         count++;
-    list = malloc((count + 2) * sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
-        if (strncmp(environ[i], request->variable, name) != 0)
-            list[kept++] = environ[i];
+    return count;
+}
+
+/* This process's environment and what the request adds. NULL without memory. */
+static char **make_environment(const struct exec_request *request)
+{
+    size_t count = exec_count_words((const char *const *)environ);
+    char **list;
+
+    list = malloc((count + 3) * sizeof *list);
     if (!list)
         return NULL;
-    list[kept++] = variable.out;
-    list[kept] = NULL;
+    if (count)
+        memcpy(list, environ, count * sizeof *list);
+    if (wants_large_pages(request))
+        count = put_variable(list, count, LARGE_PAGES);
+    if (request->variable)
+        count = put_variable(list, count, request->variable);
+    list[count] = NULL;
     return list;
 }
 
@@ -274,12 +304,10 @@ static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
 
 static int spawn(pid_t *pid, const struct exec_request *request, int output)
 {
-    char **environment = request->variable ? make_environment(request) : environ;
-    int error =
-        environment || !request->variable ? spawn_in(pid, request, output, environment) : ENOMEM;
+    char **environment = make_environment(request);
+    int error = environment ? spawn_in(pid, request, output, environment) : ENOMEM;
 
-    if (request->variable)
-        free(environment);
+    free(environment);
     return error;
 }
 

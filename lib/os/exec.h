@@ -22,7 +22,10 @@ struct exec_request {
     int (*call)(void *argument);
     void *argument;
     const char *variable; /* "NAME=value", for the child's environment alone; NULL = none */
-    const int *pass;      /* descriptors that the child gets under the same number */
+    /* The program's memory comes in large pages, as far as glibc and the kernel have them, unless
+     * GLIBC_TUNABLES is set already: for one that takes much of it from malloc in a short time. */
+    bool large_pages;
+    const int *pass; /* descriptors that the child gets under the same number */
     size_t pass_count;
     /* The program finds its stack, heap and libraries at the same addresses each time, where the
      * kernel permits that: for what depends on the order of addresses. Not for a call. */
@@ -52,6 +55,9 @@ struct exec_result {
     uint64_t peak;   /* most memory that it had at a time, in bytes (ru_maxrss): what this process
                         had when it started the child at least, as Linux counts; 0 = not known */
 };
+
+/* The number of words in a list that ends with NULL; 0 for no list. */
+size_t exec_count_words(const char *const *words);
 
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);

@@ -173,8 +173,3 @@ void folder_remove(struct folder *folder)
     free(folder->path);
     *folder = (struct folder){0};
 }
-
-void folder_cleanup(void *folder)
-{
-    folder_remove(folder);
-}

@@ -21,9 +21,6 @@ bool folder_make(struct folder *folder, const char *beside);
 /* Removes the folder with everything in it. Safe on {0}. */
 void folder_remove(struct folder *folder);
 
-/* folder_remove for context_defer. */
-void folder_cleanup(void *folder);
-
 /* Removes all folders of this process. Async-signal-safe. */
 void folder_remove_all(void);
 

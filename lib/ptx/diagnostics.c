@@ -122,13 +122,14 @@ static void add_referrers(struct explainer *explainer, size_t fault,
 
         if (++count > MOST_NOTES)
             continue;
-        add_remark(explainer, fault,
-                   (struct remark){.kind = REMARK_REFERS,
-                                   .place = source_place(program->modules[by->module], by->item,
-                                                         source_find(by->item, what->entry->name),
-                                                         &explainer->arena),
-                                   .name = add_name(explainer, by->own_name),
-                                   .other = add_name(explainer, what->entry->name)});
+        add_remark(
+            explainer, fault,
+            (struct remark){.kind = REMARK_REFERS,
+                            .place = source_place(program->modules[by->module], by->item,
+                                                  source_find(by->item, what->entry->name),
+                                                  &explainer->arena),
+                            .name = add_name(explainer, by->own_name),
+                            .other = add_name(explainer, program_entry_meaning(what->entry))});
     }
     if (count > MOST_NOTES)
         add_remark(explainer, fault,
@@ -159,7 +160,7 @@ static const char *difference(struct text name, struct text other)
 static void add_near(struct explainer *explainer, size_t fault, const struct program_fault *what)
 {
     const struct program *program = explainer->program;
-    struct text name = what->entry->name;
+    struct text name = program_entry_meaning(what->entry);
     size_t count = 0;
 
     for (uint32_t at = near_names_first(&explainer->near, name);
@@ -244,7 +245,7 @@ static void add_elsewhere(struct explainer *explainer, const struct program_faul
         if (faults[i].kind != FAULT_UNDEFINED)
             continue;
         fault_of[missing] = i;
-        names[missing++] = faults[i].entry->name;
+        names[missing++] = program_entry_meaning(faults[i].entry);
     }
     notes = contents_explain_undefined(members, names, missing, &explainer->arena);
     for (size_t i = 0; i < missing; i++)
@@ -286,11 +287,12 @@ static void say(const struct program *program, const struct program_fault *fault
     uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
 
     if (fault->kind == FAULT_UNDEFINED)
-        diag_error("Undefined reference to '%.*s' in '%s'", TEXT_ARG(fault->entry->name),
+        diag_error("Undefined reference to '%.*s' in '%s'",
+                   TEXT_ARG(program_entry_meaning(fault->entry)),
                    program->modules[fault->module]->file);
     else
         diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
-                   TEXT_ARG(fault->entry->name), program->modules[second]->file,
+                   TEXT_ARG(program_entry_meaning(fault->entry)), program->modules[second]->file,
                    program->modules[first]->file);
 }
 

@@ -81,6 +81,12 @@ struct program_entry {
     struct text replacement;            /* what chunks say instead; empty = the name itself */
 };
 
+/* The name that the entry's symbol has in the program, which --wrap and --defsym may change. */
+static inline struct text program_entry_meaning(const struct program_entry *entry)
+{
+    return entry->replacement.size && entry->is_global ? entry->replacement : entry->name;
+}
+
 /* A file number of a module, and the program's number for the file. */
 struct program_file_number {
     uint64_t own;

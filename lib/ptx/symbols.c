@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/renames.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/diagnostics.h"
@@ -220,6 +221,21 @@ static bool is_winner(struct resolver *resolver, const struct candidate *candida
     return new > old;
 }
 
+/* A name that a module does not define may be made to mean another. */
+static void rename_entries(struct program_module *details, const struct renames *renames)
+{
+    for (size_t i = 0; renames && i < details->entry_count; i++) {
+        struct program_entry *entry = &details->entries[i];
+        struct text meaning = renames_meaning(renames, entry->name);
+
+        if (!entry->is_global || entry->alias || !entry->item || entry->item->is_definition ||
+            text_equal(meaning, entry->name))
+            continue;
+        entry->replacement = meaning;
+        details->has_replacements = true;
+    }
+}
+
 /* Makes `entry` of `module` the one that a symbol is taken from. */
 static void take(struct candidate *candidate, const struct program *program,
                  const struct program_entry *entry, uint32_t module, bool is_defined)
@@ -228,8 +244,8 @@ static void take(struct candidate *candidate, const struct program *program,
     const struct ptx_item *item = entry->item;
 
     symbol->item = item;
-    symbol->own_name = item->name;
-    symbol->name = item->name;
+    symbol->own_name = program_entry_meaning(entry);
+    symbol->name = symbol->own_name;
     symbol->module = module;
     symbol->is_defined = is_defined;
     symbol->linkage = is_defined ? item->linkage : (uint8_t)PTX_EXTERN;
@@ -279,7 +295,7 @@ static void resolve_entry(struct resolver *resolver, struct program_entry *entry
     uint32_t at = TABLE_NONE;
 
     if (entry->is_global)
-        at = table_add(&resolver->globals, entry->name, (uint32_t)resolver->count);
+        at = table_add(&resolver->globals, program_entry_meaning(entry), (uint32_t)resolver->count);
     if (at == TABLE_NONE || at == resolver->count) {
         entry->symbol = (uint32_t)resolver->count;
         candidate = new_candidate(resolver, entry, module);
@@ -387,6 +403,8 @@ bool symbols_resolve(struct program *program, const struct program_request *requ
     context_defer(&cleanups[1], memory_cleanup, &resolver.candidates);
     for (size_t i = 0; i < program->module_count; i++)
         resolver.failed |= !collect_entries(program, i);
+    for (size_t i = 0; i < program->module_count; i++)
+        rename_entries(&program->details[i], request->renames);
     for (size_t i = 0; i < program->module_count; i++)
         resolve_module(&resolver, (uint32_t)i);
     order_symbols(&resolver);

@@ -17,8 +17,8 @@
 #include "ptx/types.h"
 #include "split/exact.h"
 
-/* A set of driver functions is a mask. */
-#define MOST_FUNCTIONS 64u
+/* A set of driver functions is a mask, which may be shifted by their number. */
+#define MOST_FUNCTIONS 63u
 
 struct closing {
     const struct plan *plan;

@@ -123,16 +123,14 @@ static void apply(struct instruction *instruction, struct arena *arena,
 
 void cache_operator_apply(struct body *body, const struct cache_operators *operators)
 {
-    uint16_t load = opcode_find(TEXT("ld"));
-    uint16_t store = opcode_find(TEXT("st"));
     bool changes_loads = operators->load_mode != CACHE_AS_WRITTEN;
     bool changes_stores = operators->store_mode != CACHE_AS_WRITTEN;
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
-        if (instruction->opcode == load && changes_loads)
+        if (instruction->opcode == INDEX_ld && changes_loads)
             apply(instruction, body->arena, load_operators, operators->load,
                   operators->load_mode == CACHE_FORCED);
-        else if (instruction->opcode == store && changes_stores)
+        else if (instruction->opcode == INDEX_st && changes_stores)
             apply(instruction, body->arena, store_operators, operators->store,
                   operators->store_mode == CACHE_FORCED);
     }

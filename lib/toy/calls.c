@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/components.h"
 #include "diag/diag.h"
 #include "ptx/lexer.h"
 
@@ -79,83 +80,23 @@ static void read_body(struct reading *reading, struct caller *caller, uint32_t i
         arena_copy(reading->arena, reading->callees, caller->callee_count, sizeof *caller->callees);
 }
 
-/* Tarjan's search for strongly connected functions, without recursion. */
-struct search {
-    const struct calls *calls;
-    uint32_t *number; /* 0 = not met yet */
-    uint32_t *lowest;
-    uint32_t *next;  /* of each function on the path: the callee that is looked at next */
-    uint32_t *path;  /* from the root to the function at hand */
-    uint32_t *stack; /* functions whose ring is not known yet */
-    bool *is_stacked;
-    uint32_t met, path_count, stack_count, ring_count;
-};
-
-static void enter(struct search *search, uint32_t function)
+static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
 {
-    search->number[function] = search->lowest[function] = ++search->met;
-    search->stack[search->stack_count++] = function;
-    search->is_stacked[function] = true;
-    search->path[search->path_count++] = function;
+    const struct caller *caller = &((const struct calls *)argument)->callers[function];
+
+    return position < caller->callee_count ? caller->callees[position] : COMPONENTS_END;
 }
 
-static void leave(struct search *search)
+static void add_ring(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
-    uint32_t function = search->path[--search->path_count];
-    bool is_ring;
+    struct calls *calls = argument;
 
-    if (search->path_count) {
-        uint32_t caller = search->path[search->path_count - 1];
-
-        if (search->lowest[function] < search->lowest[caller])
-            search->lowest[caller] = search->lowest[function];
-    }
-    if (search->lowest[function] != search->number[function])
+    (void)is_open;
+    if (count < 2)
         return;
-    is_ring = search->stack[search->stack_count - 1] != function;
-    search->ring_count += is_ring;
-    for (uint32_t member = NO_INDEX; member != function;) {
-        member = search->stack[--search->stack_count];
-        search->is_stacked[member] = false;
-        search->calls->callers[member].ring = is_ring ? search->ring_count : 0;
-    }
-}
-
-static void step(struct search *search)
-{
-    uint32_t function = search->path[search->path_count - 1];
-    const struct caller *caller = &search->calls->callers[function];
-    uint32_t callee;
-
-    if (search->next[function] == caller->callee_count) {
-        leave(search);
-        return;
-    }
-    callee = caller->callees[search->next[function]++];
-    if (!search->number[callee])
-        enter(search, callee);
-    else if (search->is_stacked[callee] && search->number[callee] < search->lowest[function])
-        search->lowest[function] = search->number[callee];
-}
-
-static void find_rings(struct calls *calls, struct arena *arena, size_t count)
-{
-    struct search search = {.calls = calls};
-    uint32_t *numbers = arena_zalloc(arena, count, 5 * sizeof *numbers);
-
-    search.number = numbers;
-    search.lowest = numbers + count;
-    search.next = numbers + 2 * count;
-    search.path = numbers + 3 * count;
-    search.stack = numbers + 4 * count;
-    search.is_stacked = arena_zalloc(arena, count, sizeof *search.is_stacked);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!search.number[i])
-            enter(&search, i);
-        while (search.path_count)
-            step(&search);
-    }
-    calls->ring_count = search.ring_count;
+    calls->ring_count++;
+    for (size_t i = 0; i < count; i++)
+        calls->callers[members[i]].ring = calls->ring_count;
 }
 
 void calls_read(struct calls *calls, struct unit *unit)
@@ -168,7 +109,7 @@ void calls_read(struct calls *calls, struct unit *unit)
     reading.callees = arena_alloc(&unit->arena, count, sizeof *reading.callees);
     for (uint32_t i = 0; i < count; i++)
         read_body(&reading, &calls->callers[i], i);
-    find_rings(calls, &unit->arena, count);
+    components_find(&(struct components_graph){calls, count, callee_at, add_ring}, &unit->arena);
 }
 
 bool calls_may_warn(const struct unit *unit)

@@ -126,13 +126,11 @@ static void survey_body(struct survey *survey)
 static void collect_exits(struct function_code *result, const struct body *body,
                           struct arena *arena)
 {
-    uint16_t ret = opcode_find(TEXT("ret"));
-    uint16_t leave = opcode_find(TEXT("exit"));
     for (int is_counted = 0; is_counted < 2; is_counted++) {
         result->exit_count = 0;
         for (size_t i = 0; i < body->instruction_count; i++) {
             const struct instruction *instruction = &body->instructions[i];
-            if (instruction->opcode != ret && instruction->opcode != leave)
+            if (instruction->opcode != INDEX_ret && instruction->opcode != INDEX_exit)
                 continue;
             if (is_counted)
                 result->exits[result->exit_count] = instruction->address;

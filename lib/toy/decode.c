@@ -2,6 +2,7 @@
  * and an instruction must consist of exactly the words that its head counts. */
 #include "toy/decode.h"
 
+#include "base/little.h"
 #include "toy/code.h"
 #include "toy/encode.h"
 #include "toy/language/opcode.h"
@@ -16,20 +17,11 @@ struct decoder {
 static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth);
 
-static uint64_t half_at(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
-}
-
 static struct code_word word_at(const struct decoder *decoder, size_t index)
 {
     const uint8_t *bytes = decoder->words + index * CODE_WORD_SIZE;
 
-    return (struct code_word){half_at(bytes), half_at(bytes + 8)};
+    return (struct code_word){little_u64(bytes), little_u64(bytes + 8)};
 }
 
 static bool next_word(struct decoder *decoder, struct code_word *word)

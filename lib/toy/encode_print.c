@@ -4,6 +4,7 @@
 #include "toy/encode.h"
 
 #include "base/context.h"
+#include "base/little.h"
 #include "toy/code.h"
 #include "toy/decode.h"
 #include "toy/language/opcode.h"
@@ -67,9 +68,7 @@ static void print_component(struct buffer *out, const struct operand *operand)
 
 static uint64_t field_at(const struct printer *printer, size_t word)
 {
-    const uint8_t *bytes = printer->code.data + printer->offset + word + 4;
-
-    return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+    return little_u32(printer->code.data + printer->offset + word + 4);
 }
 
 /* What a relocated field holds when no name is known for it. */

@@ -104,11 +104,6 @@ struct passing {
     size_t out_count;
 };
 
-static struct operand memory_operand(const struct passed *passed)
-{
-    return (struct operand){.kind = OPERAND_ADDRESS, .reg = NO_INDEX, .symbol = passed->symbol};
-}
-
 /* ld.param %r, [place]  or  st.param [place], %r; predicates as bytes. */
 static void emit(struct passing *passing, const struct passed *passed, uint32_t line)
 {
@@ -119,20 +114,14 @@ static void emit(struct passing *passing, const struct passed *passed, uint32_t 
                        : reg->bits == 16           ? "b16"
                        : reg->bits == 32           ? "b32"
                                                    : "b8";
-    struct instruction *instruction = &passing->out[passing->out_count++];
     struct operand value = {
         .kind = OPERAND_REGISTER, .reg = passed->reg, .symbol = NO_INDEX, .text = reg->name};
-    *instruction = (struct instruction){.guard = NO_INDEX, .line = line, .operand_count = 2};
-    instruction->opcode = opcode_find(passed->is_return ? TEXT("st") : TEXT("ld"));
-    uint16_t *modifiers = arena_alloc(body->arena, 2, sizeof *modifiers);
-    modifiers[0] = modifier_find(TEXT("param"));
-    modifiers[1] = modifier_find(text_of(type));
-    instruction->modifiers = modifiers;
-    instruction->modifier_count = 2;
-    instruction->operands = arena_alloc(body->arena, 2, sizeof *instruction->operands);
-    instruction->operands[passed->is_return ? 0 : 1] = memory_operand(passed);
-    instruction->operands[passed->is_return ? 1 : 0] = value;
-    form_complete(instruction);
+    struct operand place = {.kind = OPERAND_ADDRESS, .reg = NO_INDEX, .symbol = passed->symbol};
+    struct instruction made = form_instruction(
+        body->arena, passed->is_return ? INDEX_st : INDEX_ld, (const char *[]){"param", type, NULL},
+        passed->is_return ? (struct operand[]){place, value} : (struct operand[]){value, place}, 2);
+    made.line = line;
+    passing->out[passing->out_count++] = made;
 }
 
 static void emit_all(struct passing *passing, bool is_return, uint32_t line)
@@ -185,7 +174,6 @@ static bool runs_off_the_end(const struct body *body)
 void frame_complete(struct body *body, const struct ptx_item *function)
 {
     struct passing passing = {.body = body};
-    uint16_t ret = opcode_find(TEXT("ret"));
     size_t count = body->instruction_count;
     bool needs_return = runs_off_the_end(body);
     place_passed(&passing, function);
@@ -193,7 +181,7 @@ void frame_complete(struct body *body, const struct ptx_item *function)
         return;
     size_t most = count + 1;
     for (size_t i = 0; i < count; i++)
-        most += body->instructions[i].opcode == ret ? passing.count : 0;
+        most += body->instructions[i].opcode == INDEX_ret ? passing.count : 0;
     most += 2 * (size_t)passing.count;
 
     uint32_t *moved = arena_alloc(body->arena, count + 1, sizeof *moved);
@@ -203,7 +191,7 @@ void frame_complete(struct body *body, const struct ptx_item *function)
     for (size_t i = 0; i < count; i++) {
         line = body->instructions[i].line;
         moved[i] = (uint32_t)passing.out_count;
-        if (body->instructions[i].opcode == ret)
+        if (body->instructions[i].opcode == INDEX_ret)
             emit_all(&passing, true, line);
         passing.out[passing.out_count++] = body->instructions[i];
     }
@@ -211,7 +199,7 @@ void frame_complete(struct body *body, const struct ptx_item *function)
     if (needs_return) {
         emit_all(&passing, true, line);
         passing.out[passing.out_count++] =
-            (struct instruction){.opcode = ret, .guard = NO_INDEX, .line = line};
+            (struct instruction){.opcode = INDEX_ret, .guard = NO_INDEX, .line = line};
     }
     for (size_t i = 0; i < body->label_count; i++)
         body->labels[i].instruction =

@@ -271,12 +271,6 @@ static bool check_part(struct checking *checking, const struct operand_rule *rul
            mismatch(checking, part, "the registers of a vector are of one size");
 }
 
-/* The one instruction with vectors of any multiple of four registers. */
-static bool is_wgmma(const struct instruction *instruction)
-{
-    return strcmp(opcode_get(instruction->opcode)->name, "wgmma") == 0;
-}
-
 /* A matrix fragment or the like: registers in a vector, or one alone. */
 static bool check_parts(struct checking *checking, const struct operand_rule *rule,
                         const struct operand *operand)
@@ -288,7 +282,8 @@ static bool check_parts(struct checking *checking, const struct operand_rule *ru
     if (operand->kind == OPERAND_VECTOR && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
         rule->lanes != operand->element_count)
         return mismatch(checking, operand, "the vector has another number of elements");
-    if (operand->kind == OPERAND_VECTOR && !is_wgmma(checking->instruction) &&
+    /* The one instruction with vectors of any multiple of four registers is wgmma. */
+    if (operand->kind == OPERAND_VECTOR && checking->instruction->opcode != INDEX_wgmma &&
         (operand->element_count & (operand->element_count - 1)))
         return mismatch(checking, operand, "a vector of this size does not exist");
     if (operand->kind == OPERAND_VECTOR && operand->component_kind != '|') {
@@ -453,9 +448,8 @@ static bool report(struct checking *checking, size_t place)
 
 static struct checking begin(struct parser *parser, const struct instruction *instruction)
 {
-    bool is_store = strcmp(opcode_get(instruction->opcode)->name, "st") == 0;
-
-    return (struct checking){.parser = parser, .instruction = instruction, .is_store = is_store};
+    return (struct checking){
+        .parser = parser, .instruction = instruction, .is_store = instruction->opcode == INDEX_st};
 }
 
 /* The row that was found, or one behind it, fits; else `checking` has what the first complains of.

@@ -127,13 +127,9 @@ static bool parse_symbol(struct parser *parser, struct operand *operand, enum ro
     struct body_symbol *symbol = &parser->body->symbols[operand->symbol];
 
     operand->kind = OPERAND_SYMBOL;
-    if (role == ROLE_FUNCTION) {
-        symbol->is_called = true;
+    if (role == ROLE_FUNCTION)
         return symbol->is_function ||
                parse_error(parser, place, "'%.*s' is not a function", TEXT_ARG(symbol->name));
-    }
-    if (symbol->is_function)
-        symbol->is_address_taken = true;
     return parse_offset(parser, &operand->value);
 }
 
@@ -243,8 +239,6 @@ static bool parse_base(struct parser *parser, struct operand *operand)
     operand->text = name;
     if (kind == DECLARED_SYMBOL) {
         operand->symbol = index;
-        if (parser->body->symbols[index].is_function)
-            parser->body->symbols[index].is_address_taken = true;
     } else {
         uint8_t class = parser->body->registers[index].class;
 

@@ -14,7 +14,6 @@
 
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u
-#define MOST_MODIFIERS    2u /* of an instruction that is made here */
 
 /* The new register of a spilled one, for one instruction. */
 struct stand_in {
@@ -97,23 +96,14 @@ static struct instruction *append(struct rewrite *rewrite)
 }
 
 /* Appends `opcode.modifier...` with the given operands. */
-static void emit(struct rewrite *rewrite, struct text opcode, const char *const *modifiers,
+static void emit(struct rewrite *rewrite, uint16_t opcode, const char *const *modifiers,
                  const struct operand *operands, uint8_t operand_count)
 {
-    struct instruction *instruction = append(rewrite);
-    *instruction = (struct instruction){.opcode = opcode_find(opcode),
-                                        .operand_count = operand_count,
-                                        .guard = NO_INDEX,
-                                        .line = rewrite->line,
-                                        .loc = rewrite->loc};
-    uint16_t *numbers = arena_alloc(rewrite->body->arena, MOST_MODIFIERS, sizeof *numbers);
-    for (; modifiers[instruction->modifier_count]; instruction->modifier_count++)
-        numbers[instruction->modifier_count] =
-            modifier_find(text_of(modifiers[instruction->modifier_count]));
-    instruction->modifiers = numbers;
-    instruction->operands = arena_alloc(rewrite->body->arena, operand_count, sizeof *operands);
-    memcpy(instruction->operands, operands, operand_count * sizeof *operands);
-    form_complete(instruction);
+    struct instruction made =
+        form_instruction(rewrite->body->arena, opcode, modifiers, operands, operand_count);
+    made.line = rewrite->line;
+    made.loc = rewrite->loc;
+    *append(rewrite) = made;
 }
 
 static struct operand register_operand(uint32_t reg)
@@ -149,10 +139,10 @@ static void emit_load(struct rewrite *rewrite, const struct stand_in *stand_in)
     uint32_t target = is_predicate ? add_register(rewrite, REGISTER_32, 32, TEXT("%spill")) : reg;
     const char *load[] = {"local", memory_type(class), NULL};
     const char *test[] = {"ne", "u32", NULL};
-    emit(rewrite, TEXT("ld"), load,
+    emit(rewrite, INDEX_ld, load,
          (struct operand[]){register_operand(target), slot_operand(rewrite, old)}, 2);
     if (is_predicate)
-        emit(rewrite, TEXT("setp"), test,
+        emit(rewrite, INDEX_setp, test,
              (struct operand[]){register_operand(reg), register_operand(target),
                                 immediate_operand(0)},
              3);
@@ -167,13 +157,13 @@ static void emit_store(struct rewrite *rewrite, const struct stand_in *stand_in)
     const char *select[] = {"u32", NULL};
     if (class == REGISTER_PREDICATE) {
         uint32_t value = add_register(rewrite, REGISTER_32, 32, TEXT("%spill"));
-        emit(rewrite, TEXT("selp"), select,
+        emit(rewrite, INDEX_selp, select,
              (struct operand[]){register_operand(value), immediate_operand(1), immediate_operand(0),
                                 register_operand(reg)},
              4);
         reg = value;
     }
-    emit(rewrite, TEXT("st"), store,
+    emit(rewrite, INDEX_st, store,
          (struct operand[]){slot_operand(rewrite, old), register_operand(reg)}, 2);
 }
 

@@ -6,8 +6,8 @@
 # number of threads.
 . "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
-need 81 nvcc nvlink ptxas
-need_nvjitlink 81
+need 84 nvcc nvlink ptxas
+need_nvjitlink 84
 cd "$work" || exit 1
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
 ours="$BUILD/minilink $common --assembler=ptxas --cuda-path=$toolkit"
@@ -124,6 +124,27 @@ done
 ar rc libb.a b.o
 ar rc libt2.a t2.o
 ar rc libplain.a plain.o
+
+# What is stripped has the sections, and nearly the bytes, of code that was compiled without lines.
+stripped() {
+    local options=$1 file
+    shift
+    for file in a b; do
+        nvcc -dc -lineinfo $options $file.cu -o $file.lines.o && nvcc -dc $options $file.cu -o $file.plain.o || return 1
+    done
+    minilink --assembler=ptxas "$@" a.lines.o b.lines.o --strip-debug -o lines.cubin &&
+        minilink --assembler=ptxas "$@" a.plain.o b.plain.o -o plain.cubin || return 1
+    for file in lines plain; do
+        minidump --sections $file.cubin | grep -v -E '^cubin|^  \.note|merc.nv.info' > $file.sections
+        minidump --symbols $file.cubin | grep -v "^cubin" > $file.symbols
+    done
+    grep -q '^  .debug_frame' lines.sections && diff plain.sections lines.sections && diff plain.symbols lines.symbols &&
+        minilink --assembler=ptxas "$@" a.lines.o b.lines.o -r --strip-debug -o part.cubin &&
+        nvlink part.cubin -arch=${*: -1} -o linked.cubin
+}
+runs "machine code, stripped" stripped -arch=sm_90 -arch sm_90
+runs "machine code of two forms, stripped" stripped -arch=sm_100 -arch sm_100
+runs "LTO-IR, stripped" stripped "-gencode arch=compute_90,code=lto_90" -lto -arch sm_90
 
 runs "LTO-IR alone" equal a.o b.o
 runs "LTO-IR beside PTX" equal a.both.o b.both.o

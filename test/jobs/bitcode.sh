@@ -6,12 +6,9 @@
 cd "$work" || exit 1
 # shellcheck source=test/jobs/watching
 . "$ROOT/test/jobs/watching"
-shopt -s nullglob
-libraries=()
-for folder in /usr/lib/*-linux-gnu /usr/lib64 /usr/lib; do
-    libraries+=("$folder"/libLLVM-1[6-8].so.1 "$folder"/libLLVM.so.[1-3][0-9].[0-9])
-done
-cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,several.o,several.offload} . || exit 1
+# shellcheck source=test/jobs/llvm
+. "$ROOT/test/jobs/llvm"
+cp "$ROOT"/fixtures/examples/bitcode/*.bc "$ROOT"/fixtures/bitcode/{helper.22.bc,parts.bc,reflect.bc,several.o,several.offload} . || exit 1
 # A function that bitcode has, and one that it calls, in PTX.
 cat > calls.ptx << 'END'
 .version 7.0
@@ -76,6 +73,11 @@ for library in "${libraries[@]}"; do
         ! grep -q 'visible.*_ZL' kept$jobs/bitcode.ptx; verdict $? "$name: what $jobs parts share is internal"
         link -lto --lto-jobs=$jobs --threads=1 parts.bc; cmp -s out.cubin 1.cubin
         verdict $? "$name: $jobs parts on one thread"
+    done
+
+    for jobs in 1 2; do
+        link -lto --lto-jobs=$jobs --keep=kept reflect.bc && [ "$(grep -c '^[[:space:]]add\..*f32' kept/bitcode.ptx)" = 2 ] && ! grep -q __CUDA_ARCH kept/bitcode.ptx
+        verdict $? "$name: $jobs parts know their target"
     done
 
     # Messages and reports name members.

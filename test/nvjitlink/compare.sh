@@ -4,7 +4,7 @@
 nm -D --with-symbol-versions --defined-only "$theirs/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort > names
 runs "the names that NVIDIA's has" diff "$ROOT/test/nvjitlink/names" names
-runs "a program for NVIDIA's header compiles" "${CC:-cc}" -std=gnu11 -DTOOLKIT_HEADER -I"$toolkit/include" -o program \
+runs "a program for NVIDIA's header compiles" ${CC:-cc} -std=gnu11 -DTOOLKIT_HEADER -I"$toolkit/include" -o program \
     "$ROOT/test/nvjitlink/client.c" -L"$theirs" -lnvJitLink -pthread
 both() { # both ARGUMENT...: what the program says to `theirs` and `ours`
     LD_LIBRARY_PATH=$theirs ./program "$@" > theirs.said 2> /dev/null

@@ -4,8 +4,10 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <elf.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buffer.h"
@@ -23,6 +25,18 @@ static inline struct buffer files_load(const char *path)
         buffer_append(&buffer, block, got);
     fclose(file);
     return buffer;
+}
+
+/* The section header of the first section with that name in an ELF file. */
+static inline Elf64_Shdr *files_header_of(struct buffer *file, const char *name)
+{
+    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
+    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
+
+    for (size_t i = 1; i < elf->e_shnum; i++)
+        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
+            return &headers[i];
+    ck_abort_msg("no section %s", name);
 }
 
 static inline int files_remove_one(const char *path, const struct stat *status, int kind,

@@ -7,8 +7,10 @@
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
-#include <stdint.h>
 #include <string.h>
+
+#include "base/text.h"
+#include "base/little.h"
 
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_HEADER  16u
@@ -19,35 +21,6 @@
 #define MACHINE_CUDA   190
 
 enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LTOIR = 8 };
-
-static uint16_t u16(const uint8_t *at)
-{
-    uint16_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint32_t u32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static uint64_t u64(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static bool begins_with(const uint8_t *bytes, size_t size, const char *magic)
-{
-    return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
-}
 
 static nvJitLinkInputType elf_type(const uint8_t *bytes, size_t size)
 {
@@ -61,14 +34,16 @@ static nvJitLinkInputType elf_type(const uint8_t *bytes, size_t size)
 nvJitLinkInputType contents_type(const void *data, size_t size)
 {
     const uint8_t *bytes = data;
+    const struct text text = {data, size};
 
-    if (begins_with(bytes, size, ELFMAG))
+    if (text_starts(text, TEXT(ELFMAG)))
         return elf_type(bytes, size);
-    if (begins_with(bytes, size, "!<arch>\n") || begins_with(bytes, size, "!<thin>\n"))
+    if (text_starts(text, TEXT("!<arch>\n")) || text_starts(text, TEXT("!<thin>\n")))
         return NVJITLINK_INPUT_LIBRARY;
-    if (size >= FATBIN_HEADER && u32(bytes) == FATBIN_MAGIC && u16(bytes + 4) == FATBIN_VERSION)
+    if (size >= FATBIN_HEADER && little_u32(bytes) == FATBIN_MAGIC &&
+        little_u16(bytes + 4) == FATBIN_VERSION)
         return NVJITLINK_INPUT_FATBIN;
-    if (size >= 4 && u32(bytes) == LTOIR_MAGIC)
+    if (size >= 4 && little_u32(bytes) == LTOIR_MAGIC)
         return NVJITLINK_INPUT_LTOIR;
     if (memmem(bytes, strnlen(data, size), ".version", strlen(".version")))
         return NVJITLINK_INPUT_PTX;
@@ -93,7 +68,7 @@ static bool is_for(uint32_t kind, uint32_t made, unsigned sm)
 
 static void look_at_entry(struct contents *contents, const uint8_t *entry, unsigned sm)
 {
-    uint32_t kind = u32(entry) & 0xffff, made = u32(entry + 0x1c);
+    uint32_t kind = little_u32(entry) & 0xffff, made = little_u32(entry + 0x1c);
 
     if (!is_for(kind, made, sm))
         return;
@@ -106,17 +81,17 @@ static void look_at_entry(struct contents *contents, const uint8_t *entry, unsig
 static void look_at_fatbin(struct contents *contents, const uint8_t *bytes, size_t size,
                            unsigned sm)
 {
-    uint64_t rest = u64(bytes + 8);
+    uint64_t rest = little_u64(bytes + 8);
     const uint8_t *entry = bytes + FATBIN_HEADER;
 
     contents->fatbin_count++;
-    contents->is_cut |= u16(bytes + 6) != FATBIN_HEADER;
+    contents->is_cut |= little_u16(bytes + 6) != FATBIN_HEADER;
     if (rest > size - FATBIN_HEADER) {
         contents->is_cut = true;
         rest = size - FATBIN_HEADER;
     }
     while (rest >= ENTRY_HEADER) {
-        uint64_t header = u32(entry + 4), payload = u64(entry + 8);
+        uint64_t header = little_u32(entry + 4), payload = little_u64(entry + 8);
 
         look_at_entry(contents, entry, sm);
         if (header < ENTRY_HEADER || header > rest || payload > rest - header) {
@@ -146,8 +121,9 @@ struct contents contents_look(const void *data, size_t size, unsigned sm)
 
 unsigned contents_ltoir_target(const void *data, size_t size)
 {
-    unsigned target =
-        size >= LTOIR_TARGET + sizeof(uint16_t) ? u16((const uint8_t *)data + LTOIR_TARGET) : 0;
+    unsigned target = size >= LTOIR_TARGET + sizeof(uint16_t)
+                          ? little_u16((const uint8_t *)data + LTOIR_TARGET)
+                          : 0;
 
     return target % 10 == 0 ? target / 10 : 0;
 }

@@ -32,21 +32,6 @@
 #define VERSIONED(name, parameters) ALIAS(name, 13_0, parameters)
 #endif
 
-VERSIONED(nvJitLinkCreate, (nvJitLinkHandle *, uint32_t, const char *const *));
-VERSIONED(nvJitLinkDestroy, (nvJitLinkHandle *));
-VERSIONED(nvJitLinkAddData,
-          (nvJitLinkHandle, nvJitLinkInputType, const void *, size_t, const char *));
-VERSIONED(nvJitLinkAddFile, (nvJitLinkHandle, nvJitLinkInputType, const char *));
-VERSIONED(nvJitLinkComplete, (nvJitLinkHandle));
-VERSIONED(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetLinkedCubin, (nvJitLinkHandle, void *));
-VERSIONED(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetLinkedPtx, (nvJitLinkHandle, char *));
-VERSIONED(nvJitLinkGetErrorLogSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetErrorLog, (nvJitLinkHandle, char *));
-VERSIONED(nvJitLinkGetInfoLogSize, (nvJitLinkHandle, size_t *));
-VERSIONED(nvJitLinkGetInfoLog, (nvJitLinkHandle, char *));
-
 /* Results that are new in 13.0, as programs of CUDA 12 know them: its headers end with
  * NVJITLINK_ERROR_FINALIZE. Most follow the header of 12.6, which defines the new names as old
  * ones; it lacks the last three, whose results are those that it documents for the function. */
@@ -72,71 +57,38 @@ static nvJitLinkResult known(nvJitLinkResult result)
     }
 }
 
-nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const char *const *options)
-{
-    return known(link_create(handle, count, options, NVJITLINK_MAJOR));
-}
+/* A function of the interface, which returns what `call` does. */
+#define EXPORT(name, parameters, call)                                                             \
+    VERSIONED(name, parameters);                                                                   \
+    nvJitLinkResult name parameters                                                                \
+    {                                                                                              \
+        return known(call);                                                                        \
+    }
 
-nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle)
-{
-    return known(link_destroy(handle));
-}
-
-nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
-                                 size_t size, const char *name)
-{
-    return known(link_add_data(handle, type, data, size, name));
-}
-
-nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
-{
-    return known(link_add_file(handle, type, path));
-}
-
-nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle)
-{
-    return known(link_complete(handle));
-}
-
-nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t *size)
-{
-    return known(link_get_size(handle, false, size));
-}
-
-nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void *cubin)
-{
-    return known(link_get_bytes(handle, false, cubin));
-}
-
-nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t *size)
-{
-    return known(link_get_size(handle, true, size));
-}
-
-nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char *ptx)
-{
-    return known(link_get_bytes(handle, true, ptx));
-}
-
-nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t *size)
-{
-    return known(link_get_log_size(handle, true, size));
-}
-
-nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char *log)
-{
-    return known(link_get_log(handle, true, log));
-}
-
-nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t *size)
-{
-    return known(link_get_log_size(handle, false, size));
-}
-
-nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log)
-{
-    return known(link_get_log(handle, false, log));
-}
+EXPORT(nvJitLinkCreate, (nvJitLinkHandle * handle, uint32_t count, const char *const *options),
+       link_create(handle, count, options, NVJITLINK_MAJOR))
+EXPORT(nvJitLinkDestroy, (nvJitLinkHandle * handle), link_destroy(handle))
+EXPORT(nvJitLinkAddData,
+       (nvJitLinkHandle handle, nvJitLinkInputType type, const void *data, size_t size,
+        const char *name),
+       link_add_data(handle, type, data, size, name))
+EXPORT(nvJitLinkAddFile, (nvJitLinkHandle handle, nvJitLinkInputType type, const char *path),
+       link_add_file(handle, type, path))
+EXPORT(nvJitLinkComplete, (nvJitLinkHandle handle), link_complete(handle))
+EXPORT(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle handle, size_t *size),
+       link_get_size(handle, false, size))
+EXPORT(nvJitLinkGetLinkedCubin, (nvJitLinkHandle handle, void *cubin),
+       link_get_bytes(handle, false, cubin))
+EXPORT(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle handle, size_t *size),
+       link_get_size(handle, true, size))
+EXPORT(nvJitLinkGetLinkedPtx, (nvJitLinkHandle handle, char *ptx),
+       link_get_bytes(handle, true, ptx))
+EXPORT(nvJitLinkGetErrorLogSize, (nvJitLinkHandle handle, size_t *size),
+       link_get_log_size(handle, true, size))
+EXPORT(nvJitLinkGetErrorLog, (nvJitLinkHandle handle, char *log), link_get_log(handle, true, log))
+EXPORT(nvJitLinkGetInfoLogSize, (nvJitLinkHandle handle, size_t *size),
+       link_get_log_size(handle, false, size))
+EXPORT(nvJitLinkGetInfoLog, (nvJitLinkHandle handle, char *log), link_get_log(handle, false, log))
 
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
 {

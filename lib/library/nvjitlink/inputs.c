@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/link.h"
+#include "os/descriptor.h"
 
 #define LARGEST_FILE ((off_t)1 << 40)
 
@@ -226,14 +228,6 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
     return result;
 }
 
-/* A thin archive names files beside it: minilink reads it by its path. */
-static bool is_thin(const char *data, size_t size)
-{
-    static const char magic[] = "!<thin>\n";
-
-    return size >= sizeof magic - 1 && memcmp(data, magic, sizeof magic - 1) == 0;
-}
-
 static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
     int code;
@@ -261,23 +255,15 @@ static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const c
     return NVJITLINK_ERROR_INVALID_INPUT;
 }
 
-char *input_read(int fd, size_t size)
+/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
+static char *read_all(int fd, size_t size)
 {
     char *data = malloc(size);
-    size_t done = 0;
 
-    while (data && done < size) {
-        ssize_t got = read(fd, data + done, size - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            free(data);
-            return NULL;
-        }
-        done += (size_t)got;
-    }
-    return data;
+    if (data && descriptor_read(fd, data, size, 0))
+        return data;
+    free(data);
+    return NULL;
 }
 
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
@@ -294,11 +280,12 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         close(fd);
         return no_file(link, path, "it is no file, or empty");
     }
-    data = input_read(fd, (size_t)status.st_size);
+    data = read_all(fd, (size_t)status.st_size);
     close(fd);
     if (!data)
         return no_file(link, path, "it became shorter, or memory ran out");
-    if (is_thin(data, (size_t)status.st_size))
+    /* It names files beside it: minilink reads it by its path. */
+    if (text_starts((struct text){data, (size_t)status.st_size}, TEXT("!<thin>\n")))
         result = add_thin(link, type, path);
     else
         result = input_add(link, type, data, (size_t)status.st_size, path);

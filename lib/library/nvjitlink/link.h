@@ -3,7 +3,7 @@
 #define MINILINK_NVJITLINK_LINK_H
 
 #include <stdbool.h>
-#include <time.h>
+#include <stdint.h>
 
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
@@ -32,7 +32,7 @@ struct nvJitLink {
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */
     struct log errors, infos;
-    struct timespec start;
+    uint64_t start; /* clock_now() when something was told last */
 };
 
 /* What the exported functions do. `major`: the version of the interface that the caller is linked
@@ -57,9 +57,6 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 
 /* Adds a file. */
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
-
-/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
-char *input_read(int fd, size_t size);
 
 /* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
  * container of which no PTX takes part is added as it is. */

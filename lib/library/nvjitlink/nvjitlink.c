@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"
 
@@ -86,7 +87,7 @@ nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char 
     link = calloc(1, sizeof *link);
     if (!link)
         return NVJITLINK_ERROR_INTERNAL;
-    clock_gettime(CLOCK_MONOTONIC, &link->start);
+    link->start = clock_now();
     link->created = check_stack(link);
     if (link->created == NVJITLINK_SUCCESS)
         link->created = settings_read(&link->settings, options, count, &link->errors);
@@ -149,16 +150,12 @@ nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, c
 }
 
 /* Milliseconds from `start` on; *start is now then. */
-static double lap(struct timespec *start)
+static double lap(uint64_t *start)
 {
-    struct timespec now;
-    double passed;
+    uint64_t now = clock_now(), passed = now - *start;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    passed =
-        (double)(now.tv_sec - start->tv_sec) * 1e3 + (double)(now.tv_nsec - start->tv_nsec) / 1e6;
     *start = now;
-    return passed;
+    return (double)passed / 1e6;
 }
 
 /* Whether the inputs are what the options want. */

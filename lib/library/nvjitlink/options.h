@@ -44,9 +44,8 @@ nvJitLinkResult settings_read(struct settings *settings, const char *const *opti
 void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
                             bool is_open, struct words *words);
 
-/* The same to make a relocatable cubin of one input, with files in the folder `keep`. */
-void settings_input_words(const struct settings *settings, const char *ptxas, const char *keep,
-                          struct words *words);
+/* The same to make a relocatable cubin of one input. */
+void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words);
 
 /* The same to look at one input that is a cubin, without linking anything. */
 void settings_check_words(const struct settings *settings, struct words *words);

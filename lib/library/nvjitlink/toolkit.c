@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/descriptor.h"
+
 #define NOTE_NAME    "minilink"
 #define NOTE_TYPE    1u
 #define MOST_HEADERS 64
@@ -46,11 +48,6 @@ static const char *const inside[] = {
 
 static const char *const alone[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
 
-static bool read_at(int fd, void *data, size_t size, uint64_t offset)
-{
-    return offset <= INT64_MAX && pread(fd, data, size, (off_t)offset) == (ssize_t)size;
-}
-
 /* Whether one of the notes in `size` bytes is ours. */
 static bool has_our_note(const char *notes, size_t size)
 {
@@ -81,7 +78,7 @@ static bool segment_is_ours(int fd, const Elf64_Phdr *segment)
     if (segment->p_type != PT_NOTE || segment->p_filesz > MOST_NOTES)
         return false;
     notes = malloc((size_t)segment->p_filesz + 1);
-    is_ours = notes && read_at(fd, notes, (size_t)segment->p_filesz, segment->p_offset) &&
+    is_ours = notes && descriptor_read(fd, notes, (size_t)segment->p_filesz, segment->p_offset) &&
               has_our_note(notes, (size_t)segment->p_filesz);
     free(notes);
     return is_ours;
@@ -93,12 +90,13 @@ static bool is_foreign(int fd)
     Elf64_Ehdr header;
     Elf64_Phdr segment;
 
-    if (!read_at(fd, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
-        header.e_phentsize != sizeof segment || header.e_phnum > MOST_HEADERS)
+    if (!descriptor_read(fd, &header, sizeof header, 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_type != ET_DYN || header.e_phentsize != sizeof segment ||
+        header.e_phnum > MOST_HEADERS)
         return false;
     for (unsigned i = 0; i < header.e_phnum; i++) {
-        if (!read_at(fd, &segment, sizeof segment, header.e_phoff + i * sizeof segment) ||
+        if (!descriptor_read(fd, &segment, sizeof segment, header.e_phoff + i * sizeof segment) ||
             segment_is_ours(fd, &segment))
             return false;
     }

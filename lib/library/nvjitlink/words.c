@@ -118,12 +118,10 @@ void settings_program_words(const struct settings *settings, const char *library
     words->is_lost |= settings->program.is_lost;
 }
 
-void settings_input_words(const struct settings *settings, const char *ptxas, const char *keep,
-                          struct words *words)
+void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words)
 {
     add_common(words, settings, ptxas);
     words_add(words, "-r");
-    words_add(words, "--keep=%s", keep);
 }
 
 void settings_check_words(const struct settings *settings, struct words *words)

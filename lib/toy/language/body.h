@@ -115,8 +115,6 @@ struct body_symbol {
     bool is_body_variable; /* declared in this body, or a parameter */
     bool is_parameter;     /* of this function */
     bool is_return;        /* return parameter of a .func */
-    bool is_called;        /* target of a direct call */
-    bool is_address_taken; /* function used otherwise than as a direct call's target */
     uint8_t space;         /* enum variable_space */
     uint32_t alignment;    /* of body variables and parameters */
     uint64_t size;         /* bytes; 0 = unsized */

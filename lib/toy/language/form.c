@@ -5,13 +5,6 @@
 #include "base/search.h"
 #include "toy/language/opcode.h"
 
-enum opcode_index {
-    INDEX_none,
-#define OPCODE(name, ...) INDEX_##name,
-#include "toy/language/opcode_table.def"
-#undef OPCODE
-};
-
 struct form_row {
     uint16_t opcode;
     const char *words; /* dot-separated */
@@ -95,6 +88,24 @@ struct form form_complete(struct instruction *instruction)
     instruction->results = form.results;
     instruction->is_accumulate = form.flags & FORM_ACCUMULATES;
     return form;
+}
+
+struct instruction form_instruction(struct arena *arena, uint16_t opcode,
+                                    const char *const *modifiers, const struct operand *operands,
+                                    uint8_t operand_count)
+{
+    struct instruction made = {.opcode = opcode,
+                               .operand_count = operand_count,
+                               .guard = NO_INDEX,
+                               .operands =
+                                   arena_copy(arena, operands, operand_count, sizeof *operands)};
+    uint16_t numbers[INSTRUCTION_MODIFIERS];
+
+    for (; modifiers[made.modifier_count]; made.modifier_count++)
+        numbers[made.modifier_count] = modifier_find(text_of(modifiers[made.modifier_count]));
+    made.modifiers = arena_copy(arena, numbers, made.modifier_count, sizeof *numbers);
+    form_complete(&made);
+    return made;
 }
 
 size_t form_count(void)

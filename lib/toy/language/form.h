@@ -31,6 +31,12 @@ struct form form_of_instruction(const struct instruction *instruction);
 /* Finds the form, and notes in the instruction what later steps want to know of it. */
 struct form form_complete(struct instruction *instruction);
 
+/* Makes an instruction of `opcode` with modifiers, a list that ends with NULL, and these operands,
+ * which are copied; all in `arena`. */
+struct instruction form_instruction(struct arena *arena, uint16_t opcode,
+                                    const char *const *modifiers, const struct operand *operands,
+                                    uint8_t operand_count);
+
 /* The number of rows of form_table.def, and row `index` as opcode and dotted words: for tests and
  * for listing what the assembler knows. */
 size_t form_count(void);

@@ -8,6 +8,14 @@
 
 #include "base/text.h"
 
+/* The instructions, in the order of their table: INDEX_add. */
+enum opcode_index {
+    INDEX_none,
+#define OPCODE(name, ...) INDEX_##name,
+#include "toy/language/opcode_table.def"
+#undef OPCODE
+};
+
 enum opcode_flag {
     OPCODE_BRANCH = 1, /* first operand is a label */
     OPCODE_CALL = 2,

@@ -10,13 +10,6 @@
 #include "toy/language/opcode.h"
 #include "toy/language/syntax_rule.h"
 
-enum opcode_index {
-    INDEX_none,
-#define OPCODE(name, ...) INDEX_##name,
-#include "toy/language/opcode_table.def"
-#undef OPCODE
-};
-
 struct row {
     uint16_t opcode;
     uint16_t ptx;

@@ -274,6 +274,18 @@ int clock_gettime(clockid_t id, struct timespec *time)
     return code;
 }
 
+/* Whether all times are whole seconds, as in images of file systems, and those of 1970. */
+static bool has_seconds_only;
+
+int fstat(int fd, struct stat *status)
+{
+    int code = fstatat(fd, "", status, AT_EMPTY_PATH);
+
+    if (has_seconds_only)
+        status->st_mtim = status->st_ctim = (struct timespec){1, 0};
+    return code;
+}
+
 #define LARGE ((off_t)17 << 20)
 
 /* Hashes the file in a process of its own, whose memory is not this one's. */
@@ -326,6 +338,28 @@ START_TEST(a_large_file_is_read_once_while_it_stays_the_same)
     ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
     ck_assert(file_hash(&one, cache, path, NULL) && same(one.contents, other.contents));
     ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
+}
+END_TEST
+
+START_TEST(a_large_file_without_a_time_is_known_by_pieces_of_it)
+{
+    const char *path = in_folder("tool");
+    struct file_hash one, other;
+    uint64_t written;
+
+    has_seconds_only = true;
+    make_large(path, 1);
+    hash_elsewhere(path);
+    ck_assert(file_hash(&one, cache, path, NULL));
+    ck_assert_uint_gt(cache_statistics(cache)->read_bytes, 0); /* it was in the folder */
+    reopen();
+    ck_assert(file_hash(&other, cache, path, NULL) && same(one.contents, other.contents));
+    ck_assert_uint_eq(cache_statistics(cache)->read_bytes, 0); /* in memory */
+    written = cache_statistics(cache)->written_bytes;
+    make_large(path, 2); /* at the same time, as it seems */
+    ck_assert(file_hash(&other, cache, path, NULL) && !same(one.contents, other.contents));
+    ck_assert_uint_gt(cache_statistics(cache)->written_bytes, written);
+    has_seconds_only = false;
 }
 END_TEST
 
@@ -918,6 +952,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, a_file_is_its_contents);
     tcase_add_test(tests, a_large_file_is_read_once_while_it_stays_the_same);
     tcase_add_test(tests, a_text_is_found_wherever_it_stands);
+    tcase_add_test(tests, a_large_file_without_a_time_is_known_by_pieces_of_it);
     tcase_add_test(tests, a_variable_counts_with_its_name);
     tcase_add_test(tests, what_is_kept_is_found_by_its_key_alone);
     tcase_add_test(tests, no_cache_has_nothing_and_keeps_nothing);

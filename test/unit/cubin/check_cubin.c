@@ -91,18 +91,6 @@ START_TEST(flipped_bytes_do_no_harm)
 }
 END_TEST
 
-/* The section header of the first section with that name. */
-static Elf64_Shdr *header_of(struct buffer *file, const char *name)
-{
-    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
-
-    for (size_t i = 1; i < elf->e_shnum; i++)
-        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return &headers[i];
-    ck_abort_msg("no section %s", name);
-}
-
 static Elf64_Ehdr *elf_of(struct buffer *file)
 {
     return (Elf64_Ehdr *)(void *)file->data;
@@ -134,9 +122,9 @@ END_TEST
 
 static Elf64_Sym *symbol_of(struct buffer *file, const char *name)
 {
-    const Elf64_Shdr *header = header_of(file, ".symtab");
+    const Elf64_Shdr *header = files_header_of(file, ".symtab");
     Elf64_Sym *symbols = (Elf64_Sym *)(void *)(file->data + header->sh_offset);
-    const char *names = file->data + header_of(file, ".strtab")->sh_offset;
+    const char *names = file->data + files_header_of(file, ".strtab")->sh_offset;
 
     for (size_t i = 1; i < header->sh_size / sizeof *symbols; i++)
         if (strcmp(names + symbols[i].st_name, name) == 0)
@@ -358,11 +346,11 @@ static void make_edit(struct buffer *file, const struct edit *edit)
     if (edit->place == NULL_SECTION)
         at += elf_of(file)->e_shoff;
     else if (edit->place == SECTION)
-        at = (char *)header_of(file, edit->name);
+        at = (char *)files_header_of(file, edit->name);
     else if (edit->place == SYMBOL)
         at = (char *)symbol_of(file, edit->name);
     else if (edit->place == CONTENTS)
-        at += header_of(file, edit->name)->sh_offset;
+        at += files_header_of(file, edit->name)->sh_offset;
     memcpy(at + edit->at, &edit->value, edit->size); /* little-endian */
 }
 

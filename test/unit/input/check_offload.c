@@ -92,15 +92,28 @@ static bool ignore(void *argument, const struct offload_image *image)
     return true;
 }
 
-/* Walks a copy of exactly that size. */
-static bool walk(struct bytes data, size_t size, const char *message)
+static bool walk_all(struct bytes data)
+{
+    return offload_walk("x", data, ignore, NULL);
+}
+
+static bool read_all(struct bytes data)
+{
+    struct bitcode bitcode;
+
+    return bitcode_read(&bitcode, "x", data);
+}
+
+/* Reads a copy of exactly that size. */
+static bool read_copy(bool (*reader)(struct bytes data), struct bytes data, size_t size,
+                      const char *message)
 {
     struct bytes copy = fixture_exact(data, size);
     struct diag_sink sink;
     bool ok;
 
     fixture_catch(&sink);
-    ok = offload_walk("x", copy, ignore, NULL);
+    ok = reader(copy);
     ck_assert(ok || sink.errors > 0);
     if (message)
         fixture_caught_part(&sink, message);
@@ -108,6 +121,11 @@ static bool walk(struct bytes data, size_t size, const char *message)
         fixture_caught(&sink, NULL);
     fixture_free(copy);
     return ok;
+}
+
+static bool walk(struct bytes data, size_t size, const char *message)
+{
+    return read_copy(walk_all, data, size, message);
 }
 
 START_TEST(a_binary_that_is_cut_anywhere_is_an_error)
@@ -219,20 +237,7 @@ END_TEST
 /* Reads a copy of exactly that size. */
 static bool read_bitcode(struct bytes data, size_t size, const char *message)
 {
-    struct bytes copy = fixture_exact(data, size);
-    struct bitcode bitcode;
-    struct diag_sink sink;
-    bool ok;
-
-    fixture_catch(&sink);
-    ok = bitcode_read(&bitcode, "x", copy);
-    ck_assert(ok || sink.errors > 0);
-    if (message)
-        fixture_caught_part(&sink, message);
-    else
-        fixture_caught(&sink, NULL);
-    fixture_free(copy);
-    return ok;
+    return read_copy(read_all, data, size, message);
 }
 
 START_TEST(bitcode_that_is_cut_is_an_error)

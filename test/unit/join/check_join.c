@@ -9,6 +9,7 @@
 #include "diag/diag_state.h"
 #include "join/join.h"
 #include "unit/cubin/cubin_image.h"
+#include "files.h"
 #include "suite.h"
 
 #define MOST 4
@@ -35,23 +36,13 @@ struct joining {
     const struct cubin *list[MOST];
     size_t count;
     struct chunk_symbol symbols[SYMBOLS];
-    bool sass_only;
     struct cubin joined;
     struct diag_sink sink;
 };
 
 static void add(struct joining *joining, const char *path)
 {
-    struct buffer *buffer = &joining->files[joining->count];
-    char block[4096];
-    FILE *file = fopen(path, "rb");
-    size_t got;
-
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((got = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(buffer, block, got);
-    fclose(file);
-    joining->count++;
+    joining->files[joining->count++] = files_load(path);
 }
 
 /* Reads what was added and joins it. */
@@ -64,8 +55,7 @@ static bool join_all(struct joining *joining)
         joining->list[i] = &joining->cubins[i];
     }
     diag_state_get()->sink = &joining->sink;
-    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS,
-                     joining->sass_only);
+    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
     diag_state_get()->sink = NULL;
     return ok;
 }
@@ -318,21 +308,10 @@ START_TEST(objects_stand_where_their_order_and_alignment_say)
 }
 END_TEST
 
-static Elf64_Shdr *header_of(struct buffer *file, const char *name)
-{
-    Elf64_Ehdr *elf = (Elf64_Ehdr *)(void *)file->data;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(file->data + elf->e_shoff);
-
-    for (size_t i = 1; i < elf->e_shnum; i++)
-        if (strcmp(file->data + headers[1].sh_offset + headers[i].sh_name, name) == 0)
-            return &headers[i];
-    ck_abort_msg("no section %s", name);
-}
-
 /* Offset in the file of a section of the chunk, to change a byte of it. */
 static char *bytes_of(struct buffer *file, const char *name)
 {
-    return file->data + header_of(file, name)->sh_offset;
+    return file->data + files_header_of(file, name)->sh_offset;
 }
 
 /* The number of a symbol of the chunk. */
@@ -340,7 +319,7 @@ static uint32_t symbol_in(struct buffer *file, const char *name)
 {
     const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes_of(file, ".symtab");
 
-    for (uint32_t i = 1; i < header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
+    for (uint32_t i = 1; i < files_header_of(file, ".symtab")->sh_size / sizeof *symbols; i++)
         if (strcmp(bytes_of(file, ".strtab") + symbols[i].st_name, name) == 0)
             return i;
     ck_abort_msg("no symbol %s", name);
@@ -630,7 +609,7 @@ START_TEST(twins_that_do_not_fit_are_left_out)
 
     begin_chunks(&joining, MERCURY);
     at = misfits[_i].is_content ? bytes_of(&joining.files[1], misfits[_i].section)
-                                : (char *)header_of(&joining.files[1], misfits[_i].section);
+                                : (char *)files_header_of(&joining.files[1], misfits[_i].section);
     memcpy(at + misfits[_i].at, &misfits[_i].value, misfits[_i].size);
     ck_assert(join_all(&joining));
     buffer_char(&joining.sink.text, '\0');
@@ -640,20 +619,6 @@ START_TEST(twins_that_do_not_fit_are_left_out)
         ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
     bytes = write_joined(&joining);
     buffer_free(&bytes);
-    end(&joining);
-}
-END_TEST
-
-START_TEST(twins_are_left_out_where_nobody_wants_them)
-{
-    struct joining joining;
-
-    begin_chunks(&joining, MERCURY);
-    joining.sass_only = true;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(joining.sink.text.size, 0);
-    for (size_t i = 1; i < joining.joined.section_count; i++)
-        ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
     end(&joining);
 }
 END_TEST
@@ -684,7 +649,6 @@ Suite *check_suite(void)
     tcase_add_test(tests, frames_of_twins_are_cut);
     tcase_add_test(tests, copies_with_different_twins_stay_apart);
     tcase_add_loop_test(tests, twins_that_do_not_fit_are_left_out, 0, COUNT(misfits));
-    tcase_add_test(tests, twins_are_left_out_where_nobody_wants_them);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -145,6 +145,30 @@ START_TEST(the_child_sees_the_options_and_the_text)
 }
 END_TEST
 
+/* What the child finds in a variable of its environment. */
+static void expect_variable(const char *value)
+{
+    ck_assert_int_eq(assemble("echo \"$GLIBC_TUNABLES\"; exit 3\n"), MINILINK_FAILED);
+    ck_assert_str_eq(result.log, value);
+    free_result();
+}
+
+START_TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
+{
+    char *launcher[] = {(char[]){"/usr/bin/env"}, NULL};
+
+    unsetenv("GLIBC_TUNABLES");
+    expect_variable("glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216\n");
+    ck_assert_ptr_null(getenv("GLIBC_TUNABLES"));
+    ptxas.launcher = launcher;
+    expect_variable("\n");
+    ptxas.launcher = NULL;
+    setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1", 1);
+    expect_variable("glibc.malloc.perturb=1\n");
+    unsetenv("GLIBC_TUNABLES");
+}
+END_TEST
+
 START_TEST(the_child_gets_no_descriptor_of_ours_but_those_named)
 {
     int other = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 50);
@@ -703,6 +727,7 @@ Suite *check_suite(void)
     tcase_add_checked_fixture(cases, make_folder, remove_folder);
     tcase_add_test(cases, a_chunk_goes_in_and_a_cubin_comes_out);
     tcase_add_test(cases, the_child_sees_the_options_and_the_text);
+    tcase_add_test(cases, the_child_gets_large_pages_unless_the_user_says_something_of_memory);
     tcase_add_test(cases, the_child_gets_no_descriptor_of_ours_but_those_named);
     tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
     tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);

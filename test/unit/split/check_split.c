@@ -17,6 +17,7 @@
 #include "ptx/program.h"
 #include "ptx/types.h"
 #include "split/split.h"
+#include "files.h"
 #include "suite.h"
 
 #define HEADER ".version 9.0\n.target sm_90\n.address_size 64\n"
@@ -48,18 +49,13 @@ static void teardown(void)
 
 static struct text read_case(const char *name)
 {
-    char path[256], block[4096];
-    struct buffer buffer = {0};
+    char path[256];
+    struct buffer buffer;
     size_t size;
-    FILE *file;
     char *data;
 
     snprintf(path, sizeof path, "fixtures/split/%s.ptx", name);
-    file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "%s", path);
-    while ((size = fread(block, 1, sizeof block, file)) > 0)
-        buffer_append(&buffer, block, size);
-    fclose(file);
+    buffer = files_load(path);
     data = buffer_take(&buffer, &size);
     return (struct text){data, size};
 }

@@ -1,7 +1,7 @@
 /* little.h: reading little-endian numbers from bytes of any alignment. The caller has checked that
  * the bytes are there. */
-#ifndef MINILINK_INPUT_LITTLE_H
-#define MINILINK_INPUT_LITTLE_H
+#ifndef MINILINK_BASE_LITTLE_H
+#define MINILINK_BASE_LITTLE_H
 
 #include <stdint.h>
 

@@ -1,0 +1,14 @@
+/* assembled.h: what the assembler has made, beside what was linked of it; for libnvJitLink's calls.
+ */
+#ifndef MINILINK_LIBRARY_ASSEMBLED_H
+#define MINILINK_LIBRARY_ASSEMBLED_H
+
+#include "minilink/minilink.h"
+
+/* Says before minilink_complete() that the assembler's cubin is wanted where there is one chunk. */
+void assembled_want(struct minilink *link);
+
+/* The cubin, which is there until the link is destroyed; NULL where nothing was assembled. */
+const void *assembled_cubin(const struct minilink *link, size_t *size);
+
+#endif
