@@ -287,13 +287,13 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
 
 static void print_member(const struct dump *dump, const struct member *member, bool is_selected)
 {
-    static const char *const roles[] = {"not used", "options", "PTX", "cubin", "LTO-IR", "bitcode"};
     char arch[ARCH_NAME_SIZE], number[16];
 
     dump_print(dump, "  %s: %s for %s", member->name, kind_name(member->entry.kind, number),
                arch_name(member->entry.arch, arch));
     if (is_selected)
-        dump_print(dump, ", %s (%s)", roles[member->role], member->reason ? member->reason : "");
+        dump_print(dump, ", %s (%s)", member_role_name(member->role),
+                   member->reason ? member->reason : "");
     dump_print(dump, "\n");
 }
 

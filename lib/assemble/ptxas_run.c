@@ -47,18 +47,9 @@ struct run {
     const char *input_file, *output_file; /* real files, to be removed; NULL = none */
 };
 
-static size_t count_words(const char *const *words)
-{
-    size_t count = 0;
-
-    while (words && words[count])
-        count++;
-    return count;
-}
-
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
 {
-    size_t given = count_words(job->options), n = 0;
+    size_t given = exec_count_words(job->options), n = 0;
     const char **words = arena_alloc(arena, given + 7, sizeof *words);
 
     if (job->mode != MINILINK_MODE_WHOLE)
@@ -81,8 +72,8 @@ const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                            const struct minilink_job *job, size_t *count)
 {
     const char **options = ptxas_options(arena, job);
-    size_t launcher = count_words((const char *const *)ptxas->launcher), n = 0;
-    const char **argv = arena_alloc(arena, launcher + count_words(options) + 6, sizeof *argv);
+    size_t launcher = exec_count_words((const char *const *)ptxas->launcher), n = 0;
+    const char **argv = arena_alloc(arena, launcher + exec_count_words(options) + 6, sizeof *argv);
 
     for (size_t i = 0; i < launcher; i++)
         argv[n++] = ptxas->launcher[i];

@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "diag/diag_state.h"
 #include "distribute/minilink_path.h"
+#include "os/exec.h"
 
 /* What a job needs of memory. Measured on sm_90, kernels of 6 KB of PTX: ptxas 13.0 takes 26 MiB
  * for one, 83 MiB for 1.8 MB of them and 320 MiB for 9 MB, the built-in assembler 13, 20 and 48
@@ -32,15 +33,6 @@ static void add(struct words *words, const char *word)
     words->list[words->count] = NULL;
 }
 
-static size_t count_words(const char *const *words)
-{
-    size_t count = 0;
-
-    while (words && words[count])
-        count++;
-    return count;
-}
-
 /* A launcher belongs to ptxas wherever that runs. */
 static void use_ptxas(struct distribute_batch *batch, const struct remote_chunks *elsewhere,
                       const struct minilink_job *job)
@@ -49,9 +41,9 @@ static void use_ptxas(struct distribute_batch *batch, const struct remote_chunks
     const char *tool = elsewhere->distribution->tool;
     struct arena *arena = &batch->arena;
     const char **options = ptxas_options(arena, job);
-    size_t launcher = count_words((const char *const *)ptxas->launcher);
+    size_t launcher = exec_count_words((const char *const *)ptxas->launcher);
     struct words words = {
-        arena_alloc(arena, launcher + count_words(options) + 2, sizeof *words.list), 0};
+        arena_alloc(arena, launcher + exec_count_words(options) + 2, sizeof *words.list), 0};
 
     for (size_t i = 0; i < launcher; i++)
         add(&words, ptxas->launcher[i]);
@@ -68,7 +60,7 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
     const struct diag_state *state = diag_state_get();
     struct arena *arena = &batch->arena;
     const char *tool = elsewhere->distribution->tool, *name = elsewhere->assembler_name;
-    size_t given = count_words(job->options);
+    size_t given = exec_count_words(job->options);
     struct words words = {arena_alloc(arena, given + 14, sizeof *words.list), 0};
     static const char plugin[] = "plugin:";
 

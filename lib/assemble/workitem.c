@@ -108,7 +108,7 @@ static struct minilink_job make_job(const struct chunk_output *output, const cha
                                  .sm = sm_version,
                                  .debug = debug,
                                  .line_info = options->line_info,
-                                 .mode = assemble_told_mode(mode),
+                                 .mode = mode,
                                  .maxrregcount = options->maxrregcount,
                                  .options = options->options,
                                  .cancelled = &output->cancelled,

@@ -452,6 +452,16 @@ bool member_code(const struct member *member, struct inflation *inflation, struc
     return true;
 }
 
+const char *member_role_name(enum member_role role)
+{
+    static const char *const names[] = {
+        [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
+        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
+    };
+
+    return names[role];
+}
+
 void members_free(struct members *members)
 {
     free(members->list);

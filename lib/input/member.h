@@ -28,6 +28,9 @@ enum member_role {
     MEMBER_BITCODE, /* its bitcode is compiled to PTX, which is linked (lto/bitcode.h) */
 };
 
+/* "not used", "PTX", "cubin", ... */
+const char *member_role_name(enum member_role role);
+
 struct member {
     const char *name;        /* for messages: "a.o(1)", "lib.a(b.o)(2)"; raw files: "x.cubin" */
     const char *file;        /* the operand that it came from: "lib.a" */

@@ -12,11 +12,6 @@
 #include "options/embedded.h"
 #include "output/std_streams.h"
 
-static const char *const role_names[] = {
-    [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
-    [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
-};
-
 static const char *kind_name(uint32_t kind)
 {
     switch (kind) {
@@ -43,7 +38,7 @@ void report_members(const struct members *members)
         const struct member *member = &members->list[i];
 
         diag_verbose("member %s: %s for %s, %s%s%s", member->name, kind_name(member->entry.kind),
-                     arch_name(member->entry.arch, arch), role_names[member->role],
+                     arch_name(member->entry.arch, arch), member_role_name(member->role),
                      member->reason ? ": " : "", member->reason ? member->reason : "");
     }
 }

@@ -84,16 +84,6 @@ void observe_inputs(struct observation *observation, const struct inputs *inputs
             arena_string(&observation->arena, text_of(inputs->files[i].path));
 }
 
-static const char *use_name(enum member_role role)
-{
-    static const char *const names[] = {
-        [MEMBER_UNUSED] = "not used", [MEMBER_OPTIONS] = "options", [MEMBER_PTX] = "PTX",
-        [MEMBER_CUBIN] = "cubin",     [MEMBER_LTO] = "LTO-IR",      [MEMBER_BITCODE] = "bitcode",
-    };
-
-    return names[role];
-}
-
 static const char *kind_name(uint32_t kind)
 {
     switch (kind) {
@@ -148,7 +138,7 @@ void observe_members(struct observation *observation, const struct members *memb
             .name = arena_string(&observation->arena, text_of(member->name)),
             .kind = kind_name(member->entry.kind),
             .arch = arena_string(&observation->arena, text_of(arch_name(member->entry.arch, arch))),
-            .use = use_name(member->role),
+            .use = member_role_name(member->role),
             .bytes = member->entry.payload.size,
             .is_used = member->role != MEMBER_UNUSED,
         };
@@ -211,7 +201,7 @@ static void settle_members(struct observation *observation, const struct members
         const struct member *member = &members->list[i];
         struct fact_member *fact = &observation->members[i];
 
-        fact->use = use_name(member->role);
+        fact->use = member_role_name(member->role);
         fact->is_used = member->role != MEMBER_UNUSED;
         fact->reason =
             member->reason ? arena_string(&observation->arena, text_of(member->reason)) : NULL;

@@ -250,14 +250,21 @@ static size_t put_variable(char **list, size_t count, const char *variable)
     return kept;
 }
 
+size_t exec_count_words(const char *const *words)
+{
+    size_t count = 0;
+
+    while (words && words[count])
+        count++;
+    return count;
+}
+
 /* This process's environment and what the request adds. NULL without memory. */
 static char **make_environment(const struct exec_request *request)
 {
-    size_t count = 0;
+    size_t count = exec_count_words((const char *const *)environ);
     char **list;
 
-    while (environ && environ[count])
-        count++;
     list = malloc((count + 3) * sizeof *list);
     if (!list)
         return NULL;
