@@ -20,24 +20,13 @@
 
 struct cancellation; /* os/cancellation.h */
 
-/* minilink-internals(7), Work items: a relocatable cubin of which the link takes only the target's
- * instructions. The assembler is told MINILINK_MODE_RELOCATABLE, as it cannot leave the rest out.
- */
-#define ASSEMBLE_MODE_SASS 6u
-
-/* What an assembler is told of a mode. */
-static inline uint32_t assemble_told_mode(uint32_t mode)
-{
-    return mode == ASSEMBLE_MODE_SASS ? MINILINK_MODE_RELOCATABLE : mode;
-}
-
 struct assemble_request {
     const struct minilink_assembler *assembler;
     struct arch arch;
     uint32_t threads; /* 0 = number of online CPUs; never more than chunks are started, nor more
                          than JOBSERVER_MOST */
     enum jobserver_use jobserver; /* a count that the user gave should turn it off */
-    uint32_t mode;                /* enum minilink_mode, or ASSEMBLE_MODE_SASS */
+    uint32_t mode;                /* enum minilink_mode */
     bool debug;
     bool line_info;
     uint32_t maxrregcount;

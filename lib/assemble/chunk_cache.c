@@ -6,7 +6,6 @@
 
 #include "assemble/remote_command.h"
 #include "base/clock.h"
-#include "base/context.h"
 
 enum { PART_CUBIN, PART_LOG };
 
@@ -18,7 +17,7 @@ struct cache_key chunk_cache_request(const struct assemble_request *request)
     key_begin(&key, "assembling");
     key_key(&key, &request->identity);
     key_string(&key, arch_name(request->arch, arch));
-    key_number(&key, assemble_told_mode(request->mode));
+    key_number(&key, request->mode);
     key_number(&key, request->debug);
     key_number(&key, request->line_info);
     key_number(&key, request->maxrregcount);

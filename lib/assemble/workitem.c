@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/assemble.h"
 #include "assemble/chunk_cache.h"
 #include "base/clock.h"
 #include "diag/events.h"
@@ -108,7 +107,7 @@ static struct minilink_job make_job(const struct chunk_output *output, const cha
                                  .sm = sm_version,
                                  .debug = debug,
                                  .line_info = options->line_info,
-                                 .mode = assemble_told_mode(mode),
+                                 .mode = mode,
                                  .maxrregcount = options->maxrregcount,
                                  .options = options->options,
                                  .cancelled = &output->cancelled,

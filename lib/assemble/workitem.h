@@ -61,7 +61,7 @@ struct work_item {
     uint32_t sm_version;
     uint32_t debug; /* 0 or 1 */
     struct assemble_options *options;
-    uint32_t mode;  /* enum minilink_mode, or ASSEMBLE_MODE_SASS */
+    uint32_t mode;  /* enum minilink_mode */
     int32_t result; /* enum link_code or a code of the assembler; written by the worker */
 };
 

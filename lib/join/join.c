@@ -71,9 +71,9 @@ static void free_join(void *argument)
 }
 
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count, bool sass_only)
+                 const struct chunk_symbol *symbols, size_t symbol_count)
 {
-    struct join join = {.out = joined, .count = count, .symbols = symbols, .sass_only = sass_only};
+    struct join join = {.out = joined, .count = count, .symbols = symbols};
     struct context_cleanup cleanup;
     bool ok;
 

@@ -23,10 +23,8 @@
 
 /* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named
  * "lto.cubin". `symbols` are those of the chunks (struct chunks). One cubin is brought into the
- * same canonical order. With
- * `sass_only` Mercury's twins are left out, without a word. False, and errors, when two chunks
- * define a symbol that is no replica. */
+ * same canonical order. False, and errors, when two chunks define a symbol that is no replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
-                 const struct chunk_symbol *symbols, size_t symbol_count, bool sass_only);
+                 const struct chunk_symbol *symbols, size_t symbol_count);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
@@ -143,7 +142,7 @@ static const char *find_in(struct join *join, struct join_input *input)
 
 void join_find_twins(struct join *join)
 {
-    for (size_t i = 0; i < join->count && !join->sass_only; i++)
+    for (size_t i = 0; i < join->count; i++)
         join->has_twins |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].twins);
     for (size_t i = 0; join->has_twins && i < join->count; i++) {
         const char *wrong = find_in(join, &join->inputs[i]);

@@ -79,7 +79,6 @@ struct join {
     size_t function_count;
     struct united_section *united;
     size_t united_count;
-    bool sass_only; /* without Mercury's sections */
     bool has_twins; /* Mercury's sections take part */
     /* join_graph.c; join.c frees their lists */
     struct join_pairs calls, addresses, indirect, takers, prototypes;

@@ -74,7 +74,7 @@ static bool read_chunks(const struct link *link, const struct chunks *chunks,
     if (!ok || assembled->cubins.count == 0)
         return ok;
     ok = join_cubins(&merged->joined, views, assembled->cubins.count, chunks->symbols,
-                     chunks->symbol_count, state_is_sass(link));
+                     chunks->symbol_count);
     merged->joined.name = state_made_name(link, "lto.cubin", true, &merged->arena);
     return ok;
 }

@@ -248,7 +248,6 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
-                : state_is_sass(link)                   ? ASSEMBLE_MODE_SASS
                                                         : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its .loc directives, and nvlink gives no -lineinfo for it. What

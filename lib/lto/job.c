@@ -85,11 +85,12 @@ static bool take_word(struct lto_job *job, const char **options, struct lto_inpu
         return take_input(&list[job->input_count++], value, inputs);
     else if (!job->library && (value = job_value(word, "library")))
         job->library = value;
-    else if (!job->library && (value = job_value(word, "llvm")))
+    else if (!job->library && (value = job_value(word, "llvm"))) {
         job->library = value;
-    else
+        job->is_llvm = true;
+    } else {
         return false;
-    job->is_llvm |= strncmp(word, "llvm=", 5) == 0;
+    }
     return true;
 }
 

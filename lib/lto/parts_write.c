@@ -39,7 +39,7 @@ static void write_items(const struct joining *joining, struct buffer *text)
 
         if (symbol->is_function && symbol->is_defined && !place.is_declaration)
             buffer_char(text, '\n');
-        if (symbol->is_function || !symbol->is_defined || !parts_is_hidden(joining, symbol))
+        if (!symbol->is_defined || !parts_is_hidden(joining, symbol))
             write_linkage(text, (enum ptx_linkage)symbol->linkage);
         if (place.is_declaration) {
             write_declaration(joining, text, version);

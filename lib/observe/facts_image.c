@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/search.h"
-#include "cubin/format.h"
 #include "observe/cross.h"
 #include "observe/facts.h"
 

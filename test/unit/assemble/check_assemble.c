@@ -109,7 +109,7 @@ static int fake_assemble(void *state, const struct minilink_job *job,
     ck_assert_str_eq(job->arch, "sm_90a");
     ck_assert_uint_eq(job->sm, 90);
     ck_assert(job->debug && job->line_info && job->maxrregcount == 77);
-    ck_assert_uint_eq(job->mode, MINILINK_MODE_RELOCATABLE);
+    ck_assert_uint_eq(job->mode, MINILINK_MODE_WHOLE);
     atomic_store(&told_threads, job->threads);
     while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))
         ;
@@ -127,7 +127,7 @@ static const struct minilink_assembler fake = {MINILINK_ASSEMBLER_ABI, "fake", "
 
 /* What every request has; fake_assemble() sees that the job says so. */
 #define REQUEST                                                                                    \
-    .assembler = &fake, .arch = {90, 'a'}, .mode = ASSEMBLE_MODE_SASS, .debug = true,              \
+    .assembler = &fake, .arch = {90, 'a'}, .mode = MINILINK_MODE_WHOLE, .debug = true,             \
     .line_info = true, .maxrregcount = 77
 
 static void make_chunks(size_t count)

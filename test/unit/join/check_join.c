@@ -36,7 +36,6 @@ struct joining {
     const struct cubin *list[MOST];
     size_t count;
     struct chunk_symbol symbols[SYMBOLS];
-    bool sass_only;
     struct cubin joined;
     struct diag_sink sink;
 };
@@ -56,8 +55,7 @@ static bool join_all(struct joining *joining)
         joining->list[i] = &joining->cubins[i];
     }
     diag_state_get()->sink = &joining->sink;
-    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS,
-                     joining->sass_only);
+    ok = join_cubins(&joining->joined, joining->list, joining->count, joining->symbols, SYMBOLS);
     diag_state_get()->sink = NULL;
     return ok;
 }
@@ -625,20 +623,6 @@ START_TEST(twins_that_do_not_fit_are_left_out)
 }
 END_TEST
 
-START_TEST(twins_are_left_out_where_nobody_wants_them)
-{
-    struct joining joining;
-
-    begin_chunks(&joining, MERCURY);
-    joining.sass_only = true;
-    ck_assert(join_all(&joining));
-    ck_assert_uint_eq(joining.sink.text.size, 0);
-    for (size_t i = 1; i < joining.joined.section_count; i++)
-        ck_assert(!cubin_is_mercury(&joining.joined.sections[i]));
-    end(&joining);
-}
-END_TEST
-
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("join");
@@ -665,7 +649,6 @@ Suite *check_suite(void)
     tcase_add_test(tests, frames_of_twins_are_cut);
     tcase_add_test(tests, copies_with_different_twins_stay_apart);
     tcase_add_loop_test(tests, twins_that_do_not_fit_are_left_out, 0, COUNT(misfits));
-    tcase_add_test(tests, twins_are_left_out_where_nobody_wants_them);
     suite_add_tcase(suite, tests);
     return suite;
 }

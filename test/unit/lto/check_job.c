@@ -108,6 +108,7 @@ START_TEST(damaged_words_are_refused)
 {
     static const char *const damaged[] = {
         "library=again",
+        "llvm=instead",
         "input=",
         "input=cubin 0 1",
         "input=fatbin 0 9",

@@ -435,6 +435,20 @@ START_TEST(what_host_code_does_not_name_is_hidden_or_dropped)
 }
 END_TEST
 
+/* The whole text, as libnvvm lays it out. */
+START_TEST(functions_stand_apart_and_declarations_keep_their_attributes)
+{
+    ck_assert_str_eq(
+        joined(".global .u32 v;\n.func stop() .noreturn { call e, (); exit; }\n"
+               ".func e() { call stop, (); st.global.u32 [v], 1; ret; }\n" CALL("k1", "stop"),
+               ".extern .func x();\n.visible .entry k2() { ret; }\n"),
+        HEADER "\n.extern .func x();\n.func stop()\n.noreturn;\n.global .u32 v;\n"
+               "\n.func e() { call stop, (); st.global.u32 [v], 1; ret; }\n"
+               "\n.func stop() .noreturn { call e, (); exit; }\n\n" CALL(
+                   "k1", "stop") "\n.visible .entry k2() { ret; }\n\n");
+}
+END_TEST
+
 START_TEST(joining_again_changes_nothing)
 {
     const char *text = joined(LOOP("0", "0") CALLS_F("k1") STRING("__unnamed_1", "65")
@@ -477,6 +491,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, versions_with_shared_variables_cannot_be_joined_when_an_address_is_taken);
     tcase_add_test(cases, files_and_debug_strings_have_one_number);
     tcase_add_test(cases, what_host_code_does_not_name_is_hidden_or_dropped);
+    tcase_add_test(cases, functions_stand_apart_and_declarations_keep_their_attributes);
     tcase_add_test(cases, joining_again_changes_nothing);
     suite_add_tcase(all, cases);
     return all;
