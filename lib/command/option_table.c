@@ -294,15 +294,16 @@ static const struct option_row *find(struct text name)
     return NULL;
 }
 
-/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4". Where a number is expected only digits are taken, so
- * that a misspelt name (-maxregcount) stays unknown. */
+/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4"; but "-u name", so that -use_fast_math is unknown.
+ * Where a number is expected only digits are taken, so that a misspelt name (-maxregcount) stays
+ * unknown. */
 static const struct option_row *find_joined(const char *word)
 {
     const struct option_row *row = find((struct text){word + 1, 1});
     const char *value = word + 2;
     bool is_number;
 
-    if (!row || !option_takes_argument(row))
+    if (!row || !option_takes_argument(row) || row->effect.kind == OPTION_WORD)
         return NULL;
     is_number = row->effect.kind == OPTION_NUMBER || isdigit((unsigned char)*row->argument);
     return is_number && value[strspn(value, "0123456789")] ? NULL : row;

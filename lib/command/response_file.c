@@ -75,6 +75,8 @@ static bool read_within_limits(struct response_file_total *total, const char *pa
         diag_fatal("Could not open options file '%s': %s", path, strerror(errno));
     else if (text->size > LONGEST - total->bytes)
         diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);
+    else if (text->size > 0 && memchr(text->data, '\0', text->size))
+        diag_fatal("Options file '%s' is no text: it has a NUL", path);
     else {
         total->bytes += text->size;
         ARRAY_PUSH(total->files, total->file_count, total->file_capacity) = path;

@@ -138,7 +138,8 @@ START_TEST(letters_have_their_value_joined)
                    {"-l=x", "library", "x"},
                    {"-m64", "machine", "64"},
                    {"-j16", "threads", "16"}};
-    static const char *const none[] = {"-mx", "-j2x", "-gx", "-v1", "-rx", "--lfoo", "--m64"};
+    static const char *const none[] = {"-mx", "-j2x",   "-gx",  "-v1", "-rx", "-use_fast_math",
+                                       "-yx", "--lfoo", "--m64"};
 
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
         READ_LINE(letters[i].word);
