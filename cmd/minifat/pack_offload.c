@@ -4,7 +4,6 @@
 #include "pack_offload.h"
 
 #include "diag/diag.h"
-#include "input/offload.h"
 
 #define ALIGNMENT    8u
 #define MAGIC        0xad10ff10u

@@ -17,7 +17,6 @@
 #include "command/option_table.h"
 #include "command/reporting.h"
 #include "command/response_file.h"
-#include "diag/diag.h"
 
 /* getopt's code of an operand in its place is 1; those of rows begin here. */
 #define FIRST_ROW 256

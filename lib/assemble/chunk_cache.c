@@ -6,7 +6,6 @@
 
 #include "assemble/remote_command.h"
 #include "base/clock.h"
-#include "base/context.h"
 
 enum { PART_CUBIN, PART_LOG };
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "diag/diag_state.h"
 #include "distribute/minilink_path.h"
 #include "os/exec.h"

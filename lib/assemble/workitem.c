@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/assemble.h"
 #include "assemble/chunk_cache.h"
 #include "base/clock.h"
 #include "diag/events.h"

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "command/option_handlers.h"
 #include "command/suggestions.h"
-#include "diag/diag.h"
 
 /* The bytes of `options` from `offset` on. */
 static void *field_at(struct options *options, size_t offset)

@@ -55,11 +55,6 @@ struct json_t *json_tree_push_object(struct json_t *array)
     return push(array, json_object());
 }
 
-struct json_t *json_tree_push_array(struct json_t *array)
-{
-    return push(array, json_array());
-}
-
 static struct json_t *text_value(struct text text)
 {
     struct buffer shown = {0};
@@ -114,11 +109,6 @@ void json_tree_set_signed(struct json_t *object, const char *key, int64_t number
 void json_tree_set_bool(struct json_t *object, const char *key, bool value)
 {
     set(object, key, json_boolean(value));
-}
-
-void json_tree_set_null(struct json_t *object, const char *key)
-{
-    set(object, key, json_null());
 }
 
 void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds)

@@ -22,7 +22,6 @@ struct json_t *json_tree_begin(struct context_cleanup *cleanup);
 struct json_t *json_tree_add_object(struct json_t *object, const char *key);
 struct json_t *json_tree_add_array(struct json_t *object, const char *key);
 struct json_t *json_tree_push_object(struct json_t *array);
-struct json_t *json_tree_push_array(struct json_t *array);
 
 /* Members of an object. Texts come from inputs: what is no printable UTF-8 in them is spelled out
  * (escape.h). Numbers above INT64_MAX become that. */
@@ -32,7 +31,6 @@ void json_tree_set_string(struct json_t *object, const char *key, const char *st
 void json_tree_set_number(struct json_t *object, const char *key, uint64_t number);
 void json_tree_set_signed(struct json_t *object, const char *key, int64_t number);
 void json_tree_set_bool(struct json_t *object, const char *key, bool value);
-void json_tree_set_null(struct json_t *object, const char *key);
 
 /* Nanoseconds as milliseconds, or as the microseconds that traces have, with their fraction. */
 void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds);

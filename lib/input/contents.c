@@ -9,7 +9,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/table.h"
 #include "diag/diag.h"
 #include "input/hostobj.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "input/archive.h"
 #include "input/hostobj.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"

@@ -6,7 +6,6 @@
  * beginning of the longest one. */
 #include <string.h>
 
-#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 static bool is_bank4(struct text name)

@@ -2,7 +2,6 @@
  * sections, which are others in the result. */
 #include <string.h>
 
-#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 /* A copy of the section's contents, for changes. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "cubin/format.h"
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 

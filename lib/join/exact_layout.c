@@ -6,7 +6,6 @@
  * a chunk that the rules do not give is not joined. */
 #include <string.h>
 
-#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 /* What the two gaps depend on. */

@@ -7,7 +7,6 @@
  * behind it, and what was written over is an item of zeros alone (measured). */
 #include <string.h>
 
-#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 /* What stands in .strtab of sm_90 for the symbol .nv.reservedSmem.cap, written over. */

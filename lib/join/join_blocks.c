@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/little.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "cubin/frames.h"

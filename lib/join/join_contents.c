@@ -5,7 +5,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "join/join_plan.h"

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"

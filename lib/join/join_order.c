@@ -8,7 +8,6 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "cubin/format.h"
 #include "join/join_plan.h"
 
 /* A kept code section on its way into the order. */

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"

@@ -6,7 +6,6 @@
 #include "join/join_steps.h"
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "join/join_plan.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"

@@ -7,9 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "cubin/format.h"
-#include "diag/diag.h"
 #include "join/join_plan.h"
 #include "join/join_steps.h"
 

@@ -4,7 +4,6 @@
 
 #include <elf.h>
 
-#include "cubin/format.h"
 #include "ptx/symbol.h"
 
 static bool is_shared_function(const struct cubin_symbol *symbol)

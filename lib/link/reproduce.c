@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "output/tar.h"
 

@@ -8,7 +8,6 @@
 #include "base/context.h"
 #include "base/table.h"
 #include "cubin/format.h"
-#include "diag/diag.h"
 
 bool whole_program_is(struct bytes data)
 {

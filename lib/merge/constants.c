@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

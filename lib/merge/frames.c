@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/frames.h"
 #include "merge/merging_inputs.h"

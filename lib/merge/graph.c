@@ -13,7 +13,6 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "diag/diag.h"
 #include "merge/diagnostics.h"
 #include "merge/index_lists.h"
 #include "merge/merging_inputs.h"

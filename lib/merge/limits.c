@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/diagnostics.h"
 #include "merge/layout.h"

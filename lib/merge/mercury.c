@@ -13,7 +13,6 @@
  * is never looked into, but for fields that relocations name (mercury_code.h). */
 #include "merge/mercury.h"
 
-#include "base/memory.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "merge/layout.h"

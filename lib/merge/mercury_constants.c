@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/twins.h"
 

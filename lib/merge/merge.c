@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "merge/attributes.h"

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "merge/constants.h"
-#include "merge/layout.h"
 #include "merge/merging_inputs.h"
 
 #define FIRST_WARNED 90u /* measured */

@@ -1,7 +1,6 @@
 /* report.c: what the link made, as -v and the drivers of other programs want to know it. */
 #include "merge/report.h"
 
-#include "base/memory.h"
 #include "merge/graph_print.h"
 #include "merge/layout.h"
 #include "merge/ordering.h"

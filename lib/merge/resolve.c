@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/renames.h"
 #include "diag/diag.h"
 #include "merge/diagnostics.h"

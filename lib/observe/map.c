@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cubin/format.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
 

@@ -7,7 +7,6 @@
 #include "ptx/diagnostics.h"
 #include "ptx/driver_functions.h"
 #include "ptx/link.h"
-#include "ptx/module.h"
 #include "ptx/types.h"
 
 /* Signed, unsigned and plain bits of a size are the same to nvlink; floats are not. */

@@ -17,7 +17,6 @@
 #include "input/contents.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
-#include "ptx/types.h"
 
 /* Most notes of each kind under one message. */
 #define MOST_NOTES 3u

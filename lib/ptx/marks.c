@@ -6,7 +6,6 @@
  * behind it. A split whose chunks are to be stable writes such places anew. */
 #include "base/memory.h"
 #include "ptx/link.h"
-#include "ptx/types.h"
 
 static const struct text counted[] = {
     {"$L__BB", 6}, {"$L__tmp", 7}, {"$L_brx_", 7}, {"__local_depot", 13}, {"prototype_", 10},

@@ -66,7 +66,6 @@ struct program {
     struct program_line target_from;
     const struct program_file *files; /* the program's .file table, rising numbers */
     size_t file_count;
-    bool has_one_file_table;  /* only one module has files, and keeps its numbers */
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
 };
 

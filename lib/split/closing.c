@@ -12,9 +12,6 @@
  * function that does not return would be dropped. */
 #include <inttypes.h>
 
-#include "base/buffer.h"
-#include "ptx/module.h"
-#include "ptx/types.h"
 #include "split/exact.h"
 
 /* A set of driver functions is a mask, which may be shifted by their number. */

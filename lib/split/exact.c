@@ -10,7 +10,6 @@
  * offsets in bank 4 follow that order: such a program is one chunk. */
 #include "split/exact.h"
 
-#include "base/context.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 

@@ -18,7 +18,6 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/table.h"
-#include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/plan.h"
 

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "ptx/module.h"
-#include "ptx/types.h"
 #include "split/plan.h"
 
 /* Most bytes of a piece: half of that, on average, is worth an assembler's start

@@ -15,7 +15,6 @@
 #include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 /* The strings of a module's sections. */
 struct strings {

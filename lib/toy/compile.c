@@ -6,13 +6,11 @@
 
 #include <stdlib.h>
 
-#include "diag/diag.h"
 #include "ptx/lexer.h"
 #include "toy/allocate.h"
 #include "toy/budget.h"
 #include "toy/call_check.h"
 #include "toy/frame.h"
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
 #include "toy/parse.h"
 #include "toy/signature.h"

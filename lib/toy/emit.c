@@ -7,7 +7,6 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
-#include "diag/diag.h"
 
 #define NOTE_FLAGS_TOOL 0x2000000u
 #define NOTE_FLAGS_CUDA 0x1000000u

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "toy/language/opcode.h"
 
 struct text parse_text(const struct parser *parser)
 {

@@ -2,7 +2,6 @@
  */
 #include "toy/parser.h"
 
-#include "base/memory.h"
 #include "ptx/declaration.h"
 #include "ptx/initialiser.h"
 #include "ptx/types.h"

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "diag/diag.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
 

@@ -1,6 +1,5 @@
 /* fuzz_job.c: any bytes as what a child is told to do with libnvJitLink: the words of a job, and
  * after an empty word the inputs. */
-#include "lto/answer.h"
 #include "lto/job.h"
 #include "fuzz.h"
 

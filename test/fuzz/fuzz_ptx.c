@@ -6,7 +6,6 @@
 #include "diag/diag_state.h"
 #include "ptx/initialiser.h"
 #include "ptx/module.h"
-#include "ptx/symbol.h"
 #include "split/split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

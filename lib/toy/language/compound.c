@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "toy/language/opcode.h"
 
 /* Most words of a name behind its opcode. */

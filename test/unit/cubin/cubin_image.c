@@ -4,7 +4,6 @@
 #include "unit/cubin/cubin_image.h"
 
 #include "base/context.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 
 static const void *encode_relocations(struct arena *arena, const struct cubin_section *section)

@@ -36,14 +36,12 @@ START_TEST(values_come_back)
     json_tree_set_number(root, "large", UINT64_MAX);
     json_tree_set_signed(root, "signed", -7);
     json_tree_set_bool(root, "yes", true);
-    json_tree_set_null(root, "null");
     json_tree_set_milliseconds(root, "ms", 1234567);
     json_tree_set_microseconds(root, "us", 1234567);
     list = json_tree_add_array(root, "list");
     json_tree_push_number(list, 1);
     json_tree_push_text(list, TEXT("two"));
     json_tree_set_number(json_tree_push_object(list), "three", 3);
-    json_tree_push_number(json_tree_push_array(list), 4);
     json_tree_set_number(json_tree_add_object(root, "object"), "five", 5);
     json_tree_print(root, _i ? JSON_TREE_COMPACT : JSON_TREE_LINES, &printed);
     context_clean(&cleanup);
@@ -57,10 +55,9 @@ START_TEST(values_come_back)
     ck_assert(json_integer_value(json_object_get(read, "large")) == INT64_MAX);
     ck_assert_int_eq(json_integer_value(json_object_get(read, "signed")), -7);
     ck_assert(json_is_true(json_object_get(read, "yes")));
-    ck_assert(json_is_null(json_object_get(read, "null")));
     ck_assert(json_real_value(json_object_get(read, "ms")) == 1.234567);
     ck_assert(json_real_value(json_object_get(read, "us")) == 1234.567);
-    ck_assert_uint_eq(json_array_size(json_object_get(read, "list")), 4);
+    ck_assert_uint_eq(json_array_size(json_object_get(read, "list")), 3);
     ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(read, "object"), "five")),
                      5);
     json_decref(read);

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "output/std_streams.h"
 #include "suite.h"

@@ -3,7 +3,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "cubin/format.h"
 #include "merge/merge.h"
 #include "input_fixture.h"
 #include "suite.h"

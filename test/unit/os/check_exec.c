@@ -20,7 +20,6 @@
 
 #include "assemble/ptxas.h"
 #include "assemble/registry.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "os/exec.h"

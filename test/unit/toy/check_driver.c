@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "toy/compile.h"
