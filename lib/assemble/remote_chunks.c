@@ -34,9 +34,7 @@ static void find_kernels(struct arena *arena, struct distribute_job *job)
         token = lexer_next(&lexer);
         if (token.kind != TOKEN_WORD)
             continue;
-        if (job->kernel_count == capacity)
-            list = arena_grow(arena, list, job->kernel_count, &capacity, sizeof *list);
-        list[job->kernel_count++] = lexer_text(&lexer, token);
+        ARENA_PUSH(arena, list, job->kernel_count, capacity) = lexer_text(&lexer, token);
     }
     job->kernels = list;
 }

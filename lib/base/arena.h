@@ -42,6 +42,14 @@ void *arena_copy(struct arena *arena, const void *array, size_t count, size_t si
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
                  size_t size);
 
+/* Appends one element to an array in the arena: ARENA_PUSH(arena, list, count, capacity) = value.
+ */
+#define ARENA_PUSH(arena, array, count, capacity)                                                  \
+    ((count) == (capacity)                                                                         \
+         ? (void)((array) = arena_grow((arena), (array), (count), &(capacity), sizeof *(array)))   \
+         : (void)0,                                                                                \
+     (array) + (count)++)[0]
+
 /* `first` and `second` one behind the other, NUL-terminated. */
 struct text arena_join(struct arena *arena, struct text first, struct text second);
 

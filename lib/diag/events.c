@@ -235,11 +235,8 @@ static uint32_t add_row(struct reading *reading, struct row row)
 {
     struct events *events = reading->events;
 
-    if (events->row_count == reading->row_capacity)
-        reading->rows = arena_grow(reading->arena, reading->rows, events->row_count,
-                                   &reading->row_capacity, sizeof *reading->rows);
-    reading->rows[events->row_count] = row;
-    return (uint32_t)events->row_count++;
+    ARENA_PUSH(reading->arena, reading->rows, events->row_count, reading->row_capacity) = row;
+    return (uint32_t)events->row_count - 1;
 }
 
 /* The first row of that kind and number that is free at `start`; it is taken until `end`. For what

@@ -22,10 +22,7 @@ struct merge_run {
 
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item)
 {
-    if (list->count == list->capacity)
-        list->items = arena_grow(&join->arena, list->items, list->count, &list->capacity,
-                                 sizeof *list->items);
-    list->items[list->count++] = *item;
+    ARENA_PUSH(&join->arena, list->items, list->count, list->capacity) = *item;
 }
 
 struct exact_list *exact_lists(struct exact *join)

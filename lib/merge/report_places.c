@@ -134,10 +134,7 @@ static void add_call(const struct filling *filling, uint32_t from, uint32_t to, 
     to = behind(filling->m, to);
     if (!has_code(filling->m, to))
         return;
-    if (places->call_count == *capacity)
-        places->calls = arena_grow(&filling->report->arena, places->calls, places->call_count,
-                                   capacity, sizeof *places->calls);
-    places->calls[places->call_count++] =
+    ARENA_PUSH(&filling->report->arena, places->calls, places->call_count, *capacity) =
         (struct merge_call){filling->kernel_of[from], filling->kernel_of[to], is_indirect};
 }
 

@@ -208,11 +208,8 @@ static void take_names(struct taking *taking)
 
 static void add_piece(struct observation *observation, const struct fact_piece *piece)
 {
-    if (observation->piece_count == observation->piece_capacity)
-        observation->pieces =
-            arena_grow(&observation->arena, observation->pieces, observation->piece_count,
-                       &observation->piece_capacity, sizeof *observation->pieces);
-    observation->pieces[observation->piece_count++] = *piece;
+    ARENA_PUSH(&observation->arena, observation->pieces, observation->piece_count,
+               observation->piece_capacity) = *piece;
 }
 
 static bool is_before(const struct fact_name *name, const struct fact_piece *piece)

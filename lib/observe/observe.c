@@ -64,12 +64,9 @@ void observe_stage(struct observation *observation, const char *stage, struct ob
 
 void facts_drop(struct observation *observation, const struct fact_drop *drop)
 {
-    if (observation->drop_count == observation->drop_capacity)
-        observation->drops =
-            arena_grow(&observation->arena, observation->drops, observation->drop_count,
-                       &observation->drop_capacity, sizeof *drop);
-    observation->drops[observation->drop_count] = *drop;
-    observation->drops[observation->drop_count++].name =
+    ARENA_PUSH(&observation->arena, observation->drops, observation->drop_count,
+               observation->drop_capacity) = *drop;
+    observation->drops[observation->drop_count - 1].name =
         arena_text(&observation->arena, drop->name);
 }
 
@@ -157,11 +154,8 @@ uint32_t facts_member(struct observation *observation, const char *name)
 
     if (found != TABLE_NONE)
         return found;
-    if (observation->member_count >= observation->member_capacity)
-        observation->members =
-            arena_grow(&observation->arena, observation->members, observation->member_count,
-                       &observation->member_capacity, sizeof *observation->members);
-    observation->members[observation->member_count++] = (struct fact_member){
+    ARENA_PUSH(&observation->arena, observation->members, observation->member_count,
+               observation->member_capacity) = (struct fact_member){
         .name = arena_string(&observation->arena, short_name),
         .kind = "PTX",
         .arch = "",

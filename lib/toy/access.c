@@ -16,10 +16,7 @@ struct walk {
 static inline void add(struct walk *walk, uint32_t *reg, bool is_read, bool is_written)
 {
     struct register_accesses *accesses = walk->accesses;
-    if (accesses->count == accesses->capacity)
-        accesses->list = arena_grow(walk->arena, accesses->list, accesses->count,
-                                    &accesses->capacity, sizeof *accesses->list);
-    accesses->list[accesses->count++] =
+    ARENA_PUSH(walk->arena, accesses->list, accesses->count, accesses->capacity) =
         (struct register_access){.reg = reg, .is_read = is_read, .is_written = is_written};
 }
 

@@ -57,12 +57,7 @@ static void fail(struct encoder *encoder, const char *message)
 
 static void put_word(struct encoder *encoder, struct code_word word)
 {
-    struct buffer *code = encoder->code;
-
-    if (code->capacity - code->size < CODE_WORD_SIZE)
-        buffer_reserve(code, CODE_WORD_SIZE);
-    memcpy(code->data + code->size, &word, CODE_WORD_SIZE);
-    code->size += CODE_WORD_SIZE;
+    buffer_append(encoder->code, &word, CODE_WORD_SIZE);
 }
 
 static void set_slot(struct encoder *encoder, size_t offset, uint32_t slot)

@@ -54,13 +54,10 @@ static void interval_extend(struct interval *interval, uint32_t position)
 static void add_event(struct liveness *liveness, uint32_t block, uint32_t reg, bool is_write)
 {
     struct occurrence *occurrence = &liveness->occurrences[reg];
-    if (liveness->event_count == liveness->event_capacity)
-        liveness->events =
-            arena_grow(liveness->body->arena, liveness->events, liveness->event_count,
-                       &liveness->event_capacity, sizeof *liveness->events);
-    liveness->events[liveness->event_count] =
+    ARENA_PUSH(liveness->body->arena, liveness->events, liveness->event_count,
+               liveness->event_capacity) =
         (struct event){.block = block, .next = occurrence->events, .is_write = is_write};
-    occurrence->events = (uint32_t)liveness->event_count++;
+    occurrence->events = (uint32_t)liveness->event_count - 1;
     occurrence->is_crossing |= !is_write;
 }
 

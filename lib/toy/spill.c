@@ -48,12 +48,9 @@ static uint32_t class_bytes(uint8_t class)
 static uint32_t add_register(struct rewrite *rewrite, uint8_t class, uint8_t bits, struct text name)
 {
     struct body *body = rewrite->body;
-    if (body->register_count == rewrite->register_capacity)
-        body->registers = arena_grow(body->arena, body->registers, body->register_count,
-                                     &rewrite->register_capacity, sizeof *body->registers);
-    body->registers[body->register_count] =
+    ARENA_PUSH(body->arena, body->registers, body->register_count, rewrite->register_capacity) =
         (struct virtual_register){.name = name, .class = class, .bits = bits};
-    return (uint32_t)body->register_count++;
+    return (uint32_t)body->register_count - 1;
 }
 
 static void add_area(struct rewrite *rewrite)
@@ -89,10 +86,7 @@ static void place_slots(struct rewrite *rewrite)
 
 static struct instruction *append(struct rewrite *rewrite)
 {
-    if (rewrite->count == rewrite->capacity)
-        rewrite->out = arena_grow(rewrite->body->arena, rewrite->out, rewrite->count,
-                                  &rewrite->capacity, sizeof *rewrite->out);
-    return &rewrite->out[rewrite->count++];
+    return &ARENA_PUSH(rewrite->body->arena, rewrite->out, rewrite->count, rewrite->capacity);
 }
 
 /* Appends `opcode.modifier...` with the given operands. */
@@ -173,11 +167,8 @@ static struct stand_in *find_stand_in(struct rewrite *rewrite, uint32_t old)
     for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
         if (rewrite->stand_ins[i].old == old)
             return &rewrite->stand_ins[i];
-    if (rewrite->stand_in_count == rewrite->stand_in_capacity)
-        rewrite->stand_ins =
-            arena_grow(rewrite->body->arena, rewrite->stand_ins, rewrite->stand_in_count,
-                       &rewrite->stand_in_capacity, sizeof *rewrite->stand_ins);
-    struct stand_in *stand_in = &rewrite->stand_ins[rewrite->stand_in_count++];
+    struct stand_in *stand_in = &ARENA_PUSH(rewrite->body->arena, rewrite->stand_ins,
+                                            rewrite->stand_in_count, rewrite->stand_in_capacity);
     struct virtual_register was = rewrite->body->registers[old];
     *stand_in =
         (struct stand_in){.old = old, .reg = add_register(rewrite, was.class, was.bits, was.name)};
