@@ -64,21 +64,6 @@ static bool check_record(const struct reader *reader, size_t index,
     return true;
 }
 
-/* nvlink finds no registers for what is no function. */
-static bool check_registers(const struct reader *reader, size_t index,
-                            const struct info_record *record)
-{
-    uint32_t symbol = info_word(record->payload, 0);
-
-    return record->attribute != EIATTR_REGCOUNT || record->format != EIFMT_SVAL ||
-           cubin_is_mercury(&reader->cubin->sections[index]) ||
-           reader->cubin->symbols[symbol].type == STT_FUNC ||
-           read_damaged(reader,
-                        READ_SECTION " says how many registers symbol %u needs, which is "
-                                     "no function",
-                        READ_SECTION_ARG(reader, index), symbol);
-}
-
 /* Records are whole; in .nv.info* and their Mercury twins (not .nv.compat, whose attributes are
  * others) their symbols are valid. */
 static bool check_info(const struct reader *reader, size_t index)
@@ -87,13 +72,9 @@ static bool check_info(const struct reader *reader, size_t index)
     struct bytes rest = section->data;
     struct info_record record;
 
-    while (info_next(&rest, &record)) {
-        bool has_symbols = section->type != SHT_CUDA_COMPAT;
-
-        if (!check_record(reader, index, &record, has_symbols) ||
-            (has_symbols && !check_registers(reader, index, &record)))
+    while (info_next(&rest, &record))
+        if (!check_record(reader, index, &record, section->type != SHT_CUDA_COMPAT))
             return false;
-    }
     if (rest.size > 0)
         return read_damaged(reader, READ_SECTION " ends within a record, at byte %zu of %zu",
                             READ_SECTION_ARG(reader, index), section->data.size - rest.size,

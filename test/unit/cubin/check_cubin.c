@@ -305,7 +305,6 @@ static const struct {
     {"record 0x1e of 0 bytes, expected 4", {{W(".nv.info", 0), 0x1e04}}},
     {"for symbol 38 of 38", {{W(".nv.info", 1), 38}}},
     {"for symbol 0 of 38", {{W(".nv.info", 1), 0}}},
-    {"(.nv.info) says how many registers symbol 1 needs", {{W(".nv.info", 1), 1}}},
     {NULL, {{W(".nv.compat", 7), 4000}}},
     {"does not begin with a part's number", {{W(".nv.callgraph", 1), 1}}},
     {"begins part -5", {{W(".nv.callgraph", 1), (uint32_t)-5}}},
