@@ -190,6 +190,8 @@ static void *(*create_context)(void);
 static void *(*make_buffer)(const char *data, size_t size, const char *name);
 static int (*parse)(void *context, void *buffer, void **module, char **message);
 static int (*write_file)(void *module, const char *path);
+static void (*free_module)(void *module);
+static void (*free_context)(void *context);
 
 static bool load(const char *path)
 {
@@ -201,14 +203,17 @@ static bool load(const char *path)
     *(void **)&make_buffer = dlsym(library, "LLVMCreateMemoryBufferWithMemoryRangeCopy");
     *(void **)&parse = dlsym(library, "LLVMParseIRInContext");
     *(void **)&write_file = dlsym(library, "LLVMWriteBitcodeToFile");
-    return create_context && make_buffer && parse && write_file;
+    *(void **)&free_module = dlsym(library, "LLVMDisposeModule");
+    *(void **)&free_context = dlsym(library, "LLVMContextDispose");
+    return create_context && make_buffer && parse && write_file && free_module && free_context;
 }
 
 static bool write_module(const char *folder, unsigned m)
 {
     char *text = NULL, *message = NULL, path[4096];
     size_t size = 0;
-    void *module;
+    void *module, *context;
+    bool ok;
 
     out = open_memstream(&text, &size);
     if (!out)
@@ -216,12 +221,16 @@ static bool write_module(const char *folder, unsigned m)
     put_module(m, below(3) + 1);
     fclose(out);
     snprintf(path, sizeof path, "%s/%u.bc", folder, m);
-    if (parse(create_context(), make_buffer(text, size, "text"), &module, &message)) {
+    context = create_context();
+    if (parse(context, make_buffer(text, size, "text"), &module, &message)) {
         fprintf(stderr, "tool_bitcode: %s\n%s", message, text);
         return false;
     }
     free(text);
-    return write_file(module, path) == 0;
+    ok = write_file(module, path) == 0;
+    free_module(module);
+    free_context(context);
+    return ok;
 }
 
 int main(int argc, char **argv)

@@ -6,18 +6,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/context.h"
 
 /* Whole files and outputs, which are wanted once, still come from mmap and go back at once. */
 #define LARGE_BLOCK (4 << 20)
-
-/* What a link of a thousand cubins takes. Measured: clearing a page of 2 MB at a time takes a third
- * less of all that such a link costs than 512 small ones. */
-#define FIRST_HEAP (64 << 20)
-#define LARGE_PAGE ((size_t)2 << 20)
 
 static size_t product(size_t count, size_t size)
 {
@@ -81,23 +74,9 @@ void memory_cleanup(void *array)
     free(block);
 }
 
-/* The heap from here on, as far as it reaches now, in large pages where the kernel has them. Where
- * malloc is another one, blocks are elsewhere, and nothing happens. */
-static void use_large_pages(void)
-{
-    char *block = malloc(LARGE_PAGE), *end = sbrk(0);
-    char *start = block ? block + (-(uintptr_t)block & (LARGE_PAGE - 1)) : NULL;
-
-    if (start && start < end && end - start <= FIRST_HEAP + (ptrdiff_t)LARGE_PAGE)
-        madvise(start, (size_t)(end - start), MADV_HUGEPAGE);
-    free(block);
-}
-
 void memory_keep_freed(void)
 {
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, FIRST_HEAP); /* what is not used costs nothing */
-    use_large_pages();
-    mallopt(M_TOP_PAD, LARGE_BLOCK);
+    mallopt(M_TOP_PAD, LARGE_BLOCK); /* what is not used costs nothing */
 }

@@ -34,8 +34,7 @@ char *memory_copy_string(const char *data, size_t size);
 
 /* For a program that does one thing and ends: what is freed is kept for the next allocation instead
  * of being given back to the kernel, which would have to clear it again page by page (a quarter of
- * the time of assembling), and comes in large pages at first. Call it first of all; a library must
- * not. */
+ * the time of assembling). Call it first of all; a library must not. */
 void memory_keep_freed(void);
 
 /* free for context_defer: `array` is the address of the pointer to the malloc'ed array, which may

@@ -112,8 +112,12 @@ bool state_find_llvm(struct link *link)
 
 bool state_is_void(const struct link *link, const struct chunks *chunks)
 {
-    return link->lto.ptx.size > 0 && chunks->symbol_count == 0 && !link->used.has_lists &&
-           !link->used.has_parts;
+    if (link->lto.ptx.size == 0 || link->used.has_lists || link->used.has_parts)
+        return false;
+    for (size_t i = 0; i < chunks->symbol_count; i++)
+        if (chunks->sources[i].is_kernel)
+            return false;
+    return true;
 }
 
 /* An exact split that was not asked for shows in nothing but the time it takes. */

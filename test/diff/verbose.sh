@@ -202,8 +202,11 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     }
     echo 'void host_only() {}' > host.cu
     echo 'void host_only2() {}' > host2.cu
-    for part in host host2; do nvcc -arch=sm_90 -dc -dlto $part.cu -o $part.o; done
+    echo '__device__ int only(int x) { return x; }' > device.cu
+    echo '__device__ int value = 3;' > variable.cu
+    for part in host host2 device variable; do nvcc -arch=sm_90 -dc -dlto $part.cu -o $part.o; done
     list "${lto[@]}" host.o host2.o
+    list "${lto[@]}" device.o variable.o
     list "${lto[@]}" host.o a.lto.o b.lto.o host2.o
     list "${lto[@]}" host.o a.lto.o b.o
     list "${lto[@]}" a.lto.o b.ptx.o
@@ -211,7 +214,7 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     list "${lto[@]}" a.lto.o b.lto.o -r
 else
     echo "skipped verbose of LTO-IR: the toolkit has no libnvJitLink"
-    skipped=18
+    skipped=19
 fi
 [ "$passed" -gt 0 ] || failed=1
 finish
