@@ -60,7 +60,7 @@ program() {
             runs "$name: 3 parts, the same on one thread" cmp single.cubin split.3.cubin
         fi
         runs "$name: the program of $n parts" python3 "$ROOT/test/diff/partscmp.py" text keep.1/lto.ptx keep.$n/lto.ptx
-        grep . log > text.$n
+        grep . "$work/log" > text.$n
         [ -s text.$n ] || runs "$name: the bytes of $n parts" cmp split.1.cubin split.$n.cubin
         runs "$name: $n parts by ptxas" minilink --assembler=ptxas --lto-jobs=$n --keep=keep.whole.$n "$@" -o $n.cubin
         # Not split, other kernels may have met in a part.
@@ -68,14 +68,14 @@ program() {
         [ -e "${whole[0]}" ] || whole=(keep.one/lto.ptx)
         "$BUILD/tool_parts" "${hosts[@]}" keep.one/lto.ptx > one.ptx && "$BUILD/tool_parts" "${hosts[@]}" "${whole[@]}" > whole.ptx
         runs "$name: the program of $n parts, not split" python3 "$ROOT/test/diff/partscmp.py" text one.ptx whole.ptx
-        differing="$differing $(sed 's/:.*//' log | tr '\n' ' ')"
+        differing="$differing $(sed 's/:.*//' "$work/log" | tr '\n' ' ')"
         metrics theirs.cubin && metrics $n.cubin
         # shellcheck disable=SC2086
         runs "$name: registers of $n parts" python3 "$ROOT/test/diff/partscmp.py" metrics theirs.cubin.txt $n.cubin.txt $differing
-        cp log metrics.$n
+        cp "$work/log" metrics.$n
         # shellcheck disable=SC2086
         runs "$name: code of $n parts" python3 "$ROOT/test/diff/partscmp.py" code theirs.cubin $n.cubin $differing
-        sed "s/^/$name: $n parts: /" log
+        sed "s/^/$name: $n parts: /" "$work/log"
     done
     row "$name" "$kernels"
     [ -z "${TABLE:-}" ] || cat metrics.*
