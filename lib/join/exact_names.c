@@ -9,9 +9,9 @@
 
 #include "join/exact_plan.h"
 
-/* What stands in .strtab of sm_90 for the symbol .nv.reservedSmem.cap, written over. */
+/* What stands in .strtab for the symbol that exact_is_erased(). */
 #define ERASED      TEXT("erased")
-#define ERASED_SIZE 21u
+#define ERASED_SIZE sizeof EXACT_ERASED_NAME
 
 /* Takes the next name of a table off. False at its end. */
 static bool next_name(struct bytes *rest, struct text *name, size_t *zeros)
@@ -170,6 +170,16 @@ static struct exact_item string_item(const struct exact *join, size_t chunk, str
     return item;
 }
 
+static void push_erased(struct exact *join, struct exact_list *list, size_t chunk)
+{
+    exact_push(join, list,
+               &(struct exact_item){.key = ERASED,
+                                    .owner = EXACT_COMMON,
+                                    .chunk = (uint32_t)chunk,
+                                    .index = EXACT_NONE,
+                                    .zeros = ERASED_SIZE});
+}
+
 static void push_string(struct exact *join, struct exact_list *list, struct exact_item *item,
                         size_t zeros)
 {
@@ -178,12 +188,7 @@ static void push_string(struct exact *join, struct exact_list *list, struct exac
     item->zeros = (uint32_t)(is_erased ? zeros - ERASED_SIZE : zeros);
     exact_push(join, list, item);
     if (is_erased)
-        exact_push(join, list,
-                   &(struct exact_item){.key = ERASED,
-                                        .owner = EXACT_COMMON,
-                                        .chunk = item->chunk,
-                                        .index = EXACT_NONE,
-                                        .zeros = ERASED_SIZE});
+        push_erased(join, list, item->chunk);
 }
 
 /* Behind the first part stand the names of the global symbols, in their order, and then the last
@@ -211,7 +216,10 @@ static bool divide_strings(struct exact *join, size_t chunk, const struct string
             list = text_starts(name, TEXT(".nv.constant0.")) ? lists->parameters : lists->constants;
         }
         is_late = is_late || is_closing_name(name);
-        push_string(join, &list[chunk], &item, zeros);
+        if (name.size > 0 && exact_is_erased(join, name))
+            push_erased(join, &list[chunk], chunk);
+        else
+            push_string(join, &list[chunk], &item, zeros);
     }
     return global == input->globals_end ||
            exact_unsupported(join, chunk, EXACT_STRINGS, "has not the names of all symbols");

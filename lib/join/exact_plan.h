@@ -19,6 +19,9 @@
 #define EXACT_COMMON UINT32_MAX
 #define EXACT_NONE   UINT32_MAX
 
+/* A symbol that may have lost its name, see exact_is_erased(). */
+#define EXACT_ERASED_NAME ".nv.reservedSmem.cap"
+
 /* An entry of an ordered list. */
 struct exact_item {
     struct text key; /* names a common item in all chunks; not used of owned ones */
@@ -109,6 +112,8 @@ struct exact {
     bool is_closed;         /* it has closing kernels */
     struct exact_run *runs; /* by kernel: scratch of exact_merge */
     struct table seen;      /* the same */
+    uint32_t erased_chunk;  /* that has the unnamed symbol, see exact_is_erased(); EXACT_NONE */
+    uint32_t erased_row;    /* of the symbol */
     uint32_t longest;       /* the chunk whose table in bank 4 is the program's */
     struct exact_list section_names; /* all of .shstrtab */
     struct exact_list sections;      /* in the order of the file, without the null section */
@@ -125,6 +130,12 @@ bool exact_unsupported(struct exact *join, size_t chunk, size_t section, const c
 
 /* exact_read.c: reads the chunks; tells whose their sections and symbols are. */
 bool exact_read(struct exact *join);
+
+/* Whether a symbol of that name is without a name in the result. On sm_90 the assembler makes a
+ * symbol .nv.reservedSmem.cap where a kernel of the text has shared memory, and writes over it,
+ * name and all, where one still has when dead code is gone (measured). So one chunk may have it by
+ * its name where another, and the whole program, has it without. */
+bool exact_is_erased(const struct exact *join, struct text name);
 
 /* The kernel that a section's name ends with, or EXACT_COMMON. *is_head when it is one of the three
  * names that are made for each kernel at its beginning. */

@@ -252,6 +252,27 @@ static bool find_base(struct exact *join)
     return true;
 }
 
+static void find_erased(struct exact *join)
+{
+    join->erased_chunk = EXACT_NONE;
+    for (uint32_t i = 0; i < join->count; i++) {
+        const struct cubin *cubin = &join->inputs[i].cubin;
+
+        for (uint32_t row = 1; row < cubin->symbol_count; row++)
+            if (cubin->symbols[row].name.size == 0) {
+                join->erased_chunk = i;
+                join->erased_row = row;
+                return;
+            }
+    }
+}
+
+bool exact_is_erased(const struct exact *join, struct text name)
+{
+    return name.size == 0 ||
+           (join->erased_chunk != EXACT_NONE && text_equal(name, TEXT(EXACT_ERASED_NAME)));
+}
+
 bool exact_read(struct exact *join)
 {
     if (!number_kernels(join))
@@ -259,6 +280,7 @@ bool exact_read(struct exact *join)
     for (size_t i = 0; i < join->count; i++)
         if (!read_chunk(join, i))
             return false;
+    find_erased(join);
     return find_base(join);
 }
 

@@ -6,7 +6,7 @@
 
 #define INTERNAL TEXT("$__internal_")
 
-/* Unnamed symbols stand for one that was written over, see exact_names.c. */
+/* The key of what exact_is_erased(). */
 #define UNNAMED TEXT("unnamed")
 
 static bool is_kernel_symbol(const struct exact *join, const struct cubin_symbol *symbol,
@@ -23,11 +23,12 @@ static void list_symbols(struct exact *join, size_t chunk, size_t begin, size_t 
 
     for (size_t row = begin; row < end; row++) {
         const struct cubin_symbol *symbol = &input->cubin.symbols[row];
+        bool is_erased = exact_is_erased(join, symbol->name);
         struct exact_item item = {
-            .key = symbol->name.size > 0 ? symbol->name : UNNAMED,
+            .key = is_erased ? UNNAMED : symbol->name,
             .owner = input->symbol_owner[row],
-            .chunk = (uint32_t)chunk,
-            .index = (uint32_t)row,
+            .chunk = is_erased ? join->erased_chunk : (uint32_t)chunk,
+            .index = is_erased ? join->erased_row : (uint32_t)row,
             .is_undefined = symbol->section == SHN_UNDEF && symbol->type == STT_FUNC,
         };
 
@@ -152,7 +153,7 @@ static void map_common(struct exact *join)
 
             if (input->symbol_owner[row] != EXACT_COMMON || input->symbol_out[row])
                 continue;
-            out = table_find(&join->seen, name.size > 0 ? name : UNNAMED);
+            out = table_find(&join->seen, exact_is_erased(join, name) ? UNNAMED : name);
             input->symbol_out[row] = out == TABLE_NONE ? 0 : out;
         }
     }

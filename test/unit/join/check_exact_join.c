@@ -108,6 +108,33 @@ START_TEST(closing_kernels_are_left_out)
 }
 END_TEST
 
+/* Of fixtures/exact/erased.ptx: without its name where a kernel has shared memory for good. */
+START_TEST(a_symbol_loses_its_name_as_in_the_whole_program)
+{
+    static const char *const chunk_names[][2] = {
+        {"dead", "live"}, {"live", "dead"}, {"dead", "none"}, {"none", "dead"}};
+    static const char *const wholes[] = {"dead-live", "dead-live", "dead-none", "dead-none"};
+    const struct text names[] = {TEXT("dead"), _i < 2 ? TEXT("live") : TEXT("none")};
+    struct exact_join_difference why;
+    struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
+    struct exact_join_chunk list[2];
+
+    read_fixture(&whole, "erased", wholes[_i]);
+    for (int i = 0; i < 2; i++) {
+        read_fixture(&chunks[i], "erased", chunk_names[_i][i]);
+        list[i] = (struct exact_join_chunk){.cubin = buffer_bytes(&chunks[i])};
+    }
+    ck_assert_int_eq(exact_join(&image, &(struct exact_join_request){list, 2, names, 2}, &why),
+                     EXACT_JOIN_OK);
+    ck_assert_uint_eq(image.size, whole.size);
+    ck_assert_mem_eq(image.data, whole.data, image.size);
+    for (int i = 0; i < 2; i++)
+        buffer_free(&chunks[i]);
+    buffer_free(&whole);
+    buffer_free(&image);
+}
+END_TEST
+
 START_TEST(a_lone_chunk_is_copied)
 {
     struct exact_join_difference why;
@@ -259,6 +286,7 @@ Suite *check_suite(void)
 
     tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(targets));
     tcase_add_loop_test(tests, closing_kernels_are_left_out, 0, 2);
+    tcase_add_loop_test(tests, a_symbol_loses_its_name_as_in_the_whole_program, 0, 4);
     tcase_add_test(tests, a_lone_chunk_is_copied);
     tcase_add_loop_test(tests, other_data_differs, 0, COUNT(targets));
     tcase_add_loop_test(tests, compatibility_is_the_most_of_all_chunks, 1, COUNT(targets));
