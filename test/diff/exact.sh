@@ -11,8 +11,8 @@ need 1 nvcc nvlink ptxas python3
 need_nvjitlink 1
 cd "$work" || exit 1
 ours() { "$BUILD/minilink" -lto --assembler=ptxas --cuda-path="$toolkit" --minimum-chunk=1 "$@"; }
-# chunks_of LOG: how many there were, 1 when the program could not be joined.
-chunks_of() { sed -n 's/.*, in \([0-9]*\) chunks*$/\1/p' "$1" | sed 1q; }
+# chunks_of LOG: how many there were, 1 where the log does not say.
+chunks_of() { sed -n 's/.*, in \([0-9]*\) chunks*$/\1/p' "$1" | grep -m 1 . || echo 1; }
 
 # compare NAME ARCH LEAST OBJECT...: minilink's output is nvlink's, in LEAST chunks or more where as many are asked for.
 compare() {
