@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-bool descriptor_write(int fd, const void *data, size_t size)
+/* At *offset, which moves on, or where the descriptor stands. */
+static bool write_all(int fd, const char *from, size_t size, uint64_t *offset)
 {
-    const char *from = data;
-
     while (size > 0) {
-        ssize_t written = write(fd, from, size);
+        ssize_t written = offset ? pwrite(fd, from, size, (off_t)*offset) : write(fd, from, size);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -17,26 +16,20 @@ bool descriptor_write(int fd, const void *data, size_t size)
             return false;
         from += written;
         size -= (size_t)written;
+        if (offset)
+            *offset += (uint64_t)written;
     }
     return true;
 }
 
+bool descriptor_write(int fd, const void *data, size_t size)
+{
+    return write_all(fd, data, size, NULL);
+}
+
 bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset)
 {
-    const char *from = data;
-
-    while (size > 0) {
-        ssize_t written = pwrite(fd, from, size, (off_t)offset);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        from += written;
-        size -= (size_t)written;
-        offset += (uint64_t)written;
-    }
-    return true;
+    return write_all(fd, data, size, &offset);
 }
 
 bool descriptor_read(int fd, void *data, size_t size, uint64_t offset)
