@@ -79,32 +79,41 @@ START_TEST(chunks_become_the_whole)
 }
 END_TEST
 
-/* Of fixtures/exact/closed.ptx. The kernel that the assembler compiles first has constants of its
- * own and calls no function of the driver, so that bank 4 is another kernel's. */
-START_TEST(closing_kernels_are_left_out)
+/* Whether two chunks of a fixture are joined to the whole; all have the same closing kernels. */
+static void check_fixture(const char *fixture, const char *whole_name,
+                          const char *const chunk_names[2], const struct text *closing,
+                          size_t closing_count, const struct text *names, size_t count)
 {
-    static const char *const closed[] = {"closed-sm_90", "closed-sm_100"};
-    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
-    static const struct text closing[] = {{"__minilink_closing_0", 20},
-                                          {"__minilink_closing_1", 20}};
     struct exact_join_difference why;
     struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
     struct exact_join_chunk list[2];
 
-    read_fixture(&whole, closed[_i], "whole");
+    read_fixture(&whole, fixture, whole_name);
     for (int i = 0; i < 2; i++) {
-        read_fixture(&chunks[i], closed[_i], i ? "1" : "0");
-        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, COUNT(closing)};
+        read_fixture(&chunks[i], fixture, chunk_names[i]);
+        list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, closing_count};
     }
-    ck_assert_int_eq(
-        exact_join(&image, &(struct exact_join_request){list, 2, names, COUNT(names)}, &why),
-        EXACT_JOIN_OK);
+    ck_assert_int_eq(exact_join(&image, &(struct exact_join_request){list, 2, names, count}, &why),
+                     EXACT_JOIN_OK);
     ck_assert_uint_eq(image.size, whole.size);
     ck_assert_mem_eq(image.data, whole.data, image.size);
     for (int i = 0; i < 2; i++)
         buffer_free(&chunks[i]);
     buffer_free(&whole);
     buffer_free(&image);
+}
+
+/* Of fixtures/exact/closed.ptx. The kernel that the assembler compiles first has constants of its
+ * own and calls no function of the driver, so that bank 4 is another kernel's. */
+START_TEST(closing_kernels_are_left_out)
+{
+    static const char *const closed[] = {"closed-sm_90", "closed-sm_100"};
+    static const char *const chunk_names[] = {"0", "1"};
+    static const struct text names[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}, {"kw", 2}};
+    static const struct text closing[] = {{"__minilink_closing_0", 20},
+                                          {"__minilink_closing_1", 20}};
+
+    check_fixture(closed[_i], "whole", chunk_names, closing, COUNT(closing), names, COUNT(names));
 }
 END_TEST
 
@@ -115,23 +124,8 @@ START_TEST(a_symbol_loses_its_name_as_in_the_whole_program)
         {"dead", "live"}, {"live", "dead"}, {"dead", "none"}, {"none", "dead"}};
     static const char *const wholes[] = {"dead-live", "dead-live", "dead-none", "dead-none"};
     const struct text names[] = {TEXT("dead"), _i < 2 ? TEXT("live") : TEXT("none")};
-    struct exact_join_difference why;
-    struct buffer image = {0}, whole = {0}, chunks[2] = {{0}};
-    struct exact_join_chunk list[2];
 
-    read_fixture(&whole, "erased", wholes[_i]);
-    for (int i = 0; i < 2; i++) {
-        read_fixture(&chunks[i], "erased", chunk_names[_i][i]);
-        list[i] = (struct exact_join_chunk){.cubin = buffer_bytes(&chunks[i])};
-    }
-    ck_assert_int_eq(exact_join(&image, &(struct exact_join_request){list, 2, names, 2}, &why),
-                     EXACT_JOIN_OK);
-    ck_assert_uint_eq(image.size, whole.size);
-    ck_assert_mem_eq(image.data, whole.data, image.size);
-    for (int i = 0; i < 2; i++)
-        buffer_free(&chunks[i]);
-    buffer_free(&whole);
-    buffer_free(&image);
+    check_fixture("erased", wholes[_i], chunk_names[_i], NULL, 0, names, COUNT(names));
 }
 END_TEST
 
