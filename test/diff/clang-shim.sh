@@ -28,22 +28,7 @@ END
 cat > b.cu << 'END'
 __device__ __attribute__((noinline)) int helper(int x) { __shared__ int s[32]; s[x & 31] = x; __syncthreads(); return s[3] * 3 + 1; }
 END
-cat > a.c << 'END'
-#pragma omp declare target
-int helper(int);
-#pragma omp end declare target
-int main(void) {
-    int sum = 0;
-#pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
-    for (int i = 0; i < 100; i++) sum += helper(i);
-    return sum != 9900;
-}
-END
-cat > b.c << 'END'
-#pragma omp declare target
-int helper(int x) { return x * 2; }
-#pragma omp end declare target
-END
+cp "$ROOT"/test/diff/openmp/*.c . || exit 1
 
 # knows TARGET: the clang compiles for it.
 knows() { "$clang" -x cuda -nocudainc -nocudalib --cuda-device-only --offload-arch="$1" -S empty.cu -o none.s > /dev/null 2>&1; }

@@ -65,22 +65,7 @@ done
 linked opencl sm_75 cla.ptx clb.ptx
 
 # OpenMP: clang runs ptxas, then clang-nvlink-wrapper, which runs <toolkit>/bin/nvlink.
-cat > a.c << 'END'
-#pragma omp declare target
-int helper(int);
-#pragma omp end declare target
-int main(void) {
-    int sum = 0;
-#pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
-    for (int i = 0; i < 100; i++) sum += helper(i);
-    return sum != 9900;
-}
-END
-cat > b.c << 'END'
-#pragma omp declare target
-int helper(int x) { return x * 2; }
-#pragma omp end declare target
-END
+cp "$ROOT"/test/diff/openmp/*.c . || exit 1
 "$BUILD/minilink-shim" --cuda-path="$(dirname "$bin")" shim > log || cat log
 openmp() { # openmp TOOLKIT NAME
     mkdir "$2" && (cd "$2" && clang -save-temps -O2 -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_75 \
