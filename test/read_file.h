@@ -1,6 +1,5 @@
 /* read_file.h: a whole file, for tools that end when there is none. */
-#ifndef MINILINK_TEST_READ_FILE_H
-#define MINILINK_TEST_READ_FILE_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,5 +25,3 @@ static inline struct text read_file(const char *path)
     data = buffer_take(&buffer, &size);
     return (struct text){data, size};
 }
-
-#endif

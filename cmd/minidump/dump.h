@@ -2,8 +2,7 @@
  *
  * Names stand in place of indices, so that the text of two cubins differs only where they mean
  * something else; file offsets are never printed. */
-#ifndef MINILINK_DUMP_DUMP_H
-#define MINILINK_DUMP_DUMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ bool dump_cubin(const struct dump *dump, const char *name, struct bytes data);
 
 /* Prints the code of every function, when it is built-in code. */
 void dump_code(const struct dump *dump, const struct cubin *cubin);
-
-#endif

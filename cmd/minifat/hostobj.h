@@ -1,6 +1,5 @@
 /* hostobj.h: a host object that carries a fatbin or offload binaries, without a compiler. */
-#ifndef MINIFAT_HOSTOBJ_H
-#define MINIFAT_HOSTOBJ_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
  * equal objects. False, and an error, when libelf or the system fails. */
 bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
                    const char *section, const char *source);
-
-#endif

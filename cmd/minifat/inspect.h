@@ -1,6 +1,5 @@
 /* inspect.h: what an input is, and what its fatbin entry says about it. */
-#ifndef MINIFAT_INSPECT_H
-#define MINIFAT_INSPECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
                   struct image *image);
 
 void inspect_free(struct image *image);
-
-#endif

@@ -1,7 +1,6 @@
 /* options.h: minifat's command line: each input with the options that stood before it, and what is
  * made of them. */
-#ifndef MINIFAT_OPTIONS_H
-#define MINIFAT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ enum options_action options_read(struct options *options, int argc, char **argv)
 void options_help(FILE *out);
 
 void options_free(struct options *options);
-
-#endif

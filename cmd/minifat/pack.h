@@ -1,6 +1,5 @@
 /* pack.h: writing the fatbin container, the counterpart of input/fatbin.h. */
-#ifndef MINIFAT_PACK_H
-#define MINIFAT_PACK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
                 const struct pack_request *request, const char *name);
 
 void pack_end(struct buffer *container);
-
-#endif

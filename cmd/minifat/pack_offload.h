@@ -1,6 +1,5 @@
 /* pack_offload.h: writing offload binaries, the counterpart of input/offload.h. */
-#ifndef MINIFAT_PACK_OFFLOAD_H
-#define MINIFAT_PACK_OFFLOAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * is, as its image, for CUDA. False, and an error that names `name`, when it is LTO-IR. */
 bool pack_offload_append(struct buffer *binaries, const struct image *image, struct bytes contents,
                          const char *name);
-
-#endif

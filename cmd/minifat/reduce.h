@@ -1,6 +1,5 @@
 /* reduce.h: what fatbinary drops of a PTX text before it packs it: comments and needless blanks. */
-#ifndef MINIFAT_REDUCE_H
-#define MINIFAT_REDUCE_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/text.h"
@@ -9,5 +8,3 @@
  * run of blanks and tabs is cut to its first character, or to nothing at the start of a line; line
  * ends and strings stay. No NUL is added. */
 void reduce_ptx(struct text ptx, struct buffer *reduced);
-
-#endif

@@ -1,6 +1,5 @@
 /* arguments.h: the words of the command line, by getopt_long_only. */
-#ifndef MINILINK_ARGUMENTS_H
-#define MINILINK_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ struct arguments {
  * place. Operands are all words behind one that is "--". False when one is wrong, which has been
  * reported in nvlink's words. A handle_reader; not for several threads, as getopt is none. */
 bool arguments_read(struct options *options, const void *arguments);
-
-#endif

@@ -1,7 +1,6 @@
 /* completions.h: what shells need to complete minilink's command lines, made from the option table.
  */
-#ifndef MINILINK_COMMAND_COMPLETIONS_H
-#define MINILINK_COMMAND_COMPLETIONS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,5 +9,3 @@
 /* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
  * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
 void completions_write(FILE *out, enum shell shell);
-
-#endif

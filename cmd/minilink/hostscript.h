@@ -3,8 +3,7 @@
  * What nvlink 13.0 writes for -gen-host-linker-script (measured): for lcs-aug the three sections
  * alone, to add to another script; for lcs-abs behind what `ld -pie --verbose` shows of the host.
  */
-#ifndef MINILINK_HOSTSCRIPT_H
-#define MINILINK_HOSTSCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 /* Writes the script to the file, or for NULL to standard output. False, reported, when it cannot be
  * written, or the host has no ld that tells its script. */
 bool host_script_write(enum host_script kind, const char *path);
-
-#endif

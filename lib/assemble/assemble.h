@@ -2,8 +2,7 @@
  *
  * minilink-internals(7), Dispatch paths. One chunk or one thread: no pool is made. Else one work
  * item per chunk, costliest first; the results stand in chunk order, whichever ended first. */
-#ifndef MINILINK_ASSEMBLE_ASSEMBLE_H
-#define MINILINK_ASSEMBLE_ASSEMBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                     const struct assemble_request *request);
 
 void cubins_free(struct cubins *cubins);
-
-#endif

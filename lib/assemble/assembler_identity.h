@@ -1,7 +1,6 @@
 /* assembler_identity.h: which assembler it is, by what its output depends on: for keys of the
  * cache. */
-#ifndef MINILINK_ASSEMBLE_ASSEMBLER_IDENTITY_H
-#define MINILINK_ASSEMBLE_ASSEMBLER_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
  * with the reason, when nothing of the assembler's can be kept. */
 bool assembler_identity_find(struct cache_key *identity, struct assembler *assembler,
                              const char *const *options, struct cache *cache);
-
-#endif

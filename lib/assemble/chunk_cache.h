@@ -3,8 +3,7 @@
  * The link thread asks for all chunks before any is assembled, so that whoever runs the rest, on
  * this machine or elsewhere, has only that to run. What is made is kept at once, by the thread that
  * has it: a link that is ended in the middle has not worked for nothing. */
-#ifndef MINILINK_ASSEMBLE_CHUNK_CACHE_H
-#define MINILINK_ASSEMBLE_CHUNK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request, cons
 
 /* Keeps an output that has become a cubin, with its log. Called by any thread; never raises. */
 void chunk_cache_keep(struct cache *cache, const struct chunk_output *output);
-
-#endif

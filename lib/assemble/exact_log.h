@@ -1,7 +1,6 @@
 /* exact_log.h: what an assembler said about the chunks of an exact split, in the order in which it
  * says it of the program. */
-#ifndef MINILINK_ASSEMBLE_EXACT_LOG_H
-#define MINILINK_ASSEMBLE_EXACT_LOG_H
+#pragma once
 
 #include "split/split.h"
 
@@ -11,5 +10,3 @@
  * is said about closing kernels, and once what each chunk says of the program as such. Raises
  * LINK_NO_MEMORY. */
 void exact_log_replay(const struct chunks *chunks, const char *const *logs);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * diag/log_line.h lists the forms of lines that are understood.
  * What is in no known form is passed on as it is under the chunk's name. */
-#ifndef MINILINK_ASSEMBLE_LOG_REPLAY_H
-#define MINILINK_ASSEMBLE_LOG_REPLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@
  * cubin, so that lines in no known form are errors; else they are infos. */
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed);
-
-#endif

@@ -1,6 +1,5 @@
 /* plugin.h: an assembler that a shared object brings, minilink-assembler(3). */
-#ifndef MINILINK_ASSEMBLE_PLUGIN_H
-#define MINILINK_ASSEMBLE_PLUGIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool plugin_open(const char *path, void **library, struct minilink_assembler *ta
 
 /* Unloads it. Accepts NULL. */
 void plugin_close(void *library);
-
-#endif

@@ -1,6 +1,5 @@
 /* ptxas.h: NVIDIA's assembler, one process per chunk. */
-#ifndef MINILINK_ASSEMBLE_PTXAS_H
-#define MINILINK_ASSEMBLE_PTXAS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -56,5 +55,3 @@ const char *ptxas_describe_end(const struct exec_result *result, char *text, siz
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
  * executable, which nothing more can be linked with. */
 int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result);
-
-#endif

@@ -8,8 +8,7 @@
  * waits to read; when the text is there, N becomes the file with it, and the pipe gets a copy. So
  * each opening of the name, of which ptxas makes two or three, reads the whole text, however far
  * the child has come (measured on 13.0: it reads its input to the end the first time). */
-#ifndef MINILINK_ASSEMBLE_PTXAS_AHEAD_H
-#define MINILINK_ASSEMBLE_PTXAS_AHEAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool ptxas_ahead_take(struct ptxas *ptxas, const struct minilink_job *job, int i
 
 /* Ends what was started, if no job took it. */
 void ptxas_ahead_drop(struct ptxas *ptxas);
-
-#endif

@@ -1,6 +1,5 @@
 /* registry.h: finding the assembler that the user asked for. */
-#ifndef MINILINK_ASSEMBLE_REGISTRY_H
-#define MINILINK_ASSEMBLE_REGISTRY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ const char *const *assembler_names(void);
 
 /* The text of a result code ("elfLink ..."-like), never NULL. */
 const char *assembler_code_text(int code);
-
-#endif

@@ -1,6 +1,5 @@
 /* remote_chunks.h: chunks that other machines assemble (distribute/distribute.h). */
-#ifndef MINILINK_ASSEMBLE_REMOTE_CHUNKS_H
-#define MINILINK_ASSEMBLE_REMOTE_CHUNKS_H
+#pragma once
 
 #include "assemble/ptxas.h"
 #include "assemble/workitem.h"
@@ -29,5 +28,3 @@ enum link_code remote_chunks_run(const struct remote_chunks *elsewhere);
 
 /* Writes the plan of a link that has nothing to assemble. */
 enum link_code remote_chunks_plan_nothing(const struct distribution *distribution);
-
-#endif

@@ -1,6 +1,5 @@
 /* remote_command.h: the command that assembles a chunk on another machine. */
-#ifndef MINILINK_ASSEMBLE_REMOTE_COMMAND_H
-#define MINILINK_ASSEMBLE_REMOTE_COMMAND_H
+#pragma once
 
 #include "assemble/remote_chunks.h"
 
@@ -12,5 +11,3 @@ void remote_command_choose(struct distribute_batch *batch, const struct remote_c
 
 /* Sets it to something, for a list without jobs. */
 void remote_command_choose_none(struct distribute_batch *batch);
-
-#endif

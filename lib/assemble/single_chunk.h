@@ -2,8 +2,7 @@
  *
  * minilink(1), Distributors: --assemble-chunk. The cubin is that which the link would have made by
  * itself, and a report (distribute/report.h) has the messages. */
-#ifndef MINILINK_ASSEMBLE_SINGLE_CHUNK_H
-#define MINILINK_ASSEMBLE_SINGLE_CHUNK_H
+#pragma once
 
 #include "assemble/registry.h"
 #include "base/arch.h"
@@ -24,5 +23,3 @@ struct single_chunk_request {
 
 /* Assembles the chunk. LINK_OK, or why not, which has been reported. */
 enum link_code single_chunk_run(const struct single_chunk_request *request);
-
-#endif

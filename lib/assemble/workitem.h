@@ -4,8 +4,7 @@
  * unpacks them, calls the assembler and stores the result code. What else it needs is reached
  * through the two pointers: `options` leads to what all items share, `output_ptr` to what is this
  * item's alone. No two workers write to the same memory but for the failure mark. */
-#ifndef MINILINK_ASSEMBLE_WORKITEM_H
-#define MINILINK_ASSEMBLE_WORKITEM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ bool workitem_is_cancelled(const struct work_item *item);
 
 /* Writes what users know a chunk by, "chunk 3" for the one with index 3, and returns `name`. */
 const char *workitem_name(size_t index, char name[WORKITEM_NAME_SIZE]);
-
-#endif

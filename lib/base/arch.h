@@ -3,8 +3,7 @@
  * sm_90, sm_90a, sm_100f, compute_90, lto_90: a number and, for targets whose features do not carry
  * over to others, a suffix: `a` (this chip only) or `f` (its family). Source: nvcc's documentation
  * of -gencode; the numbers known to 13.0 are those that `nvcc --list-gpu-arch` prints. */
-#ifndef MINILINK_BASE_ARCH_H
-#define MINILINK_BASE_ARCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ static inline bool arch_equal(struct arch a, struct arch b)
 {
     return a.sm == b.sm && a.suffix == b.suffix;
 }
-
-#endif

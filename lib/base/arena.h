@@ -2,8 +2,7 @@
  *
  * Each stage has one arena for the results that it hands on, and each worker one for its chunk.
  * Not thread-safe: an arena belongs to one thread at a time. Start with `struct arena a = {0};`. */
-#ifndef MINILINK_BASE_ARENA_H
-#define MINILINK_BASE_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ void arena_free(struct arena *arena);
 
 /* arena_free for context_defer. */
 void arena_cleanup(void *arena);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Start with `struct buffer b = {0};`. `data` is malloc'ed and may be taken over by the caller
  * (buffer_take), else buffer_free releases it. Raises LINK_NO_MEMORY. */
-#ifndef MINILINK_BASE_BUFFER_H
-#define MINILINK_BASE_BUFFER_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ void buffer_free(struct buffer *buffer);
 
 /* buffer_free for context_defer. */
 void buffer_cleanup(void *buffer);
-
-#endif

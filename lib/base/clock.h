@@ -1,6 +1,5 @@
 /* clock.h: time that only goes on. */
-#ifndef MINILINK_BASE_CLOCK_H
-#define MINILINK_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -30,5 +29,3 @@ static inline uint64_t clock_wall(void)
 {
     return clock_read(CLOCK_REALTIME);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* components.h: strongly connected components of a graph: the largest sets of nodes that all lead
  * to each other, as functions do that call each other. */
-#ifndef MINILINK_BASE_COMPONENTS_H
-#define MINILINK_BASE_COMPONENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ struct components_graph {
 
 /* Tarjan's algorithm, linear, without recursion; what it needs meanwhile is in `arena`. */
 void components_find(const struct components_graph *graph, struct arena *arena);
-
-#endif

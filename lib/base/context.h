@@ -10,8 +10,7 @@
  * to the innermost one.
  *
  * Safety. A context is only touched by its own thread; the list of live ones is locked. */
-#ifndef MINILINK_BASE_CONTEXT_H
-#define MINILINK_BASE_CONTEXT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ size_t context_count_live(void);
 
 /* Destroys the calling thread's context and frees all recycled ones, for leak checkers. */
 void context_shutdown(void);
-
-#endif

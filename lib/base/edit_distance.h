@@ -1,6 +1,5 @@
 /* edit_distance.h: how far a misspelt word is from a known one, for "did you mean". */
-#ifndef MINILINK_BASE_EDIT_DISTANCE_H
-#define MINILINK_BASE_EDIT_DISTANCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
 /* How many bytes must be put in, left out, changed, or swapped with the next one, to make `to` of
  * `from`. SIZE_MAX when either has more than EDIT_DISTANCE_LONGEST. */
 size_t edit_distance(struct text from, struct text to);
-
-#endif

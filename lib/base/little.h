@@ -1,7 +1,6 @@
 /* little.h: reading little-endian numbers from bytes of any alignment. The caller has checked that
  * the bytes are there. */
-#ifndef MINILINK_BASE_LITTLE_H
-#define MINILINK_BASE_LITTLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline uint64_t little_u64(const uint8_t *bytes)
 {
     return little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
 }
-
-#endif

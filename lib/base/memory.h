@@ -3,8 +3,7 @@
  * When memory runs out these functions do not return: they raise LINK_NO_MEMORY through the
  * thread's context (context.h), which unwinds to its recovery point, or ends the program when there
  * is none. Sizes are counts of elements times bytes; the product is checked. */
-#ifndef MINILINK_BASE_MEMORY_H
-#define MINILINK_BASE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ void memory_keep_freed(void);
 /* free for context_defer: `array` is the address of the pointer to the malloc'ed array, which may
  * still move. */
 void memory_cleanup(void *array);
-
-#endif

@@ -1,8 +1,7 @@
 /* name_list.h: names that messages give to what was made of several files:
  * "lto.ptx(a.o(2)+b.o(2))".
  */
-#ifndef MINILINK_BASE_NAME_LIST_H
-#define MINILINK_BASE_NAME_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void name_list_add(struct name_list *list, const char *name);
 
 /* "head(name+name)", in `arena`; with more than three names "head(name+name+name+...)". */
 const char *name_list_text(const char *head, const struct name_list *list, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 /* renames.h: what references are taken to mean: --wrap and --defsym. */
-#ifndef MINILINK_BASE_RENAMES_H
-#define MINILINK_BASE_RENAMES_H
+#pragma once
 
 #include "base/table.h"
 
@@ -18,5 +17,3 @@ void renames_add(struct renames *renames, struct text name, struct text meaning)
 struct text renames_meaning(const struct renames *renames, struct text name);
 
 void renames_free(struct renames *renames);
-
-#endif

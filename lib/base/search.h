@@ -1,6 +1,5 @@
 /* search.h: binary search in sorted arrays. */
-#ifndef MINILINK_BASE_SEARCH_H
-#define MINILINK_BASE_SEARCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@
         }                                                                                          \
         search_low_;                                                                               \
     })
-
-#endif

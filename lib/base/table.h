@@ -4,8 +4,7 @@
  * never over hash order: nothing that is printed or written can depend on hashing. So the hash may
  * differ from process to process, and names in hostile inputs cannot be chosen to collide.
  * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
-#ifndef MINILINK_BASE_TABLE_H
-#define MINILINK_BASE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void table_free(struct table *table);
 
 /* table_free for context_defer. */
 void table_cleanup(void *table);
-
-#endif

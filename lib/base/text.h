@@ -2,8 +2,7 @@
  *
  * Everything that is parsed (files, fatbin payloads, PTX, symbol names) stays where it was mapped
  * or inflated; modules pass views, never copies, and never rely on a final NUL. */
-#ifndef MINILINK_BASE_TEXT_H
-#define MINILINK_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,5 +137,3 @@ static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t siz
     *part = (struct bytes){whole.data + offset, (size_t)size};
     return true;
 }
-
-#endif

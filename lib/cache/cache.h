@@ -13,8 +13,7 @@
  * folder and all in it must belong to the user and be writable by nobody else. Safety. cache_lookup
  * and cache_store may be called by many threads at once, all else by the link thread. NULL is a
  * cache that has nothing and keeps nothing. */
-#ifndef MINILINK_CACHE_CACHE_H
-#define MINILINK_CACHE_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ void cache_close(struct cache *cache);
 
 /* Removes the entries that this process is writing. Async-signal-safe; nothing is kept after it. */
 void cache_remove_temporaries(void);
-
-#endif

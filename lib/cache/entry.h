@@ -10,8 +10,7 @@
  *     112  XXH3-128 of the 112 bytes before
  *
  * No byte of it is believed before all have been checked. */
-#ifndef MINILINK_CACHE_ENTRY_H
-#define MINILINK_CACHE_ENTRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ bool entry_fits(const uint8_t header[ENTRY_HEADER_SIZE], uint64_t size,
 /* Reads an entry, whose bytes may be anything. The parts are views into `bytes`. False when it is
  * no entry, one of another format or key, or damaged. */
 bool entry_read(struct cache_value *value, struct bytes bytes, const struct cache_key *key);
-
-#endif

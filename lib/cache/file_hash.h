@@ -11,8 +11,7 @@
  * time is in whole seconds, as in images of file systems, which may give all files one time, 32
  * pieces of the contents count, too, which are read each time (30 us).
  * Safety. May be called by many threads at once. */
-#ifndef MINILINK_CACHE_FILE_HASH_H
-#define MINILINK_CACHE_FILE_HASH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ bool file_hash_add(struct key *key, struct cache *cache, const char *path);
 /* Adds the running program, even if its file has been replaced, and that file, which is another
  * under valgrind. For a library, that and the program that it runs. False, with errno set. */
 bool file_hash_add_program(struct key *key, struct cache *cache);
-
-#endif

@@ -1,6 +1,5 @@
 /* folder.h: the folder of a cache and those in it: made, opened, and trusted or not. */
-#ifndef MINILINK_CACHE_FOLDER_H
-#define MINILINK_CACHE_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void folder_names(const struct cache_key *key, char shelf[SHELF_NAME_SIZE],
 
 /* True for `count` hexadecimal digits, in small letters. */
 bool folder_is_digits(const char *text, size_t count);
-
-#endif

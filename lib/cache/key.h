@@ -3,8 +3,7 @@
  * A key is the XXH3 hash of a row of items. Each item is hashed with its kind and its length in
  * front, so that no two different rows are the same bytes. XXH3 is no cryptographic hash: it keeps
  * chance away, not somebody who looks for two programs with one key (minilink(1), Cache). */
-#ifndef MINILINK_CACHE_KEY_H
-#define MINILINK_CACHE_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct cache_key key_end(struct key *key);
 
 /* Frees a key that is not ended. Accepts one that is, and {0}. For context_defer. */
 void key_free(void *key);
-
-#endif

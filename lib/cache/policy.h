@@ -2,8 +2,7 @@
  *
  * The grammar and the defaults are those of lld's --thinlto-cache-policy, which its users know:
  * "key=value" pairs with colons between them. Days and weeks are units of our own. */
-#ifndef MINILINK_CACHE_POLICY_H
-#define MINILINK_CACHE_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ extern const struct cache_policy cache_policy_default;
  * `error`, when it is no policy. */
 bool cache_policy_read(struct cache_policy *policy, const char *text,
                        char error[CACHE_POLICY_ERROR_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* prune.h: keeping a cache's folder within its policy. */
-#ifndef MINILINK_CACHE_PRUNE_H
-#define MINILINK_CACHE_PRUNE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ struct pruned {
  * the rest is within the limits, and what others have left half written. Does nothing when another
  * link is at it, or when the folder cannot be written. Files that are no cache's stay. */
 struct pruned prune_folder(int folder, const struct cache_policy *policy);
-
-#endif

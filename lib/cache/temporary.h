@@ -1,7 +1,6 @@
 /* temporary.h: an entry on its way into the cache: a file beside its place, which becomes the entry
  * in one step, or nothing. */
-#ifndef MINILINK_CACHE_TEMPORARY_H
-#define MINILINK_CACHE_TEMPORARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ void temporary_abort(struct temporary *temporary);
 
 /* Removes all that are open, and makes it so that none is opened any more. Async-signal-safe. */
 void temporary_remove_all(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* apply_option.h: one option or operand of the command line into the request. */
-#ifndef MINILINK_COMMAND_APPLY_OPTION_H
-#define MINILINK_COMMAND_APPLY_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool apply_option(struct options *options, const struct option_row *row, const c
 
 /* Appends `word`, which must live as long as the list. */
 void apply_option_word(struct word_list *list, const char *word);
-
-#endif

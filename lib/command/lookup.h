@@ -1,8 +1,7 @@
 /* lookup.h: options that are one word each, looked up in the option table: those of a link that is
  * made by calls, which must not touch the state of the process that getopt keeps. Also the messages
  * for words that are no options, which the command says, too. */
-#ifndef MINILINK_COMMAND_LOOKUP_H
-#define MINILINK_COMMAND_LOOKUP_H
+#pragma once
 
 #include "command/option_table.h"
 #include "command/options.h"
@@ -16,5 +15,3 @@ bool lookup_add(struct options *options, const char *word);
 bool lookup_unknown(const char *word);
 bool lookup_missing(const char *word, const struct option_row *row);
 bool lookup_unwanted(const char *word);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each notes the value and returns true, or reports, in nvlink's words, that it is no such value.
  */
-#ifndef MINILINK_COMMAND_OPTION_HANDLERS_H
-#define MINILINK_COMMAND_OPTION_HANDLERS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool take_assembler(struct options *options, const struct option_row *row, const
 
 /* --cache-policy: how large the cache may become. */
 bool take_cache_policy(struct options *options, const struct option_row *row, const char *value);
-
-#endif

@@ -4,8 +4,7 @@
  * --host-ccbin that nvcc passes. Each has up to two names; one or two dashes are alike. A row also
  * says which field of `struct options` its value goes to, so that an option is one row and no code;
  * only the few whose value is more than a field name a function. */
-#ifndef MINILINK_COMMAND_OPTION_TABLE_H
-#define MINILINK_COMMAND_OPTION_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ const struct option_row *option_table_find(const char *word, const char **value)
 
 /* True when the option cannot be without its argument. */
 bool option_takes_argument(const struct option_row *row);
-
-#endif

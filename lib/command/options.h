@@ -1,7 +1,6 @@
 /* options.h: nvlink's options, and minilink's own, to a link request. The command has them of
  * getopt (cmd/minilink/arguments.h), the library looks them up one by one (lookup.h). */
-#ifndef MINILINK_COMMAND_OPTIONS_H
-#define MINILINK_COMMAND_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -112,5 +111,3 @@ enum options_action options_end(struct options *options);
 void options_set_inputs(struct options *options);
 
 void options_free(struct options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* options_key.h: the options of a link as a key, so that its result may be kept in the cache. */
-#ifndef MINILINK_COMMAND_OPTIONS_KEY_H
-#define MINILINK_COMMAND_OPTIONS_KEY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ bool options_key(struct cache_key *key, const struct given_option *given, size_t
 
 /* The names of the options that are known; each list ends with NULL. For tests. */
 extern const char *const options_key_counted[], *const options_key_ignored[];
-
-#endif

@@ -1,6 +1,5 @@
 /* reporting.h: how messages are shown, as the command line and the environment say. */
-#ifndef MINILINK_COMMAND_REPORTING_H
-#define MINILINK_COMMAND_REPORTING_H
+#pragma once
 
 #include "command/options.h"
 
@@ -17,5 +16,3 @@ void reporting_tell_ignored(const struct options *options);
 
 /* Tells what was counted instead of shown, and frees the counts. */
 void reporting_end(struct options *options);
-
-#endif

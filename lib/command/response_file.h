@@ -3,8 +3,7 @@
  * @file follows GNU's convention (white space separates, quotes and backslash protect, files may
  * name files); a word @name stays as it is when there is no such file. A quote that is not closed
  * is an error, as in nvlink's -optf. */
-#ifndef MINILINK_COMMAND_RESPONSE_FILE_H
-#define MINILINK_COMMAND_RESPONSE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void response_file_free(struct response_file *words);
 
 /* response_file_free for context_defer. */
 void response_file_cleanup(void *words);
-
-#endif

@@ -3,8 +3,7 @@
  * cubin_read() validates everything before anything uses it: after it, every index is in range,
  * every view lies inside the file, every name is a string, every info record is whole. The merging
  * stages therefore need no defensive checks. */
-#ifndef MINILINK_CUBIN_CUBIN_H
-#define MINILINK_CUBIN_CUBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ size_t info_symbol_words(const struct info_record *record);
 
 /* Little-endian 32-bit word `index` of a payload; 0 behind its end. */
 uint32_t info_word(struct bytes payload, size_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* empty.h: a cubin without code, for links whose inputs have none. */
-#ifndef MINILINK_CUBIN_EMPTY_H
-#define MINILINK_CUBIN_EMPTY_H
+#pragma once
 
 #include "base/arch.h"
 #include "cubin/cubin.h"
@@ -10,5 +9,3 @@
  * nvlink 13.0 writes such a cubin too, and build systems count on the file. Freed with cubin_free.
  */
 void empty_cubin(struct cubin *cubin, struct arch arch);
-
-#endif

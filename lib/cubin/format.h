@@ -2,8 +2,7 @@
  *
  * Names come from public pages (LLVM's ELF.h, CuAssembler, denvdis); meanings and rules were
  * measured on the output of ptxas 13.0 and nvlink 13.0. Standard ELF numbers come from <elf.h>. */
-#ifndef MINILINK_CUBIN_FORMAT_H
-#define MINILINK_CUBIN_FORMAT_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -230,5 +229,3 @@ bool format_is_nobits(uint32_t type);
 const char *format_section_type_name(uint32_t type);
 const char *format_relocation_name(uint32_t type);
 const char *format_attribute_name(uint8_t attribute);
-
-#endif

@@ -3,8 +3,7 @@
  * The section is a row of entries in 64-bit DWARF: u32 0xffffffff, u64 length of what follows, u64
  * that is all ones in a common entry (CIE) and else, in one function's (FDE), the place of its CIE;
  * behind it stands the function's address. ptxas writes a CIE before every FDE (measured). */
-#ifndef MINILINK_CUBIN_FRAMES_H
-#define MINILINK_CUBIN_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct frame {
 /* The description at *at, which becomes the place behind it. False when entries stand there in
  * another order, or damaged. */
 bool frames_next(struct bytes data, size_t *at, struct frame *frame);
-
-#endif

@@ -3,8 +3,7 @@
  * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
  * by image_write(). Section and symbol indices are final when they are added here.
  */
-#ifndef MINILINK_CUBIN_IMAGE_H
-#define MINILINK_CUBIN_IMAGE_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -146,5 +145,3 @@ struct output; /* output/output.h */
 bool image_append(const struct image *image, struct output *output);
 
 void image_free(struct image *image);
-
-#endif

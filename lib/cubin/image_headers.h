@@ -1,7 +1,6 @@
 /* image_headers.h: an image's three kinds of headers, as they stand in its file. image_layout()
  * comes first. */
-#ifndef MINILINK_CUBIN_IMAGE_HEADERS_H
-#define MINILINK_CUBIN_IMAGE_HEADERS_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ Elf64_Phdr image_headers_segment(const struct image *image, size_t index);
 /* Whether the section brings bytes to the file: without data they are zeros, and those that it
  * shares are another's. */
 bool image_headers_contents(const struct image_section *section);
-
-#endif

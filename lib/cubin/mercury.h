@@ -1,7 +1,6 @@
 /* mercury.h: one cubin's second form of its code, Mercury's, and the symbol table that goes with it
  * (minilink-cubin(5) states the rules). */
-#ifndef MINILINK_CUBIN_MERCURY_H
-#define MINILINK_CUBIN_MERCURY_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool cubin_twin_is_known(const struct cubin_section *section);
 
 /* The name of a twin without what marks twins; its symbol has that. */
 struct text cubin_twin_plain_name(struct text name);
-
-#endif

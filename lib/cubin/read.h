@@ -1,7 +1,6 @@
 /* read.h: the parts of cubin_read(), each of which checks what it decodes. They stop at the first
  * fault and report it: a damaged file has one cause, and what follows from it helps nobody. */
-#ifndef MINILINK_CUBIN_READ_H
-#define MINILINK_CUBIN_READ_H
+#pragma once
 
 #include <elf.h>
 #include <libelf.h>
@@ -53,5 +52,3 @@ bool read_relocations(struct reader *reader);
 /* Checks the sections that refer to symbols and strings: code, info records, call graph,
  * prototypes, notes. */
 bool read_check_contents(struct reader *reader);
-
-#endif

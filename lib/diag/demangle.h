@@ -1,6 +1,5 @@
 /* demangle.h: names of the C++ ABI as a programmer writes them. */
-#ifndef MINILINK_DIAG_DEMANGLE_H
-#define MINILINK_DIAG_DEMANGLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -14,5 +13,3 @@ void demangle_all(struct text *names, size_t count, struct arena *arena);
 
 /* The last part of __nv_static_..._<mangled>; other names as they are. */
 struct text demangle_part(struct text name);
-
-#endif

@@ -9,8 +9,7 @@
  * Each thread reports through its own context (context.h). With a sink set there, messages are
  * collected and printed later, in an order that does not depend on timing. Only the link thread may
  * print. */
-#ifndef MINILINK_DIAG_DIAG_H
-#define MINILINK_DIAG_DIAG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -162,5 +161,3 @@ void diag_tally_free(struct diag_tally *tally);
 
 /* Errors (fatal ones too) that the calling thread has reported or replayed. */
 uint64_t diag_error_count(void);
-
-#endif

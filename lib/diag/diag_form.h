@@ -1,7 +1,6 @@
 /* diag_form.h: the forms that a message has for those who read it: nvlink's, gcc's, an object of
  * JSON; and their colours on a terminal. */
-#ifndef MINILINK_DIAG_DIAG_FORM_H
-#define MINILINK_DIAG_DIAG_FORM_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/context.h"
@@ -21,5 +20,3 @@ void diag_form_message(struct buffer *line, const struct diag_state *state,
 
 /* Appends an object {"severity": "text", "text": LINE} for each line of `text`. */
 void diag_form_text(struct buffer *line, struct text text);
-
-#endif

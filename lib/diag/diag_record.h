@@ -2,8 +2,7 @@
  *
  * A record has the messages that were shown, each with its severity, its place and its words, not
  * the lines that were printed: another link says them in the form that it was asked for. */
-#ifndef MINILINK_DIAG_DIAG_RECORD_H
-#define MINILINK_DIAG_DIAG_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ void diag_record_add(struct diag_record *record, enum diag_severity severity,
 /* Says all of a record again, through diag_again(). False, with nothing said, when the bytes are no
  * record. */
 bool diag_record_play(struct bytes bytes);
-
-#endif

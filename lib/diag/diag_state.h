@@ -3,8 +3,7 @@
  * It lives in the thread's context (base/context.h), which hands it on without knowing it: made on
  * first use, all zero, and only touched by its own thread. Workers take over the link thread's with
  * diag_state_inherit(). */
-#ifndef MINILINK_DIAG_DIAG_STATE_H
-#define MINILINK_DIAG_DIAG_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ struct diag_state *diag_state_get(void);
 /* Gives the calling thread the form of messages, the phase and the record of events of `from`.
  * Where messages go stays its own, and no error counts yet. */
 void diag_state_inherit(const struct diag_state *from);
-
-#endif

@@ -2,8 +2,7 @@
  * say again what a few have said.
  *
  * Two warnings say the same when they differ in quoted names and in numbers only. */
-#ifndef MINILINK_DIAG_DIAG_TALLY_H
-#define MINILINK_DIAG_DIAG_TALLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity se
  * that does. For the thread that prints. */
 bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uint64_t family,
                       struct text body);
-
-#endif

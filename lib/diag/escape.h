@@ -5,8 +5,7 @@
  * but for its control characters (U+0080 to U+009F) and those that break or reorder lines (U+2028
  * to U+202E, U+2066 to U+2069); a newline becomes `\n`, a carriage return `\r`, and every other
  * byte `\x1b` and the like. */
-#ifndef MINILINK_DIAG_ESCAPE_H
-#define MINILINK_DIAG_ESCAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void escape_text(struct text text, struct buffer *out);
 
 /* The same for a text of many lines, whose ends stay as they are. */
 void escape_lines(struct text text, struct buffer *out);
-
-#endif

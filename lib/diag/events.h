@@ -9,8 +9,7 @@
  * record in it too. Where no log is open, events_clock() is 0 and recording returns at once.
  *
  * Safety. The log is read when all other threads that recorded have ended. */
-#ifndef MINILINK_DIAG_EVENTS_H
-#define MINILINK_DIAG_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ void events_chunk(uint32_t index);
 
 /* Reads all of it into the arena. Raises LINK_NO_MEMORY. */
 void events_read(const struct event_log *log, struct arena *arena, struct events *events);
-
-#endif

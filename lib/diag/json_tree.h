@@ -3,8 +3,7 @@
  * Every function here raises LINK_NO_MEMORY instead of giving NULL. A tree belongs to its root: who
  * makes a root defers its release (json_tree_begin), and each value is handed over as soon as it is
  * made. */
-#ifndef MINILINK_DIAG_JSON_TREE_H
-#define MINILINK_DIAG_JSON_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ enum json_tree_form {
 
 /* Appends the tree as text; with a line feed behind LINES and MESSAGE. */
 void json_tree_print(const struct json_t *root, enum json_tree_form form, struct buffer *out);
-
-#endif

@@ -8,8 +8,7 @@
  *     8:5: error: unknown instruction 'foo'
  *         foo.b32 a, b;
  *         ^ */
-#ifndef MINILINK_DIAG_LOG_LINE_H
-#define MINILINK_DIAG_LOG_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ bool log_line_parse(struct text line, struct log_line *parsed);
  * "error (C1234): text", whose number stays in the text. Sets the severity and the text only. False
  * when it is of another form. */
 bool log_line_parse_severity(struct text line, struct log_line *parsed);
-
-#endif

@@ -1,7 +1,6 @@
 /* near_names.h: definitions that are almost what is missing: names that are the same but for the
  * types of parameters, or for whether they are C's or C++'s. */
-#ifndef MINILINK_DIAG_NEAR_NAMES_H
-#define MINILINK_DIAG_NEAR_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ uint32_t near_names_next(const struct near_names *near, uint32_t number);
 const char *near_names_difference(struct text missing, struct text defined);
 
 void near_names_free(struct near_names *near);
-
-#endif

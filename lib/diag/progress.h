@@ -6,8 +6,7 @@
  * its own draws it from what others count, ten times a second, so that it moves while they work.
  * Safety. There is one line per process: begin and end are for the thread that links, counting is
  * for any. */
-#ifndef MINILINK_DIAG_PROGRESS_H
-#define MINILINK_DIAG_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void progress_end(void);
 
 /* The same from a signal handler. Async-signal-safe. */
 void progress_wipe(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* referrers.h: who refers to symbols that are missing. */
-#ifndef MINILINK_DIAG_REFERRERS_H
-#define MINILINK_DIAG_REFERRERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void referrers_sort(struct referrers *referrers);
 size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint32_t file);
 
 void referrers_free(struct referrers *referrers);
-
-#endif

@@ -1,7 +1,6 @@
 /* symbol_names.h: symbols' names as messages say them, and which names mean the same thing but for
  * the types of its parameters. */
-#ifndef MINILINK_DIAG_SYMBOL_NAMES_H
-#define MINILINK_DIAG_SYMBOL_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ const char *symbol_names_quoted(struct text name, struct arena *arena);
 /* The name without types, "ns::helper" of _ZN2ns6helperEi, and "helper" of helper, which is a name
  * of C; in `arena`. Empty for templates, operators and all else that is not that simple. */
 struct text symbol_names_base(struct text name, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 /* batch.h: what runs and plans share: the files that a batch's jobs read. */
-#ifndef MINILINK_DISTRIBUTE_BATCH_H
-#define MINILINK_DISTRIBUTE_BATCH_H
+#pragma once
 
 #include "distribute/distribute.h"
 
@@ -9,5 +8,3 @@ enum link_code batch_write_inputs(const struct distribute_batch *batch);
 
 /* Writes `text`, malloc'ed, and frees it. NULL is a failure that was reported. */
 enum link_code batch_write_text(const char *path, char *text);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A job's files are called by a hash of what the job does, of all words of its command and its
  * input: what an older job has left can never be taken for the result of another. */
-#ifndef MINILINK_DISTRIBUTE_DISTRIBUTE_H
-#define MINILINK_DISTRIBUTE_DISTRIBUTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,5 +124,3 @@ void distribute_report_missing(struct distribute_batch *batch);
 
 /* Frees everything but the jobs themselves; what nobody has taken of their results, too. */
 void distribute_free(struct distribute_batch *batch);
-
-#endif

@@ -1,6 +1,5 @@
 /* files.h: small files that other programs read and write, in folders of the link's own. */
-#ifndef MINILINK_DISTRIBUTE_FILES_H
-#define MINILINK_DISTRIBUTE_FILES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ void files_cleanup(void *contents);
 /* Makes the file, or replaces it. One with the same contents stays as it is. False, with errno set,
  * when that cannot be done; then there is no such file. */
 bool files_write(const char *path, struct bytes bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* job_messages.h: what a distributor has printed, which may be what its jobs have printed. */
-#ifndef MINILINK_DISTRIBUTE_JOB_MESSAGES_H
-#define MINILINK_DISTRIBUTE_JOB_MESSAGES_H
+#pragma once
 
 #include "base/buffer.h"
 #include "distribute/distribute.h"
@@ -13,5 +12,3 @@ void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose
 /* Reports those lines: as what they say they are, or, in no known form, as notes of the
  * distributor's failure; else under -v. */
 void job_messages_report(const struct buffer *loose, const char *program, bool has_failed);
-
-#endif

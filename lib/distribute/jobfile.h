@@ -5,8 +5,7 @@
  * least one of `outputs`), and no key more in any of them, so that what else there is to know of a
  * job stands in a file of its own: the second of its inputs, where ThinLTO has the module's
  * summary. That is an object with the key `minilink`. */
-#ifndef MINILINK_DISTRIBUTE_JOBFILE_H
-#define MINILINK_DISTRIBUTE_JOBFILE_H
+#pragma once
 
 #include "distribute/distribute.h"
 
@@ -24,5 +23,3 @@ char *jobfile_make_facts(const struct distribute_batch *batch, const struct dist
  * files were: since a file's name says what its job does, the names are all that is looked at. When
  * it is not, *why says what is different, in the batch's arena. */
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
-
-#endif

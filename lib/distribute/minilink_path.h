@@ -1,6 +1,5 @@
 /* minilink_path.h: where the jobs of a batch find minilink, when that is their tool. */
-#ifndef MINILINK_DISTRIBUTE_MINILINK_PATH_H
-#define MINILINK_DISTRIBUTE_MINILINK_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ const char *minilink_path_here(struct arena *arena);
 /* The minilink of the other machines: what --distributor-tool names when that is one, else the path
  * of the running one, in `arena`. */
 const char *minilink_path_there(struct arena *arena, const struct distribution *distribution);
-
-#endif

@@ -4,8 +4,7 @@
  *     minilink-report 1 CODE INPUT OUTPUT BYTES
  * and the log of BYTES bytes behind it: the result code, XXH3-128 of what it has read and of what
  * it has written (32 hexadecimal digits each; of nothing where nothing was written). */
-#ifndef MINILINK_DISTRIBUTE_REPORT_H
-#define MINILINK_DISTRIBUTE_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void report_write(struct buffer *out, const struct report *report);
 
 /* False for bytes that are no whole report. */
 bool report_read(struct report *report, struct bytes file);
-
-#endif

@@ -1,6 +1,5 @@
 /* verify_cubin.h: whether bytes that came from elsewhere are the cubin that was asked for. */
-#ifndef MINILINK_DISTRIBUTE_VERIFY_CUBIN_H
-#define MINILINK_DISTRIBUTE_VERIFY_CUBIN_H
+#pragma once
 
 #include "base/arch.h"
 #include "base/arena.h"
@@ -21,5 +20,3 @@ const char *verify_cubin(void *expectation, struct arena *arena, const struct di
 /* Whether a cubin of `size` bytes may begin so. Small files may begin as they like: verify_cubin
  * says what is wrong with them. */
 bool verify_cubin_begins(struct bytes head, uint64_t size);
-
-#endif

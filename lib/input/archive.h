@@ -1,6 +1,5 @@
 /* archive.h: the members of an ar archive, by libelf. */
-#ifndef MINILINK_INPUT_ARCHIVE_H
-#define MINILINK_INPUT_ARCHIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ typedef bool archive_visit(void *argument, struct text name, struct bytes data);
  * an error.
  */
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument);
-
-#endif

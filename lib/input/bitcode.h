@@ -2,8 +2,7 @@
  *
  * Only as much of the bitstream is read as that takes (LLVM Bitcode File Format, of LLVM's manual;
  * numbers of blocks and records as in LLVMBitCodes.h). The rest is for libLLVM. */
-#ifndef MINILINK_INPUT_BITCODE_H
-#define MINILINK_INPUT_BITCODE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data);
 
 /* True for code for NVIDIA's GPUs, and where the module names no target. */
 bool bitcode_is_device(const struct bitcode *bitcode);
-
-#endif

@@ -4,8 +4,7 @@
  * are stored is said by an abbreviation, which the block defines in front of it (LLVM Bitcode File
  * Format, of LLVM's manual). Abbreviations that one block defines for others (BLOCKINFO) are not
  * followed: the blocks that are read here do not use them. */
-#ifndef MINILINK_INPUT_BITSTREAM_H
-#define MINILINK_INPUT_BITSTREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_bl
 
 /* Goes on behind a block that has begun. */
 void bitstream_skip(struct bitstream *stream, const struct bitstream_block *inner);
-
-#endif

@@ -1,6 +1,5 @@
 /* contents.h: what the inputs have code for: finding the target, and saying what is missing. */
-#ifndef MINILINK_INPUT_CONTENTS_H
-#define MINILINK_INPUT_CONTENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ void contents_report_missing(const struct members *members, bool suppress_arch_w
  * its compiler has removed. In `arena`; `members` may be NULL. Each object is read once. */
 const char **contents_explain_undefined(const struct members *members, const struct text *names,
                                         size_t count, struct arena *arena);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number.
  */
-#ifndef MINILINK_INPUT_FATBIN_H
-#define MINILINK_INPUT_FATBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, siz
 
 /* Reads the next entry. */
 enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry);
-
-#endif

@@ -4,8 +4,7 @@
  * view into the mapping. What is not a regular file (a pipe), what was written to a moment ago, so
  * that its times would not tell of another write, and of very many files the rest, is read into
  * memory. */
-#ifndef MINILINK_INPUT_FILE_H
-#define MINILINK_INPUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ enum file_kind file_classify(struct bytes data);
 
 /* "archive", "PTX text", ...: for messages. */
 const char *file_kind_name(enum file_kind kind);
-
-#endif

@@ -4,8 +4,7 @@
  * .nv_fatbin (measured on nvcc 13.0). `ld -r` and ld put the fatbins of several objects back to
  * back, 8-aligned, so a section may hold several containers. clang's new driver puts device code
  * into section .llvm.offloading instead (input/offload.h). */
-#ifndef MINILINK_INPUT_HOSTOBJ_H
-#define MINILINK_INPUT_HOSTOBJ_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool hostobj_walk_names(const char *name, struct bytes data, const char *const *
 /* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
  * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */
 bool hostobj_is_shared(struct bytes data);
-
-#endif

@@ -1,6 +1,5 @@
 /* inflate.h: fatbin payloads before compression, with bounds for what hostile ones may take. */
-#ifndef MINILINK_INPUT_INFLATE_H
-#define MINILINK_INPUT_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
  * how many were written to `head`; 0 when the payload is opaque or damaged, which is not reported.
  */
 size_t inflate_head(const struct fatbin_entry *entry, uint8_t *head, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * stand in folders that only the host's linker knows. minilink does the same where nvcc made the
  * command line; where a person did, a missing library is an error. -l:FILE, which nvlink does not
  * know, is the exact file, as in GNU ld. */
-#ifndef MINILINK_INPUT_LIBRARY_H
-#define MINILINK_INPUT_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ struct library_search {
  * an error with the paths tried, when it must be there and is not. */
 bool library_find(struct arena *arena, const char *name, const struct library_search *search,
                   struct library_folders *folders, const char **path);
-
-#endif

@@ -4,8 +4,7 @@
  * and of folders, where each library would be looked for in each folder: from so many looks on,
  * every folder is read once, and names are looked up in what was read. What is found is the same.
  */
-#ifndef MINILINK_INPUT_LIBRARY_FOLDERS_H
-#define MINILINK_INPUT_LIBRARY_FOLDERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ const char *library_folders_find(struct library_folders *folders, struct arena *
 
 /* library_folders' memory, for context_defer. */
 void library_folders_cleanup(void *folders);
-
-#endif

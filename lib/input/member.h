@@ -5,8 +5,7 @@
  * that were compiled without -rdc hold complete programs, in section .nv_fatbin, and register them
  * on their own: nvlink 13.0 was measured to pass these over silently, PTX too, and they never take
  * part here either. */
-#ifndef MINILINK_INPUT_MEMBER_H
-#define MINILINK_INPUT_MEMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ bool member_code(const struct member *member, struct inflation *inflation, struc
                  struct bytes *code);
 
 void members_free(struct members *members);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * An object that nvcc -dlink made registers objects already; it names them as "def <id>". Such ids
  * are left out. All measured on nvlink 13.0. */
-#ifndef MINILINK_INPUT_MODULES_H
-#define MINILINK_INPUT_MODULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@
  * that comes from LTO-IR alone. False, and an error for each, when an id is no C identifier. */
 bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system,
                   bool last_first);
-
-#endif

@@ -9,8 +9,7 @@
  * .llvm.offloading has such binaries back to back, 8-aligned.
  *
  * Not supported: compressed ones. */
-#ifndef MINILINK_INPUT_OFFLOAD_H
-#define MINILINK_INPUT_OFFLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ bool offload_is_device(const struct offload_image *image);
 
 /* "bitcode", "cubin", ...; "unknown" for other numbers. */
 const char *offload_kind_name(uint16_t kind);
-
-#endif

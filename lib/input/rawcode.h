@@ -1,7 +1,6 @@
 /* rawcode.h: what code says about itself where no fatbin entry says it: the architecture of raw
  * cubins and PTX texts, and whether a cubin is linked already. */
-#ifndef MINILINK_INPUT_RAWCODE_H
-#define MINILINK_INPUT_RAWCODE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool rawcode_is_linked(struct bytes head);
 
 /* The architecture in the first .target directive of a PTX text; false when there is none. */
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch);
-
-#endif

@@ -1,6 +1,5 @@
 /* select.h: a fatbin has the same code for several targets, of which one is linked: which. */
-#ifndef MINILINK_INPUT_SELECT_H
-#define MINILINK_INPUT_SELECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool select_roles(struct members *members, const struct member_request *request)
 
 /* The same for a virtual target: every PTX that can be compiled for it takes part. */
 void select_virtual(struct members *members);
-
-#endif

@@ -1,6 +1,5 @@
 /* target.h: which code runs on which target, as nvlink 13.0 was measured to choose. */
-#ifndef MINILINK_INPUT_TARGET_H
-#define MINILINK_INPUT_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ uint32_t target_nearness(struct arch code, bool is_sass);
 /* Why `target` does not take PTX for `code`: nvlink's (in truth ptxas's) words, with the .target.
  */
 void target_report_ptx(const char *name, struct arch target, struct arch code);
-
-#endif

@@ -4,8 +4,7 @@
  * stands in the table of long names, and no data behind them but that table's and the symbol
  * table's. A name is a path from the archive's folder, as in GNU ar and ld; nvlink 13.0 was
  * measured to take it from the working folder, and to fail elsewhere. */
-#ifndef MINILINK_INPUT_THIN_H
-#define MINILINK_INPUT_THIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool thin_is(struct bytes data);
  * damaged or a member cannot be read. */
 bool thin_gather(struct bytes *archive, struct arena *arena, struct thin_files *files,
                  const char *path, struct bytes data, struct watch *watch);
-
-#endif

@@ -10,8 +10,7 @@
  * -kernels-used and -variables-used come instead of the lists: then a kernel stays when its name
  * contains one of the strings. -variables-used alone drops all kernels in a merge, and none under
  * LTO. What -Xptxas -e selects is a choice among those that stay then. */
-#ifndef MINILINK_INPUT_USED_H
-#define MINILINK_INPUT_USED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -107,5 +106,3 @@ bool used_names_variable(const struct used_names *used, struct text variable);
 bool used_has_variable(const struct used_names *used, struct text variable);
 
 void used_free(struct used_names *used);
-
-#endif

@@ -4,8 +4,7 @@
  * made of it gets a name or is kept. Properties. A link that finds all of them unchanged has used
  * what they held all the time, whoever wrote to them before or afterwards. Safety. Files are added
  * by the link thread while no other looks; any thread may look. */
-#ifndef MINILINK_INPUT_WATCH_H
-#define MINILINK_INPUT_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ bool watch_check(struct watch *watch);
 bool watch_holds(const struct watch *watch, bool tools_alone);
 
 void watch_free(struct watch *watch);
-
-#endif

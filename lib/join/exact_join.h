@@ -18,8 +18,7 @@
  * What the join cannot see is up to the caller: kernels that may call through pointers have to be
  * in one chunk with all functions whose address is taken, and a chunk's kernels must call the
  * functions of the driver through the table that the whole program has (left_out). */
-#ifndef MINILINK_JOIN_EXACT_JOIN_H
-#define MINILINK_JOIN_EXACT_JOIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -60,5 +59,3 @@ struct exact_join_difference {
  * was then. Raises LINK_NO_MEMORY. Takes time and memory in proportion to the chunks' sizes. */
 enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
                                    struct exact_join_difference *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* exact_plan.h: the state of an exact join, and its steps. */
-#ifndef MINILINK_JOIN_EXACT_PLAN_H
-#define MINILINK_JOIN_EXACT_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -195,5 +194,3 @@ uint32_t exact_section_of(const struct exact *join, size_t chunk, uint32_t out);
 
 /* The place of a name in .strtab; 0 = none. */
 uint32_t exact_string(const struct exact *join, struct text name);
-
-#endif

@@ -12,8 +12,7 @@
  * bytes' alignment or what their place shows if that is more. A data section with bytes outside of
  * its objects, and all debug information but .debug_frame and units of .debug_line, is concatenated
  * in chunk order instead. Mercury's twins of all this (from sm_100 on) go the same ways. */
-#ifndef MINILINK_JOIN_JOIN_H
-#define MINILINK_JOIN_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@
  * same canonical order. False, and errors, when two chunks define a symbol that is no replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count);
-
-#endif

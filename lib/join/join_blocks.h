@@ -1,7 +1,6 @@
 /* join_blocks.h: sections that all functions share, united from those of the chunks, and the blocks
  * that they are cut into so that each can stand where the unsplit program has it. */
-#ifndef MINILINK_JOIN_JOIN_BLOCKS_H
-#define MINILINK_JOIN_JOIN_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ uint64_t join_blocks_translate(const struct join *join, uint32_t cubin, uint32_t
 /* A relocation's addend, which in a REL section of data stands in the field. */
 int64_t join_addend(const struct cubin *cubin, uint32_t section,
                     const struct cubin_relocation *relocation);
-
-#endif

@@ -1,6 +1,5 @@
 /* join_input.h: one chunk's cubin, and what belongs together in it. */
-#ifndef MINILINK_JOIN_JOIN_INPUT_H
-#define MINILINK_JOIN_JOIN_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ struct join_input {
     size_t record_count;
     uint32_t *first_record; /* by symbol; JOIN_NONE = none */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Three index spaces meet here: a *symbol* or *section* is an index in one chunk's cubin, always
  * named together with that cubin's index; an *entity* is what a symbol stands for in the whole
  * program; and *joined* sections and symbols are indices in the result. JOIN_NONE is no entity. */
-#ifndef MINILINK_JOIN_JOIN_PLAN_H
-#define MINILINK_JOIN_JOIN_PLAN_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/table.h"
@@ -129,5 +128,3 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
 /* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
  * stay in it wherever they are defined. After join_resolve. */
 bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
-
-#endif

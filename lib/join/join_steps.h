@@ -1,6 +1,5 @@
 /* join_steps.h: the steps of join_cubins(), in their order. */
-#ifndef MINILINK_JOIN_JOIN_STEPS_H
-#define MINILINK_JOIN_JOIN_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ bool join_make_symbols(struct join *join);
  * join_fill_relocations() (join_relocations.c) relocations. */
 void join_fill_sections(struct join *join);
 void join_fill_relocations(struct join *join);
-
-#endif

@@ -1,6 +1,5 @@
 /* join_symbols.h: names, bindings and joined symbols of what the chunks' symbols stand for. */
-#ifndef MINILINK_JOIN_JOIN_SYMBOLS_H
-#define MINILINK_JOIN_JOIN_SYMBOLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ uint8_t join_own_binding(const struct join *join, uint32_t entity);
 
 /* The joined symbol for a chunk's symbol; 0 for one that was dropped. After join_make_symbols. */
 uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);
-
-#endif

@@ -1,7 +1,6 @@
 /* assembled.h: what the assembler has made, beside what was linked of it; for libnvJitLink's calls.
  */
-#ifndef MINILINK_LIBRARY_ASSEMBLED_H
-#define MINILINK_LIBRARY_ASSEMBLED_H
+#pragma once
 
 #include "minilink/minilink.h"
 
@@ -10,5 +9,3 @@ void assembled_want(struct minilink *link);
 
 /* The cubin, which is there until the link is destroyed; NULL where nothing was assembled. */
 const void *assembled_cubin(const struct minilink *link, size_t *size);
-
-#endif

@@ -4,8 +4,7 @@
  * Messages have the thread's context. Texts have numbers with a point, whatever the program's
  * locale says. A file that may not grow, or a pipe that nobody reads, is an error that a write
  * returns: the signals that come with it would end the program. */
-#ifndef MINILINK_LIBRARY_CALLER_STATE_H
-#define MINILINK_LIBRARY_CALLER_STATE_H
+#pragma once
 
 #include <locale.h>
 #include <signal.h>
@@ -23,5 +22,3 @@ struct caller_state {
 bool caller_state_save(struct caller_state *saved);
 
 void caller_state_restore(const struct caller_state *saved);
-
-#endif

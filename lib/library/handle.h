@@ -1,6 +1,5 @@
 /* handle.h: what a link of minilink.h is made of, for the files of this folder. */
-#ifndef MINILINK_LIBRARY_HANDLE_H
-#define MINILINK_LIBRARY_HANDLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ typedef bool handle_reader(struct options *options, const void *argument);
  * *link is NULL only when there is no memory for it. */
 int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
                           enum options_action *action);
-
-#endif

@@ -4,8 +4,7 @@
  * hashed for a key or run. They are looked at again when all that is made of them has been written
  * and nothing has its name yet; a chunk or a part that was made of bytes in memory is kept at once,
  * when the tool that made it has not changed, and goes again when the link finds a change. */
-#ifndef MINILINK_LINK_CHANGES_H
-#define MINILINK_LINK_CHANGES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void changes_watch_library(const struct link *link);
 /* True when nothing has changed. Else that is reported, the link has failed for its environment,
  * and what it has kept is gone. */
 bool changes_check(const struct link *link);
-
-#endif

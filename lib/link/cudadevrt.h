@@ -2,8 +2,7 @@
  *
  * Measured on nvlink 13.0: the library's code takes part when another input calls one of its
  * functions, be it from code that is dead, and always with -keep-system-libraries. */
-#ifndef MINILINK_LINK_CUDADEVRT_H
-#define MINILINK_LINK_CUDADEVRT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool cudadevrt_is_called_by_program(const struct table *names, const struct prog
  * others wherever it was named. */
 size_t cudadevrt_order_cubins(const struct cubin **cubins, const struct members *members,
                               const struct cubin *read, const struct cubin *program);
-
-#endif

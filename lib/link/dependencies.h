@@ -3,8 +3,7 @@
  * The form is that of GCC's -MD -MP, which make and ninja read: "output: \" and one file a line;
  * then a rule without a recipe for each file, so that one that is gone is no error (make_rule.h).
  */
-#ifndef MINILINK_LINK_DEPENDENCIES_H
-#define MINILINK_LINK_DEPENDENCIES_H
+#pragma once
 
 #include "base/buffer.h"
 #include "link/state.h"
@@ -19,5 +18,3 @@ const char *dependencies_path(const struct link *link, struct arena *arena);
  * diagnostic, when one of them is nothing that make reads. */
 bool dependencies_rule(const struct link *link, const struct assembler *assembler,
                        struct buffer *rule);
-
-#endif

@@ -3,8 +3,7 @@
  * Each chunk's cubin is a whole program with a share of the kernels; joined they are what the
  * assembler would have made of all. What they share must be the same in all of them, which is
  * looked at; where it is not, the program is assembled in one piece. */
-#ifndef MINILINK_LINK_EXACT_H
-#define MINILINK_LINK_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
 /* Compares the program made of chunks with `whole`, what the assembler made of all at once
  * (--verify-split). False, and an error that names the first section that differs. */
 bool exact_verify(struct bytes program, struct bytes whole);
-
-#endif

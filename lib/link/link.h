@@ -1,6 +1,5 @@
 /* link.h: one device link, from operands to the output file. */
-#ifndef MINILINK_LINK_LINK_H
-#define MINILINK_LINK_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -122,5 +121,3 @@ enum link_code link_run(const struct link_request *request);
 
 /* The programs' exit status for a link's result. */
 enum exit_status link_exit_status(enum link_code code);
-
-#endif

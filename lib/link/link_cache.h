@@ -6,8 +6,7 @@
  * command line of which every option is known to count or not to count has such a result
  * (cache_request.command); what writes other files than the output and the lists that nvcc and
  * build systems ask for is none of these. */
-#ifndef MINILINK_LINK_LINK_CACHE_H
-#define MINILINK_LINK_LINK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void link_cache_keep(struct link *link, const struct results *results);
 
 /* Ends recording, and frees what link_cache_find() has found. */
 void link_cache_free(struct cached_result *cached);
-
-#endif

@@ -1,6 +1,5 @@
 /* link_result.h: a link's result in memory, and what is known of it. */
-#ifndef MINILINK_LINK_LINK_RESULT_H
-#define MINILINK_LINK_LINK_RESULT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ struct link_product {
 void link_result_fill(struct link_product *product, const struct merge_report *report);
 
 void link_result_free(struct link_product *product);
-
-#endif

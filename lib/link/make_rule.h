@@ -7,8 +7,7 @@
  * behind a backslash. make does not read line ends and semicolons, behind
  * which it would run the rest as a command, wildcards, `~` at the beginning, and blanks and
  * backslashes at the end; nor a target with `=` or `%`. */
-#ifndef MINILINK_LINK_MAKE_RULE_H
-#define MINILINK_LINK_MAKE_RULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@
  * warning. */
 bool make_rule_write(struct buffer *out, const char *target, const char *const *files,
                      size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* other_names.h: which symbols the code has that is no LLVM bitcode, for the passes that make all
  * else internal. */
-#ifndef MINILINK_LINK_OTHER_NAMES_H
-#define MINILINK_LINK_OTHER_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/table.h"
@@ -21,5 +20,3 @@ bool other_names_collect(struct other_names *names, const struct link *link);
 
 /* For context_defer. */
 void other_names_free(void *names);
-
-#endif

@@ -1,7 +1,6 @@
 /* overwrite_check.h: nothing that a link reads or writes may be overwritten by something that it
  * writes. */
-#ifndef MINILINK_LINK_OVERWRITE_CHECK_H
-#define MINILINK_LINK_OVERWRITE_CHECK_H
+#pragma once
 
 #include "input/file.h"
 #include "link/link.h"
@@ -18,5 +17,3 @@ bool overwrite_check(const struct link_request *request, const struct inputs *in
 /* The same for one output of the option, whose name is known only now. */
 bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
                           const struct inputs *inputs);
-
-#endif

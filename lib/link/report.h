@@ -1,7 +1,6 @@
 /* report.h: what a link did, told under -v in nvlink's own lines, and under -vv with one for each
  * thing that minilink decided. Prints nothing otherwise. */
-#ifndef MINILINK_LINK_REPORT_H
-#define MINILINK_LINK_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ bool report_callgraph(const struct merge_report *report, enum callgraph_form for
  * from the last one on; of a stack that is not known (recursion) the kernel's own frame; of targets
  * from sm_100 on, neither constants nor the driver's share of shared memory. */
 void report_image(const struct merge_report *report, struct arch arch);
-
-#endif

@@ -4,8 +4,7 @@
  * names in that folder, and with version.txt, which says what linked. `minilink @response.txt` in
  * the folder is the link again. It is written when the inputs are open, so that what fails later
  * can be reproduced, too. */
-#ifndef MINILINK_LINK_REPRODUCE_H
-#define MINILINK_LINK_REPRODUCE_H
+#pragma once
 
 #include "link/link.h"
 
@@ -13,5 +12,3 @@
  * is added to the tar, and named by its place there; members of thin archives are in theirs.
  * False, and a fatal diagnostic, when it cannot be written. */
 bool reproduce_write(const struct link_request *request, const struct inputs *inputs);
-
-#endif

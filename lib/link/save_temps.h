@@ -1,8 +1,7 @@
 /* save_temps.h: --keep=DIR: what the stages handed on, as files that a person or another tool can
  * read.
  */
-#ifndef MINILINK_LINK_SAVE_TEMPS_H
-#define MINILINK_LINK_SAVE_TEMPS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ bool save_temps_cubins(const char *directory, const struct cubins *cubins);
 
 /* True for the names that the files have in the folder. */
 bool save_temps_is_name(const char *name);
-
-#endif

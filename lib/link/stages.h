@@ -4,8 +4,7 @@
  * under -vv and to link->observation. False when something was wrong, all of which it has
  * reported.
  */
-#ifndef MINILINK_LINK_STAGES_H
-#define MINILINK_LINK_STAGES_H
+#pragma once
 
 #include "link/state.h"
 
@@ -77,5 +76,3 @@ bool back_end_virtual(const struct link *link, const struct results *results);
 /* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
  * output. */
 bool back_end_early(const struct link *link, const struct results *results);
-
-#endif

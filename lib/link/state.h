@@ -1,6 +1,5 @@
 /* state.h: what one link has made so far, in the order in which link.c lets the stages make it. */
-#ifndef MINILINK_LINK_STATE_H
-#define MINILINK_LINK_STATE_H
+#pragma once
 
 #include "assemble/assemble.h"
 #include "base/arena.h"
@@ -169,5 +168,3 @@ void state_free(struct link *link);
 void state_free_merged(struct merged *merged);
 
 void state_free_results(struct results *results);
-
-#endif

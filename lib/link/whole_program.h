@@ -4,8 +4,7 @@
  * the output is byte for byte what ptxas writes for the program without -c: an executable, in which
  * each kernel has its own copies of the functions it calls. The same is done here; only names that
  * the link of the PTX had to change are changed back. */
-#ifndef MINILINK_LINK_WHOLE_PROGRAM_H
-#define MINILINK_LINK_WHOLE_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
  * wanted). False when reported. */
 bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
                         struct merge_report *report);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The libraries that children run are large and not ours: whatever stands in the file is checked
  * like any foreign input. The file begins with a head of fixed size; three texts follow it. */
-#ifndef MINILINK_LTO_ANSWER_H
-#define MINILINK_LTO_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ bool answer_succeeded(int answer);
 
 /* Reads the answer from the file into `arena`. False when there is no whole answer. */
 bool answer_read(int answer, struct arena *arena, struct lto_answer *result);
-
-#endif

@@ -3,8 +3,7 @@
  * The library is the machine's, loaded by children (child.h), so that its end is an error message.
  * Under -lto all bitcode becomes one module, of which only what others may name stays visible; else
  * each is compiled by itself, some in one child. The PTX is linked like any other. */
-#ifndef MINILINK_LTO_BITCODE_H
-#define MINILINK_LTO_BITCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ bool bitcode_identify(struct cache_key *key, const char *library, struct cache *
  * LINK_ENVIRONMENT when an input has changed; both are reported. */
 enum link_code bitcode_compile(struct bitcode_result *result, struct arena *arena,
                                struct arena *names, const struct bitcode_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* bitcode_join.h: the PTX of a program's parts, each of which defines some of it, as one module. */
-#ifndef MINILINK_LTO_BITCODE_JOIN_H
-#define MINILINK_LTO_BITCODE_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@
  * False, and an error, when a text is no PTX. */
 bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
                   const struct table *internal);
-
-#endif

@@ -1,7 +1,6 @@
 /* bitcode_steps.h: what bitcode.c and bitcode_report.c share of one compilation. Private to them.
  */
-#ifndef MINILINK_LTO_BITCODE_STEPS_H
-#define MINILINK_LTO_BITCODE_STEPS_H
+#pragma once
 
 #include "base/buffer.h"
 #include "base/table.h"
@@ -38,5 +37,3 @@ void bitcode_report_failed(struct bitcode_compilation *compilation, size_t index
 
 /* What the library said to a child, and what came of it. */
 void bitcode_report_part(struct bitcode_compilation *compilation, size_t index);
-
-#endif

@@ -5,8 +5,7 @@
  * They are files: /dev/fd/N in a link of this machine, names on another one, where a report
  * (distribute/report.h) vouches for the answer. The library is
  * large and not ours; here it may crash, print, or end the process. */
-#ifndef MINILINK_LTO_CHILD_H
-#define MINILINK_LTO_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ enum lto_child_status {
 /* Does the job. The caller ends the process with what is returned at once: the library is not
  * unloaded. */
 int lto_child_run(char *const *argv);
-
-#endif

@@ -1,6 +1,5 @@
 /* inputs.h: the members whose LTO-IR or bitcode is compiled, in one file. */
-#ifndef MINILINK_LTO_INPUTS_H
-#define MINILINK_LTO_INPUTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ bool lto_is_partial(const struct members *members);
  * room. */
 int lto_inputs_write(struct job_inputs *inputs, struct arena *arena, const struct members *members,
                      enum member_role role);
-
-#endif

@@ -10,8 +10,7 @@
  *     option=-arch=sm_90          one for each option, in order
  *     input=fatbin 0 5981         one for each input, in order: form (fatbin, ltoir, bitcode),
  * offset, size */
-#ifndef MINILINK_LTO_JOB_H
-#define MINILINK_LTO_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ const char *job_value(const char *word, const char *key);
  * lists live in `arena`. False, reported under the name `path`, when it is none. */
 bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,
               struct bytes inputs);
-
-#endif

@@ -3,8 +3,7 @@
  * LTO-IR is opaque. Its kernels are known from PTX that was compiled beside it for the same target,
  * or, where the lists in host objects count, from these (input/used.h); else from a compilation of
  * the whole program (name_pass.h). */
-#ifndef MINILINK_LTO_KERNELS_H
-#define MINILINK_LTO_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void lto_kernels_free(struct lto_kernels *kernels);
 
 /* How much LTO-IR is compiled: bytes, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);
-
-#endif

@@ -17,8 +17,7 @@
  * A program for parts is LLVM_PARTS_HEAD, the number of parts, a blank, the size of a list of names
  * and a newline; that list, each name with a newline, of what was made visible for the parts; and
  * bitcode, or for one part its PTX. */
-#ifndef MINILINK_LTO_LLVM_H
-#define MINILINK_LTO_LLVM_H
+#pragma once
 
 #include "lto/job.h"
 
@@ -27,5 +26,3 @@
 /* Does the job. The result is that of answer_write(). While it works its answer holds the step that
  * it is at, for those who find it dead. */
 int llvm_run(const struct lto_job *job);
-
-#endif

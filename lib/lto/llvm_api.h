@@ -4,8 +4,7 @@
  * TargetMachine.h, Transforms/PassBuilder.h, Error.h, Support.h of LLVM 16 to 22): nothing is
  * linked against, and no header of LLVM's is needed. LLVMBool is an int, other than 0 for true,
  * which for most functions is failure. */
-#ifndef MINILINK_LTO_LLVM_API_H
-#define MINILINK_LTO_LLVM_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ static inline struct text llvm_name(const struct llvm_api *api, llvm_value value
 /* Loads the library. False, with the reason in `error`, when it cannot be loaded or lacks a
  * function: LLVM's before 16 do. */
 bool llvm_api_load(struct llvm_api *api, const char *path, char *error, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* llvm_module.h: what is done to a module before its passes: its target, and what of it is visible.
  */
-#ifndef MINILINK_LTO_LLVM_MODULE_H
-#define MINILINK_LTO_LLVM_MODULE_H
+#pragma once
 
 #include "base/table.h"
 #include "lto/llvm_api.h"
@@ -18,5 +17,3 @@ void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const 
  * (externally initialised, or of protected visibility), what llvm.used names, and what `stays`,
  * to which names are added. */
 void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays);
-
-#endif

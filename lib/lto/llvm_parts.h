@@ -3,8 +3,7 @@
  * Functions stay in their order, and parts have about as many instructions. Variables are in the
  * first part, but for those that NVPTX puts into a function. All follows from the module and the
  * number of parts alone, so that whoever reads the module makes out the same. */
-#ifndef MINILINK_LTO_LLVM_PARTS_H
-#define MINILINK_LTO_LLVM_PARTS_H
+#pragma once
 
 #include "base/buffer.h"
 #include "lto/llvm_api.h"
@@ -23,5 +22,3 @@ void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct b
 void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned count, unsigned part);
 
 #define LLVM_PARTS_PASSES "elim-avail-extern,globaldce"
-
-#endif

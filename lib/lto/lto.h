@@ -5,8 +5,7 @@
  * and split like any other. It runs in children, so that its crash is an error message, and what it
  * prints a part of that; and in several, as it holds one lock: each compiles some of the kernels,
  * from all modules, and the parts are joined (minilink-internals(7), LTO in parts). */
-#ifndef MINILINK_LTO_LTO_H
-#define MINILINK_LTO_LTO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ struct lto_result {
  * LINK_ENVIRONMENT when an input has changed; both are reported. */
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                            const struct lto_request *request);
-
-#endif

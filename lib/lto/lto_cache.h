@@ -4,8 +4,7 @@
  * and said about it is the same. Its key has the library's contents and the variables that it
  * reads, minilink's own contents, as its answer is minilink's, the part's options, its kernels
  * among them, and the bytes of all inputs; not their names, nor where anything is. */
-#ifndef MINILINK_LTO_LTO_CACHE_H
-#define MINILINK_LTO_LTO_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool lto_cache_find(struct cache *cache, struct part *part);
 
 /* Keeps a part that has succeeded. Called by any thread; raises nothing. */
 void lto_cache_keep(struct cache *cache, const struct part *part);
-
-#endif

@@ -3,8 +3,7 @@
  * With -Ofc=max libnvJitLink takes about a sixteenth of the time (measured on 13.0, 128 kernels:
  * 0.14 s of 2.4 s), and writes the same kernels and all functions that they call, in the order that
  * they have in any compilation of the program. */
-#ifndef MINILINK_LTO_NAME_PASS_H
-#define MINILINK_LTO_NAME_PASS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@
 bool name_pass_run(struct lto_kernels *kernels, struct arena *arena,
                    const struct lto_request *request, const struct job_inputs *inputs,
                    const struct parts_run *run, const struct cache_key *common);
-
-#endif

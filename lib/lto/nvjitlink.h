@@ -3,8 +3,7 @@
  * The only place that knows that interface. nvjitlink_run() is meant to be run in a process of its
  * own (child.h): the library is large and not ours; it may crash, end the process, or print. Its
  * answer goes to a file (answer.h). */
-#ifndef MINILINK_LTO_NVJITLINK_H
-#define MINILINK_LTO_NVJITLINK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ int nvjitlink_run(const struct lto_job *job);
 
 /* The name of an nvJitLinkResult, as the header explains it; never NULL. */
 const char *nvjitlink_code_text(int32_t code);
-
-#endif

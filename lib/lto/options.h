@@ -1,6 +1,5 @@
 /* options.h: what libnvJitLink is asked for. */
-#ifndef MINILINK_LTO_OPTIONS_H
-#define MINILINK_LTO_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ size_t lto_options(const char *const **options, struct arena *arena,
 
 /* True when the user's own options for libnvvm say what host code uses. */
 bool lto_options_name_kernels(const struct lto_request *request);
-
-#endif

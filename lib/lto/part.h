@@ -4,8 +4,7 @@
  * chunks do: on the pool, within the jobserver's tokens, the costliest first. When one fails, those
  * behind it are given up and those before it are not, so that the one that is reported does not
  * depend on timing. */
-#ifndef MINILINK_LTO_PART_H
-#define MINILINK_LTO_PART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ size_t parts_first_failed(const struct parts_run *run);
 
 /* Closes files and frees output. */
 void parts_free(struct parts_run *run);
-
-#endif

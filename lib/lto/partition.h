@@ -2,8 +2,7 @@
  *
  * Every part reads all modules, and keeps what its kernels need. How many parts there are, and what
  * is in each, follows from the program and the options alone. */
-#ifndef MINILINK_LTO_PARTITION_H
-#define MINILINK_LTO_PARTITION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
  * number of each kernel's part, in `arena`. */
 uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
                             size_t kernel_count, uint32_t part_count);
-
-#endif

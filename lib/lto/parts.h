@@ -3,8 +3,7 @@
  * libnvJitLink sees all modules in each compilation and keeps what the kernels given to it need. So
  * a variable or function that several kernels need stands in several parts, under the same name
  * unless its name is a number given as it came up (__unnamed_2), and is to be taken once. */
-#ifndef MINILINK_LTO_PARTS_H
-#define MINILINK_LTO_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ struct parts_result {
  * the code in them does not. The result lives in `arena`. */
 enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
                              const struct parts_request *request);
-
-#endif

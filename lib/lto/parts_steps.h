@@ -5,8 +5,7 @@
  * A symbol is a variable or function of the program. Each part in which it stands has an entry of
  * it. Where the library gave an internal function other code in other parts, as it may when all
  * callers of a part give the same argument, the symbol has several versions, each with a name. */
-#ifndef MINILINK_LTO_PARTS_STEPS_H
-#define MINILINK_LTO_PARTS_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -198,5 +197,3 @@ void parts_name_versions(struct joining *joining);
 
 /* parts_write.c: the joined text. */
 struct text parts_write(struct joining *joining);
-
-#endif

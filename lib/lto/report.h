@@ -1,6 +1,5 @@
 /* report.h: what libnvJitLink and libLLVM say, and how their children end, as messages. */
-#ifndef MINILINK_LTO_REPORT_H
-#define MINILINK_LTO_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ void lto_report_death(const struct lto_reporter *reporter, const struct part *pa
 /* Reports an answer that tells of a failure. */
 void lto_report_failure(const struct lto_reporter *reporter, const struct part *part,
                         const struct lto_answer *answer);
-
-#endif

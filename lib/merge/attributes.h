@@ -1,6 +1,5 @@
 /* attributes.h: the records of .nv.info*: read, summed up over the call graph, written. */
-#ifndef MINILINK_MERGE_ATTRIBUTES_H
-#define MINILINK_MERGE_ATTRIBUTES_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -16,5 +15,3 @@ void attributes_add_sections(struct merging *m);
 /* Writes their contents. Comes after the symbols have their rows. False, and errors, when a record
  * is for a symbol that has none. */
 bool attributes_encode(struct merging *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* build.h: the merge's last step: merged sections and tables become the image, which can be
  * written. */
-#ifndef MINILINK_MERGE_BUILD_H
-#define MINILINK_MERGE_BUILD_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -10,5 +9,3 @@ void build_name_sections(struct merging *m);
 
 /* Fills m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* constants.h: constants that the compiler makes: numbers too long for an instruction, and the
  * tables of switch statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of
  * bank 2. */
-#ifndef MINILINK_MERGE_CONSTANTS_H
-#define MINILINK_MERGE_CONSTANTS_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -18,5 +17,3 @@ bool constants_layout(struct merging *m);
 
 /* Copies what was moved; after layout_fill(). */
 void constants_fill(struct merging *m);
-
-#endif

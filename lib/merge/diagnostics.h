@@ -1,7 +1,6 @@
 /* diagnostics.h: messages about symbols of cubins, in nvlink's words, and what helps to mend them.
  */
-#ifndef MINILINK_MERGE_DIAGNOSTICS_H
-#define MINILINK_MERGE_DIAGNOSTICS_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -33,5 +32,3 @@ void diagnostics_recursion(struct merging *m, uint32_t kernel);
 void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
                            const char *first, struct text prototype, const char *other,
                            struct text other_prototype);
-
-#endif

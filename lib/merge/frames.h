@@ -1,6 +1,5 @@
 /* frames.h: from sm_100 on .debug_frame only describes functions that are in the output. */
-#ifndef MINILINK_MERGE_FRAMES_H
-#define MINILINK_MERGE_FRAMES_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -8,5 +7,3 @@
  * describes functions that are dead or lost to an earlier cubin's; symbols and sections keep their
  * numbers. Comes after liveness. */
 const struct cubin *const *frames_prune(struct merging *m);
-
-#endif

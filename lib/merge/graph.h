@@ -1,6 +1,5 @@
 /* graph.h: who calls whom, read from the cubins' call graphs. */
-#ifndef MINILINK_MERGE_GRAPH_H
-#define MINILINK_MERGE_GRAPH_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -20,5 +19,3 @@ struct call_graph {
 /* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False, and errors, when two
  * cubins disagree about a function's prototype. */
 bool graph_read(struct merging *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* graph_print.h: the linked program's call graph as text. */
-#ifndef MINILINK_MERGE_GRAPH_PRINT_H
-#define MINILINK_MERGE_GRAPH_PRINT_H
+#pragma once
 
 struct buffer;  /* base/buffer.h */
 struct merging; /* merge/merging.h */
@@ -18,5 +17,3 @@ enum callgraph_form {
  * unlike nvlink's, the list has no empty lines for functions that are gone. Comes after the symbols
  * have their rows. */
 void graph_print(const struct merging *m, struct buffer *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* graph_write.h: the call graph of the whole program, for those who read the image. */
-#ifndef MINILINK_MERGE_GRAPH_WRITE_H
-#define MINILINK_MERGE_GRAPH_WRITE_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -9,5 +8,3 @@ void graph_write_add_sections(struct merging *m);
 
 /* Writes their contents, and prototypes to m->strings. Comes after the symbols have their rows. */
 void graph_write_encode(struct merging *m);
-
-#endif

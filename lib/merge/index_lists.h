@@ -2,8 +2,7 @@
  *
  * Call graphs, users of variables and the like are read as pairs in input order and then sorted,
  * once, into one array of items with the lists' starts beside it. */
-#ifndef MINILINK_MERGE_INDEX_LISTS_H
-#define MINILINK_MERGE_INDEX_LISTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ static inline size_t index_lists_count(const struct merged_lists *lists, uint32_
 {
     return lists->first[key + 1] - lists->first[key];
 }
-
-#endif

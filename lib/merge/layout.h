@@ -1,6 +1,5 @@
 /* layout.h: which sections the output has, and where the inputs' contents go in them. */
-#ifndef MINILINK_MERGE_LAYOUT_H
-#define MINILINK_MERGE_LAYOUT_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -24,5 +23,3 @@ uint8_t *layout_writable(struct merging *m, uint32_t section);
 
 /* Adds a section; its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);
-
-#endif

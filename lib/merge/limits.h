@@ -1,6 +1,5 @@
 /* limits.h: what cubins that fit each other by their symbols must still agree on. */
-#ifndef MINILINK_MERGE_LIMITS_H
-#define MINILINK_MERGE_LIMITS_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -16,5 +15,3 @@ bool limits_check_registers(struct merging *m);
 /* Warns of kernels whose stack cannot be determined, in nvlink's words, and names one recursion
  * that is the reason. Comes after layout. */
 void limits_warn_stack(struct merging *m);
-
-#endif

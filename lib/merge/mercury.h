@@ -3,8 +3,7 @@
  *
  * They are merged beside the first form, section by section and symbol by symbol, or, where that
  * cannot be done right, left out of the output, with a warning that says why. */
-#ifndef MINILINK_MERGE_MERCURY_H
-#define MINILINK_MERGE_MERCURY_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -27,5 +26,3 @@ Elf64_Sym mercury_symbol(const struct merging *m, size_t file, uint32_t index);
 
 /* That row's section: an index, SHN_UNDEF, or one of format.h's. */
 uint32_t mercury_symbol_section(const struct merging *m, size_t file, uint32_t index);
-
-#endif

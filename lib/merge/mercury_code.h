@@ -4,8 +4,7 @@
  * tell; a relocation's offset counts bytes of the whole form, so that it does not say where in the
  * section the field is. Only loads from constant banks have such fields, and they are found by
  * their kind and order. Nothing else of the code is looked into. */
-#ifndef MINILINK_MERGE_MERCURY_CODE_H
-#define MINILINK_MERGE_MERCURY_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ enum mercury_load {
  * exactly `count` such loads. */
 bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
                         size_t count);
-
-#endif

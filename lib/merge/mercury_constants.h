@@ -1,7 +1,6 @@
 /* mercury_constants.h: Mercury's twins of the constants that device functions have in the banks of
  * kernels (constants.h). */
-#ifndef MINILINK_MERGE_MERCURY_CONSTANTS_H
-#define MINILINK_MERGE_MERCURY_CONSTANTS_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -13,5 +12,3 @@ const uint32_t *mercury_constants(struct merging *m, uint32_t *twin_of, size_t c
 /* The first of the copies of a merged section, a twin that is not written itself, in m->constants;
  * m->constant_count: it has none. They follow each other, and have the same `from`. */
 size_t mercury_constants_copies(const struct merging *m, uint32_t twin);
-
-#endif

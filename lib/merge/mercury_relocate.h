@@ -1,6 +1,5 @@
 /* mercury_relocate.h: the relocations of Mercury's twins. */
-#ifndef MINILINK_MERGE_MERCURY_RELOCATE_H
-#define MINILINK_MERGE_MERCURY_RELOCATE_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -11,5 +10,3 @@ void mercury_relocate(struct merging *m);
 /* Adds empty lists where only the twin of a section has relocations (measured on nvlink 13.0).
  * Comes after relocate_sections. */
 void mercury_add_lists(struct merging *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* mercury_write.h: what the image has for Mercury's sake beside the twins (mercury.h). */
-#ifndef MINILINK_MERGE_MERCURY_WRITE_H
-#define MINILINK_MERGE_MERCURY_WRITE_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -20,5 +19,3 @@ uint32_t mercury_write_shared(const struct merging *m, const struct merged_secti
 /* sh_info and sh_link of a twin. */
 uint32_t mercury_write_info(const struct merging *m, const struct merged_section *section);
 uint32_t mercury_write_link(const struct merging *m, const struct merged_section *section);
-
-#endif

@@ -5,8 +5,7 @@
  * format.h. The second form of code that cubins hold from sm_100 on is merged too, or left out with
  * a warning (mercury.h).
  */
-#ifndef MINILINK_MERGE_MERGE_H
-#define MINILINK_MERGE_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -169,5 +168,3 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
                   const struct merge_request *request, struct merge_report *report);
 
 void merge_report_free(struct merge_report *report);
-
-#endif

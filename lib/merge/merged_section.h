@@ -1,6 +1,5 @@
 /* merged_section.h: the sections of the image while it is made, and what goes into them. */
-#ifndef MINILINK_MERGE_MERGED_SECTION_H
-#define MINILINK_MERGE_MERGED_SECTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ static inline uint64_t merged_align(uint64_t offset, uint64_t alignment)
 {
     return alignment > 1 ? (offset + alignment - 1) & ~(alignment - 1) : offset;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* merged_symbol.h: the symbols of all cubins, brought together, and what is known of functions. */
-#ifndef MINILINK_MERGE_MERGED_SYMBOL_H
-#define MINILINK_MERGE_MERGED_SYMBOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ static inline bool merged_is_reference(const struct merged_symbol *symbol)
 {
     return symbol->type >= STT_CUDA_TEXTURE && symbol->type <= STT_CUDA_SURFACE;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * What a stage finds is a struct that its header describes; the stages behind it see it through a
  * pointer to const. Sections are made by many stages, and their contents change until the image is
  * built; symbols are placed (merged_symbol.h) until they get their rows. */
-#ifndef MINILINK_MERGE_MERGING_H
-#define MINILINK_MERGE_MERGING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ static inline bool merging_keeps_all(const struct merging *m)
 {
     return m->request->debug || m->request->preserve_relocations;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* merging_inputs.h: from the cubins' own indices to the merge's: all sections in order, and what a
  * symbol or section of a cubin became. */
-#ifndef MINILINK_MERGE_MERGING_INPUTS_H
-#define MINILINK_MERGE_MERGING_INPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ static inline bool merging_keeps(const struct merging *m, size_t file, size_t se
 
     return owner == MERGE_NONE || (m->is_live[owner] && m->symbols[owner].file == file);
 }
-
-#endif

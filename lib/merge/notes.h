@@ -1,6 +1,5 @@
 /* notes.h: the records that say which tools made the image, and for which target. */
-#ifndef MINILINK_MERGE_NOTES_H
-#define MINILINK_MERGE_NOTES_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -10,5 +9,3 @@ void notes_add(struct merging *m);
 
 /* The command line of the tool that made a cubin, as its note has it; empty without one. */
 struct text notes_command(const struct merging *m, size_t file);
-
-#endif

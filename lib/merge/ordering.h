@@ -1,6 +1,5 @@
 /* ordering.h: the order of the image's sections. */
-#ifndef MINILINK_MERGE_ORDERING_H
-#define MINILINK_MERGE_ORDERING_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -24,5 +23,3 @@ size_t ordering_functions(struct merging *m, uint32_t *functions);
 
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
-
-#endif

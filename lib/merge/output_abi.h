@@ -1,6 +1,5 @@
 /* output_abi.h: the two forms of a cubin that drivers know, CUDA 12's and CUDA 13's. */
-#ifndef MINILINK_MERGE_OUTPUT_ABI_H
-#define MINILINK_MERGE_OUTPUT_ABI_H
+#pragma once
 
 /* The form of the output. Toolkits up to 12 wrote another ELF header, and no notes; the drivers of
  * their time know no other. */
@@ -9,5 +8,3 @@ enum merge_abi {
     MERGE_ABI_7,    /* of CUDA 12; up to sm_90 only */
     MERGE_ABI_8,
 };
-
-#endif

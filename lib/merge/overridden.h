@@ -1,6 +1,5 @@
 /* overridden.h: weak definitions that lost to an earlier cubin's, and what is left of them. */
-#ifndef MINILINK_MERGE_OVERRIDDEN_H
-#define MINILINK_MERGE_OVERRIDDEN_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -63,5 +62,3 @@ bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint
  * (0): it stands in the storage of a variable that lost, in .nv.global.init, where nobody will see
  * it (measured on nvlink 13.0). In .nv.constant3 such addresses stay. */
 bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
-
-#endif

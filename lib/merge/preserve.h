@@ -6,8 +6,7 @@
  * to sm_90; from sm_100 on against shared variables in code only, there and in Mercury's twin. Not
  * listed: what is resolved to nothing (ranges of dead functions), words of texture references, and,
  * but under -g, `.extern .shared` arrays. */
-#ifndef MINILINK_MERGE_PRESERVE_H
-#define MINILINK_MERGE_PRESERVE_H
+#pragma once
 
 #include "merge/merging.h"
 #include "merge/relocations.h"
@@ -29,5 +28,3 @@ void preserve_symbols(struct merging *m);
 
 /* Whether a section is such a list. */
 bool preserve_is_list(const struct merged_section *section);
-
-#endif

@@ -1,6 +1,5 @@
 /* reach.h: what is alive, and what each function can reach. */
-#ifndef MINILINK_MERGE_REACH_H
-#define MINILINK_MERGE_REACH_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -53,5 +52,3 @@ bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
 /* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
  * the last to the first. Returns how many; 0 without REACHES_CYCLE. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
-
-#endif

@@ -1,7 +1,6 @@
 /* relocation_rule.h: what the relocation types mean to a merge, as one table (minilink-cubin(5),
  * "Relocations"; measured on nvlink 13.0). */
-#ifndef MINILINK_MERGE_RELOCATION_RULE_H
-#define MINILINK_MERGE_RELOCATION_RULE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ const struct relocation_rule *relocation_rule(uint32_t type);
 
 /* The type that a kept relocation has in an executable. */
 uint32_t relocation_plain(uint32_t type);
-
-#endif

@@ -1,7 +1,6 @@
 /* relocations.h: the relocations that stay in the image, and the sections that list them; what
  * relocate.c, mercury_relocate.c, preserve.c and texture.c find in turn. */
-#ifndef MINILINK_MERGE_RELOCATIONS_H
-#define MINILINK_MERGE_RELOCATIONS_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -25,5 +24,3 @@ void relocations_free(struct merged_relocations *relocations);
 /* The size of a kernel's parameters, which code in libcudadevrt asks for, is not known in functions
  * that many kernels call. */
 bool relocations_is_unknown_size(const struct cubin_symbol *symbol);
-
-#endif

@@ -1,6 +1,5 @@
 /* reserved.h: variables in the shared memory that the driver reserves. */
-#ifndef MINILINK_MERGE_RESERVED_H
-#define MINILINK_MERGE_RESERVED_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -12,5 +11,3 @@ bool reserved_layout(struct merging *m);
 
 /* A variable's value in Mercury's symbol table: the place without what is the driver's own. */
 uint64_t reserved_twin_value(const struct merging *m, uint32_t variable);
-
-#endif

@@ -1,6 +1,5 @@
 /* resolve.h: from the cubins' symbols to one symbol per name. */
-#ifndef MINILINK_MERGE_RESOLVE_H
-#define MINILINK_MERGE_RESOLVE_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -19,5 +18,3 @@ bool resolve_is_reserved(struct text name);
 
 /* True for reserved names that an executable does not mention any more. */
 bool resolve_is_unified_table(struct text name);
-
-#endif

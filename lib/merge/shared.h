@@ -1,6 +1,5 @@
 /* shared.h: where shared variables lie in each kernel's window of shared memory. */
-#ifndef MINILINK_MERGE_SHARED_H
-#define MINILINK_MERGE_SHARED_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -30,5 +29,3 @@ uint64_t shared_reserved_bytes(const struct merging *m);
 /* Places the shared variables, m->shared, and adds .nv.shared.K sections. False, and errors, when a
  * kernel needs more than there is. */
 bool shared_layout(struct merging *m);
-
-#endif

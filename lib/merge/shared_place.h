@@ -1,6 +1,5 @@
 /* shared_place.h: the places of shared variables in the kernels' windows; behind shared.h. */
-#ifndef MINILINK_MERGE_SHARED_PLACE_H
-#define MINILINK_MERGE_SHARED_PLACE_H
+#pragma once
 
 #include "merge/merging.h"
 #include "merge/shared.h"
@@ -47,5 +46,3 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
 /* Gives every variable that a kernel reaches its address and the windows their ends. */
 void shared_place(struct shared_planner *planner);
-
-#endif

@@ -1,6 +1,5 @@
 /* shared_users.h: which kernels reach which shared variables. */
-#ifndef MINILINK_MERGE_SHARED_USERS_H
-#define MINILINK_MERGE_SHARED_USERS_H
+#pragma once
 
 #include "merge/shared_place.h"
 
@@ -19,5 +18,3 @@ static inline size_t shared_user_count(const struct shared_planner *planner, uin
     shared_users(planner, variable, &count);
     return count;
 }
-
-#endif

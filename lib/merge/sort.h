@@ -1,6 +1,5 @@
 /* sort.h: nvlink's order of equal things. */
-#ifndef MINILINK_MERGE_SORT_H
-#define MINILINK_MERGE_SORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ typedef bool sort_before(const void *context, uint32_t a, uint32_t b);
  * equal variables get nvlink's addresses. `scratch` has room for `count` items. */
 void sort_unstably(uint32_t *items, size_t count, uint32_t *scratch, sort_before *before,
                    const void *context);
-
-#endif

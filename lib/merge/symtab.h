@@ -1,6 +1,5 @@
 /* symtab.h: which symbols are written, in which order, and the table of them. */
-#ifndef MINILINK_MERGE_SYMTAB_H
-#define MINILINK_MERGE_SYMTAB_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -21,5 +20,3 @@ void symtab_assign(struct merging *m);
 
 /* Writes .symtab (image section ORDERING_SYMTAB); names go to m->strings. */
 void symtab_encode(struct merging *m);
-
-#endif

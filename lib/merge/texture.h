@@ -1,7 +1,6 @@
 /* texture.h: the words through which code finds the texture, sampler and surface references of the
  * program. */
-#ifndef MINILINK_MERGE_TEXTURE_H
-#define MINILINK_MERGE_TEXTURE_H
+#pragma once
 
 #include "merge/merging.h"
 
@@ -38,5 +37,3 @@ uint64_t texture_offset(const struct merging *m, uint32_t symbol);
 /* Adds the relocations of the words in the kernels that cubin `file` defines. Called for each cubin
  * in turn; *next is the number of kernels that have been seen. */
 void texture_relocate(struct merging *m, size_t file, size_t *next);
-
-#endif

@@ -1,7 +1,6 @@
 /* twins.h: what is known of Mercury's second form of the code (mercury.h), each struct from the
  * stage that fills it. */
-#ifndef MINILINK_MERGE_TWINS_H
-#define MINILINK_MERGE_TWINS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct twin_tables {
     uint32_t symtab;
     uint32_t indices; /* its table of section indices, or MERGE_NONE */
 };
-
-#endif

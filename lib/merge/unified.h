@@ -4,8 +4,7 @@
  * What such a file holds is not public, and nothing in CUDA 13.0 makes one, so that minilink cannot
  * link programs with unified symbols; it tells them, and files that cannot be an index, as nvlink
  * does. */
-#ifndef MINILINK_MERGE_UNIFIED_H
-#define MINILINK_MERGE_UNIFIED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool unified_check_index(const char *path);
 /* Where an executable is made no cubin may have unified symbols. False, and a fatal diagnostic,
  * otherwise. */
 bool unified_check(const struct merging *m);
-
-#endif

@@ -3,8 +3,7 @@
  * Symbols that are visible between members are one node by their name; others are nodes of their
  * own. What PTX names is known from the linked program, what machine code does from its
  * relocations. */
-#ifndef MINILINK_OBSERVE_CROSS_H
-#define MINILINK_OBSERVE_CROSS_H
+#pragma once
 
 #include "observe/facts.h"
 
@@ -21,5 +20,3 @@ void cross_add_cubin(struct observation *observation, const struct cubin *cubin)
 void cross_print(struct observation *observation, struct buffer *out);
 
 void cross_free(struct cross *cross);
-
-#endif

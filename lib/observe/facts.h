@@ -2,8 +2,7 @@
  *
  * Members, chunks, functions and sections are known by their numbers in the arrays here;
  * FACT_NONE is none. Texts are copies in the arena, or literals. */
-#ifndef MINILINK_OBSERVE_FACTS_H
-#define MINILINK_OBSERVE_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -202,5 +201,3 @@ struct json_t *report_tree(struct observation *observation, struct context_clean
 
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
-
-#endif

@@ -4,8 +4,7 @@
  * Stages hand over facts as they come by them; what is needed of them is copied. At the end they
  * are written. Nothing here changes the link or its output. Where nobody asked, the observation is
  * NULL, and every function that takes one returns at once. */
-#ifndef MINILINK_OBSERVE_OBSERVE_H
-#define MINILINK_OBSERVE_OBSERVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ bool observe_fill(struct observation *observation);
 
 /* Gives them their names. False, and a fatal diagnostic, when that cannot be. */
 bool observe_commit(struct observation *observation);
-
-#endif

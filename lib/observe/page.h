@@ -1,10 +1,7 @@
 /* page.h: the files of page/, which the build makes strings of. */
-#ifndef MINILINK_OBSERVE_PAGE_H
-#define MINILINK_OBSERVE_PAGE_H
+#pragma once
 
 /* report.html, with the markers @STYLE@, @DATA@ and @SCRIPT@, in this order. */
 extern const char page_html[];
 extern const char page_css[]; /* report.css */
 extern const char page_js[];  /* report.js */
-
-#endif

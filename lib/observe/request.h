@@ -1,6 +1,5 @@
 /* request.h: what a link is asked to tell of itself. */
-#ifndef MINILINK_OBSERVE_REQUEST_H
-#define MINILINK_OBSERVE_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct observe_request {
     const char *const *why_live;      /* --why-live, likewise */
     const struct renames *renames;    /* what references of machine code mean; or NULL */
 };
-
-#endif

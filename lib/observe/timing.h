@@ -1,6 +1,5 @@
 /* timing.h: how long each stage of a link took, and what it worked on. */
-#ifndef MINILINK_OBSERVE_TIMING_H
-#define MINILINK_OBSERVE_TIMING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void timing_start(struct timing *timing);
 
 /* Ends a stage, and starts the next one. Stages beyond TIMING_STAGES have no row. */
 void timing_end(struct timing *timing, const char *stage, struct observe_work work);
-
-#endif

@@ -4,8 +4,7 @@
  * machine per option (minilink-internals(7), Value consensus), each option with its own rule for
  * what a difference means; fatbin option texts are parsed exactly as nvlink 13.0 was measured
  * to. */
-#ifndef MINILINK_OPTIONS_CONSENSUS_H
-#define MINILINK_OPTIONS_CONSENSUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ struct agreement {
  * member that says who declared what. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);
-
-#endif

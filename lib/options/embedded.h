@@ -5,8 +5,7 @@
  * reads it (white space, sign, digits), cut to 32 bits: "2x" is 2, "abc" is 0, "4294967298" is 2,
  * and "99999999999999999999" is -1, the cut end of the 64-bit range. `-generate-line-info` has no
  * value. A NUL in the string ends it. */
-#ifndef MINILINK_OPTIONS_EMBEDDED_H
-#define MINILINK_OPTIONS_EMBEDDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ const char *embedded_name(enum embedded_option option);
 
 /* The option as it stands in the string: "-maxreg ", "-prec_div=". */
 const char *embedded_spelling(enum embedded_option option);
-
-#endif

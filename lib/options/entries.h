@@ -4,8 +4,7 @@
  * the link selects them. Measured on nvlink 13.0: under -lto, where all code comes from LTO-IR,
  * kernels that are not named are dropped, split or not; nothing is dropped where the code is
  * relocatable. */
-#ifndef MINILINK_OPTIONS_ENTRIES_H
-#define MINILINK_OPTIONS_ENTRIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool entries_read(struct entry_selection *selection, struct arena *arena, const 
 bool entries_match(const struct entry_selection *selection, struct text kernel);
 
 void entries_free(struct entry_selection *selection);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * minilink-internals(7), Option forwarding. The spellings are those of libnvJitLink, which hands
  * them to libnvvm, and of ptxas; members carry cicc's (options/embedded.h). */
-#ifndef MINILINK_OPTIONS_FORWARD_H
-#define MINILINK_OPTIONS_FORWARD_H
+#pragma once
 
 #include "options/consensus.h"
 
@@ -46,5 +45,3 @@ void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agr
 const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
                                     bool is_whole);
-
-#endif

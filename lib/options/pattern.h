@@ -1,6 +1,5 @@
 /* pattern.h: extended regular expressions of POSIX, for names of kernels. */
-#ifndef MINILINK_OPTIONS_PATTERN_H
-#define MINILINK_OPTIONS_PATTERN_H
+#pragma once
 
 #include <regex.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ bool pattern_compile(struct pattern *pattern, struct text text, const char *opti
 bool pattern_matches(const struct pattern *pattern, struct text name);
 
 void pattern_free(struct pattern *pattern);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Who works asks cancellation_is_set() now and then; who has handed work on to others, with flags
  * of their own, watches, and is called in the thread that no longer wants it. */
-#ifndef MINILINK_OS_CANCELLATION_H
-#define MINILINK_OS_CANCELLATION_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ void cancellation_watch(struct cancellation *stop, void (*reach)(void *argument)
 
 /* From here on there is no call. */
 void cancellation_unwatch(struct cancellation *stop);
-
-#endif

@@ -4,8 +4,7 @@
  * Both versions of Linux's interface, where everybody mounts them (cgroups(7)); the limits of the
  * process's own group and of all above it hold, and the smallest counts. A file that is missing or
  * makes no sense is no limit. `root` is put in front of each file's name: "" but in tests. */
-#ifndef MINILINK_OS_CGROUP_H
-#define MINILINK_OS_CGROUP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ uint64_t cgroup_cpu_limit(const char *root);
 
 /* Bytes that the groups may have; 0 = no limit. */
 uint64_t cgroup_memory_limit(const char *root);
-
-#endif

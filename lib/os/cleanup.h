@@ -4,8 +4,7 @@
  *
  * The clean-up always runs in the link thread, which alone may look at the jobserver's tokens: that
  * is the thread that called cleanup_prepare(). Whatever happens in another one is handed over. */
-#ifndef MINILINK_OS_CLEANUP_H
-#define MINILINK_OS_CLEANUP_H
+#pragma once
 
 /* Has `clean_up` (or NULL) called, which must be async-signal-safe, once and before the program
  * ends otherwise than by a return from main() behind cleanup_expected(). Signals that were ignored
@@ -32,5 +31,3 @@ void cleanup_stack_close(void *stack);
  * for one, this tells so, cleans up, and ends the program with the status of a failed link. What
  * function() raises must not get out of it. */
 void cleanup_guard(void (*function)(void *argument), void *argument);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * read() and write() may do a part of what they are asked, and be interrupted: these go on until
  * all is done. All are async-signal-safe. */
-#ifndef MINILINK_OS_DESCRIPTOR_H
-#define MINILINK_OS_DESCRIPTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset)
 /* Reads `size` bytes from byte `offset` of the file on. False when it has not so many, with errno
  * 0, or when it cannot be read, with errno set. */
 bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
-
-#endif

@@ -5,8 +5,7 @@
  * to a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
  * Called by many threads at once. Running groups stand in a table that a signal handler can walk
  * without locks. */
-#ifndef MINILINK_OS_EXEC_H
-#define MINILINK_OS_EXEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ void exec_signal_all(int number);
 /* Kills every running group, and makes every later exec_run of this process end as cancelled.
  * Async-signal-safe: for handlers of SIGINT and SIGTERM that end the program. */
 void exec_kill_all(void);
-
-#endif

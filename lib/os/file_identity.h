@@ -1,6 +1,5 @@
 /* file_identity.h: which file a path is, whatever it is called. */
-#ifndef MINILINK_OS_FILE_IDENTITY_H
-#define MINILINK_OS_FILE_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -22,5 +21,3 @@ static inline bool file_identity_equal(struct file_identity a, struct file_ident
 {
     return a.is_known && b.is_known && a.device == b.device && a.inode == b.inode;
 }
-
-#endif

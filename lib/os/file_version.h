@@ -6,8 +6,7 @@
  * whole seconds. A file that was written to within the last tick may be written to again without a
  * change of its times. Two seconds later no write goes unnoticed, and the times
  * alone tell (the version is settled); before that the contents must be looked at, too. */
-#ifndef MINILINK_OS_FILE_VERSION_H
-#define MINILINK_OS_FILE_VERSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void file_version_wait_for_writer(int fd, struct stat *status);
 /* NULL when `path` is the file that it was, else what became of it ("it was written to").
  * Async-signal-safe. */
 const char *file_version_change(const struct file_version *version, const char *path);
-
-#endif

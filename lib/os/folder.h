@@ -2,8 +2,7 @@
  *
  * Nobody else may look into one (mode 0700). It goes with all that is in it, also when a signal
  * ends the program. */
-#ifndef MINILINK_OS_FOLDER_H
-#define MINILINK_OS_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void folder_remove(struct folder *folder);
 
 /* Removes all folders of this process. Async-signal-safe. */
 void folder_remove_all(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* mapping.h: which file is mapped where, for handlers of crashes: a file that somebody else makes
  * shorter takes pages away that are being read, and one that he writes to may hold other numbers
  * than those that were checked. */
-#ifndef MINILINK_OS_MAPPING_H
-#define MINILINK_OS_MAPPING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ const struct mapping *mapping_find(const void *address);
 
 /* One whose file has changed since, or NULL. Async-signal-safe. */
 const struct mapping *mapping_find_changed(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Links are followed by hand, one after the other, since some of them must not be: a link in /proc
  * (/proc/self/fd/1, and so /dev/stdout) leads to an open file, whatever name it tells. */
-#ifndef MINILINK_OS_OUTPUT_TARGET_H
-#define MINILINK_OS_OUTPUT_TARGET_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ bool output_target_find(struct output_target *destination, const char *path);
 /* Opens it for writing, with close-on-exec and `flags`, or duplicates the descriptor, whose place
  * in its file and mode are kept. -1, with errno set, when that cannot be. */
 int output_target_open(const struct output_target *destination, int flags);
-
-#endif

@@ -1,6 +1,5 @@
 /* processors.h: how many processors this process may use. */
-#ifndef MINILINK_OS_PROCESSORS_H
-#define MINILINK_OS_PROCESSORS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
  * but no more than the time that its control groups leave it is worth (cgroup.h). At least 1.
  * `root` is put in front of the names of the groups' files: "" but in tests. */
 size_t processors_count(const char *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* program_path.h: programs by their names, as a shell finds them. */
-#ifndef MINILINK_OS_PROGRAM_PATH_H
-#define MINILINK_OS_PROGRAM_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ char *program_path_find(struct text name);
  * name is the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe.
  */
 bool program_path_next(const char **list, struct text *folder);
-
-#endif

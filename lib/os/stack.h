@@ -1,6 +1,5 @@
 /* stack.h: how much of its stack a thread has left. */
-#ifndef MINILINK_OS_STACK_H
-#define MINILINK_OS_STACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
  * the first thread of a process, whose stack grows, and on a stack that the C library did not set
  * up (sigaltstack(2), makecontext(3)). Allocates a little; never fails. */
 size_t stack_left(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A toolkit is a folder with bin/, lib64/ (or targets/<machine>/lib/) and nvvm/. Users may have
  * none, one, several, or scripts on PATH that run the tools of one elsewhere. */
-#ifndef MINILINK_OS_TOOLKIT_H
-#define MINILINK_OS_TOOLKIT_H
+#pragma once
 
 #include "base/buffer.h"
 
@@ -24,5 +23,3 @@ char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *t
 /* On PATH: beside the programs nvcc and ptxas, and then in the folder that nvcc, asked by `nvcc
  * -dryrun`, calls its own. */
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried);
-
-#endif

@@ -4,8 +4,7 @@
  * name. Symbolic links are followed, as nvlink's open does (measured), and stay. A target that
  * exists and is no regular file (/dev/null, a pipe, what a link in /proc leads to) is written
  * directly and never replaced; "-" is standard output. */
-#ifndef MINILINK_OUTPUT_OUTPUT_H
-#define MINILINK_OUTPUT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ bool output_write_file(const char *path, struct bytes bytes, bool executable);
 
 /* Removes the temporaries of this process that are not yet committed. Async-signal-safe. */
 void output_remove_temporaries(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* std_streams.h: the three descriptors with which a program starts. */
-#ifndef MINILINK_OUTPUT_STD_STREAMS_H
-#define MINILINK_OUTPUT_STD_STREAMS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool std_streams_print(struct text text);
 /* Writes out what stdio still holds. False when anything printed before could not be written; a
  * fatal diagnostic says so, but for a reader that has gone, like head, which need not be told. */
 bool std_streams_flush(void);
-
-#endif

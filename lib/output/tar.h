@@ -3,8 +3,7 @@
  * That library is loaded when a file is written: linked with, it and what it needs would more than
  * double the time that every start of the program takes (1.4 ms). Entries have no owner and no
  * time, so that the same contents give the same bytes. */
-#ifndef MINILINK_OUTPUT_TAR_H
-#define MINILINK_OUTPUT_TAR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool tar_commit(struct tar *tar);
 
 /* Removes what was not committed, and frees all. Accepts NULL. */
 void tar_close(struct tar *tar);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Safety. Opened, given to and closed by the thread that hands out tasks; the task that runs the
  * child sees it through child_tokens_get(). */
-#ifndef MINILINK_POOL_CHILD_TOKENS_H
-#define MINILINK_POOL_CHILD_TOKENS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ bool child_tokens_are_here(void);
  * word; 1 = they do not. 0 stands for the number of online CPUs, and so does a file of options.
  * `words` ends with NULL, or is NULL. */
 uint32_t child_tokens_threads(const char *const *words);
-
-#endif

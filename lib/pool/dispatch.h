@@ -14,8 +14,7 @@
  * Safety. May be called by several threads at once, and inside of a task. A task that is run by the
  * calling thread has, as far as pool_worker() goes, that thread's number. A client of the jobserver
  * is one per process, though: a call inside of a task that holds a token runs in its own thread. */
-#ifndef MINILINK_POOL_DISPATCH_H
-#define MINILINK_POOL_DISPATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ struct dispatch_request {
 /* Runs all tasks; returns when all have ended, with how many threads ran them. A jobserver that
  * breaks is one warning. */
 uint32_t dispatch_run(const struct dispatch_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* fit.h: how many tasks fit into memory at one time. */
-#ifndef MINILINK_POOL_FIT_H
-#define MINILINK_POOL_FIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@
  * `needs` has the bytes that each of the `count` tasks is thought to take, and is sorted. Never 0:
  * what does not fit alone runs alone. */
 uint32_t fit_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count);
-
-#endif

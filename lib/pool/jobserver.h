@@ -17,8 +17,7 @@
  * Safety. A client is used by the link thread only, hence it has no locks, and there is one per
  * process at a time. The inherited descriptors are never changed: they are shared with make, which
  * would see O_NONBLOCK too. */
-#ifndef MINILINK_POOL_JOBSERVER_H
-#define MINILINK_POOL_JOBSERVER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ void jobserver_report_end(enum jobserver_use use, enum jobserver_state state);
 /* Gives every token of the open client back. Async-signal-safe: for handlers of SIGINT and SIGTERM
  * that end the program; they must run in the link thread, or while no token is taken. */
 void jobserver_return_all(void);
-
-#endif

@@ -15,8 +15,7 @@
  * task runs without the mutex held. What the owner wrote before submit is visible to the task, and
  * what the task writes is visible to the owner after wait. Workers block every signal but those of
  * a crash. */
-#ifndef MINILINK_POOL_POOL_H
-#define MINILINK_POOL_POOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ size_t pool_worker(void);
 /* Processors that this process may use (os/processors.h), at least 1, as it was when it was first
  * asked: a link of two small texts would notice the files that are read for it. */
 size_t pool_cpu_count(void);
-
-#endif

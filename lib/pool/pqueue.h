@@ -4,8 +4,7 @@
  * says 1 to everything, makes the heap give out neither the first nor the last element in order, so
  * the owner hands in a real one. Not thread-safe: the pool calls it with its mutex held. For the
  * same reason running out of memory is a return value here, never a jump. */
-#ifndef MINILINK_POOL_PQUEUE_H
-#define MINILINK_POOL_PQUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void *pqueue_pop(struct pqueue *queue);
 
 /* Frees the queue, not its elements. Accepts NULL. */
 void pqueue_destroy(struct pqueue *queue);
-
-#endif

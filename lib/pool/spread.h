@@ -8,8 +8,7 @@
  *
  * Safety. Parts run at the same time: each writes only what is its items' own, or its part's. What
  * the caller wrote before is visible to them, and what they write to the caller afterwards. */
-#ifndef MINILINK_POOL_SPREAD_H
-#define MINILINK_POOL_SPREAD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ size_t spread_parts(const struct spread *spread, size_t count, size_t least);
 void spread_run(const struct spread *spread, size_t count, size_t least,
                 void (*run)(void *argument, size_t part, size_t first, size_t last),
                 void *argument);
-
-#endif

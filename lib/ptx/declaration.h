@@ -1,8 +1,7 @@
 /* declaration.h: which names may have which type in which space.
  *
  * Measured on ptxas 13.0, whose words the faults are. */
-#ifndef MINILINK_PTX_DECLARATION_H
-#define MINILINK_PTX_DECLARATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ const char *declaration_difference(const struct ptx_function *first,
  * module; else what ptxas says, in `arena`. */
 const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
                               const struct ptx_item *again);
-
-#endif

@@ -1,7 +1,6 @@
 /* diagnostics.h: what is wrong between modules, and for each message what helps to mend it: who
  * refers to what is missing, where, and what is almost it; both definitions; both prototypes. */
-#ifndef MINILINK_PTX_DIAGNOSTICS_H
-#define MINILINK_PTX_DIAGNOSTICS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ void diagnostics_report_kernel(const struct program *program, const struct ptx_i
 void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
                               uint32_t first_module, const struct ptx_item *second,
                               uint32_t second_module);
-
-#endif

@@ -1,6 +1,5 @@
 /* driver_functions.h: functions that the driver provides when it loads a program. */
-#ifndef MINILINK_PTX_DRIVER_FUNCTIONS_H
-#define MINILINK_PTX_DRIVER_FUNCTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,5 +8,3 @@
 /* True for a function that nothing in a program needs to define: it stays undefined in the output.
  * Measured on nvlink 13.0 name by name; whatever else is undefined, it refuses. */
 bool driver_functions_provides(struct text function);
-
-#endif

@@ -5,8 +5,7 @@
  * integers; the bit pattern 0f stands alone. Measured on ptxas 13.0: counts of shifts are taken
  * modulo 64, % takes its operands for unsigned, ~ gives an unsigned number, and a condition gives
  * the operand that it chooses with the signedness of that operand. */
-#ifndef MINILINK_PTX_EXPRESSION_H
-#define MINILINK_PTX_EXPRESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct expression {
 
 /* Reads one expression, as long as it goes; the token behind it is at hand then. */
 bool expression_read(struct expression *expression, struct constant *constant);
-
-#endif

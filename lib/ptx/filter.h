@@ -1,7 +1,6 @@
 /* filter.h: a cheap test of whether a word may be one of a module's names, so that most words of a
  * body need no look-up. Private to ptx/. */
-#ifndef MINILINK_PTX_FILTER_H
-#define MINILINK_PTX_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static inline bool filter_may_have(const struct name_filter *filter, struct text
 {
     return filter->bits[filter_bit(word) / 64] >> (filter_bit(word) % 64) & 1;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Elements are numbers, or addresses: g, g+8, generic(g), generic(g)+8, and 0xFF00(g), one byte of
  * an address. Nested braces give rows of arrays; what is left out is zero. */
-#ifndef MINILINK_PTX_INITIALISER_H
-#define MINILINK_PTX_INITIALISER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
 
 /* How many elements of the open dimension the initial value "{a, b, {c, d}}" has. */
 uint64_t initialiser_count(struct text initialiser);
-
-#endif

@@ -1,8 +1,7 @@
 /* item.h: what a module declares: functions, variables and the directives beside them, as views
  * into its text. A statement that declares several variables gives an item for each; bodies of
  * functions stay opaque. */
-#ifndef MINILINK_PTX_ITEM_H
-#define MINILINK_PTX_ITEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ struct ptx_item {
         struct ptx_variable variable;
     };
 };
-
-#endif

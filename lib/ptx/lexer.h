@@ -4,8 +4,7 @@
  * padded with them) stand between tokens. `ld.global.u32` is three tokens: a word and two dotted
  * words; whoever needs to know that they touch compares offsets. The lexer has no state but its
  * position, so it can start anywhere between two tokens. */
-#ifndef MINILINK_PTX_LEXER_H
-#define MINILINK_PTX_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ bool lexer_literal(struct text word, uint64_t *value);
 
 /* Converts a TOKEN_NUMBER. *is_unsigned (may be NULL) is set for a U suffix. */
 enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned);
-
-#endif

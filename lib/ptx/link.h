@@ -1,6 +1,5 @@
 /* link.h: the steps of program_link, in their order. Private to ptx/. */
-#ifndef MINILINK_PTX_LINK_H
-#define MINILINK_PTX_LINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -76,5 +75,3 @@ void scan_variable(struct scan *scan, const struct ptx_item *item, struct progra
 
 /* scan.c: replacements in any other item: an alias or a section. */
 void scan_other(struct scan *scan, struct text text);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A module begins with .version and ends before the next one. Its items (functions, variables, file
  * table, sections, aliases, pragmas) are views into the text (item.h). */
-#ifndef MINILINK_PTX_MODULE_H
-#define MINILINK_PTX_MODULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool module_parse(struct ptx_module *module, struct arena *arena, const char *fi
 
 /* True when nothing but blanks, comments and NULs is left in `whole` from `offset` on. */
 bool module_at_end(struct text whole, size_t offset);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The parser looks one token ahead. parser_* functions that return bool have reported the error
  * when they return false; the item is then given up and the parser goes on behind it. */
-#ifndef MINILINK_PTX_PARSER_H
-#define MINILINK_PTX_PARSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ enum ptx_space parser_space(const struct parser *parser);
 
 /* ".attribute(...)": its meaning is put into *variable, NULL for a function's. */
 bool parser_attribute(struct parser *parser, struct ptx_variable *variable);
-
-#endif

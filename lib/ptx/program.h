@@ -3,8 +3,7 @@
  * This is Phase I (minilink-internals(7), Concurrent compilation): one thread sees everything.
  * Modules are parsed into items, symbols are resolved across modules, what no kernel can reach is
  * dropped, and symbols that would clash once they share a text get a name of their own. */
-#ifndef MINILINK_PTX_PROGRAM_H
-#define MINILINK_PTX_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ bool program_link(struct program *program, const struct program_source *sources,
                   const struct program_request *request);
 
 void program_free(struct program *program);
-
-#endif

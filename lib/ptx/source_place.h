@@ -1,6 +1,5 @@
 /* source_place.h: where in the user's sources something stands. */
-#ifndef MINILINK_PTX_SOURCE_PLACE_H
-#define MINILINK_PTX_SOURCE_PLACE_H
+#pragma once
 
 #include "base/arena.h"
 #include "diag/diag.h"
@@ -19,5 +18,3 @@ struct diag_place source_ptx_place(const struct ptx_module *module, const struct
 
 /* Where the item names `name`; NULL: nowhere. */
 const char *source_find(const struct ptx_item *item, struct text name);
-
-#endif

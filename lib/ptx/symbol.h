@@ -3,8 +3,7 @@
  * Texts are not rewritten: where a chunk must say something else than its source (a symbol's unique
  * name, a number of the file table), there is an edit: a place and its replacement. Where it may
  * say something else, so that equal code has an equal text, there is a mark. */
-#ifndef MINILINK_PTX_SYMBOL_H
-#define MINILINK_PTX_SYMBOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -116,5 +115,3 @@ struct program_file {
     uint32_t module;  /* the first that has it */
     struct text name; /* "path", and what follows it */
 };
-
-#endif

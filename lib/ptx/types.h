@@ -1,7 +1,6 @@
 /* types.h: linkages, spaces and types, and the words for them (PTX ISA, "State Spaces, Types, and
  * Variables"). */
-#ifndef MINILINK_PTX_TYPES_H
-#define MINILINK_PTX_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ const char *ptx_type_name(enum ptx_type type);
 
 /* ".visible"; "" for PTX_INTERNAL. */
 const char *ptx_linkage_name(enum ptx_linkage linkage);
-
-#endif

@@ -1,7 +1,6 @@
 /* exact.h: chunks that are assembled as whole programs, each with a share of the kernels, and
  * joined to what the assembler would have made of the whole program. Private to split/. */
-#ifndef MINILINK_SPLIT_EXACT_H
-#define MINILINK_SPLIT_EXACT_H
+#pragma once
 
 #include "split/plan.h"
 #include "split/writer.h"
@@ -32,5 +31,3 @@ void closing_add_functions(const struct closing *closing, struct closure *closur
 
 /* Writes the closing kernels. */
 void closing_write(const struct closing *closing, struct writer *writer);
-
-#endif

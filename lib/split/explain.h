@@ -1,6 +1,5 @@
 /* explain.h: the split as a table for people (--explain-split). Private to split/. */
-#ifndef MINILINK_SPLIT_EXPLAIN_H
-#define MINILINK_SPLIT_EXPLAIN_H
+#pragma once
 
 #include "split/plan.h"
 
@@ -14,5 +13,3 @@ void explain_chunk(const struct plan *plan, const struct chunk *chunk,
 
 /* The same for a module that is a chunk as it stands. */
 void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module);
-
-#endif

@@ -1,7 +1,6 @@
 /* plan.h: which symbol goes into which chunk; made by callgraph.c and partition.c, carried out by
  * chunk.c. Private to split/. */
-#ifndef MINILINK_SPLIT_PLAN_H
-#define MINILINK_SPLIT_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ bool plan_is_unchanged(const struct plan *plan);
 
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);
-
-#endif

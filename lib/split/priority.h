@@ -1,6 +1,5 @@
 /* priority.h: how early a function is to be assembled. */
-#ifndef MINILINK_SPLIT_PRIORITY_H
-#define MINILINK_SPLIT_PRIORITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 /* The bytes of its text, times as often as its registers go into the most that there are: what its
  * attributes leave each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
 uint64_t priority_of_function(const struct ptx_item *function);
-
-#endif

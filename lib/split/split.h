@@ -4,8 +4,7 @@
  * small internal functions that it calls, and declarations of everything else it needs. Internal
  * symbols that are needed by another chunk are promoted; `symbols` says how the merger undoes that.
  */
-#ifndef MINILINK_SPLIT_SPLIT_H
-#define MINILINK_SPLIT_SPLIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,5 +133,3 @@ struct text chunk_own_name(const struct chunks *chunks, struct text name);
 void chunks_free_texts(struct chunks *chunks);
 
 void chunks_free(struct chunks *chunks);
-
-#endif

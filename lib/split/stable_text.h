@@ -1,7 +1,6 @@
 /* stable_text.h: texts that say nothing but what the code depends on, for chunks that are to be
  * stable. Private to split/. */
-#ifndef MINILINK_SPLIT_STABLE_TEXT_H
-#define MINILINK_SPLIT_STABLE_TEXT_H
+#pragma once
 
 #include "split/plan.h"
 #include "split/writer.h"
@@ -30,5 +29,3 @@ bool stable_text_has_strings(const struct stable_text *stable, uint32_t module);
 void stable_text_finish(struct stable_text *stable, struct writer *writer);
 
 void stable_text_free(struct stable_text *stable);
-
-#endif

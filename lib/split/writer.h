@@ -1,7 +1,6 @@
 /* writer.h: a text that is gathered from views and then copied once, into memory of its exact size.
  * Private to split/. */
-#ifndef MINILINK_SPLIT_WRITER_H
-#define MINILINK_SPLIT_WRITER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
 void writer_copy(struct writer *writer);
 
 void writer_free(struct writer *writer);
-
-#endif

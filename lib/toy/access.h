@@ -1,7 +1,6 @@
 /* access.h: which registers an instruction reads and writes, wherever among its operands they
  * stand. */
-#ifndef MINILINK_TOY_ACCESS_H
-#define MINILINK_TOY_ACCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct register_accesses {
 /* Fills `accesses` with those of `instruction`, the guard's last. */
 void access_collect(const struct body *body, struct instruction *instruction,
                     struct register_accesses *accesses);
-
-#endif

@@ -1,6 +1,5 @@
 /* allocate.h: liveness and register allocation for one body. */
-#ifndef MINILINK_TOY_ALLOCATE_H
-#define MINILINK_TOY_ALLOCATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct allocation {
  * functions. */
 bool allocate_registers(struct body *body, uint32_t budget, uint32_t reserved,
                         struct allocation *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* budget.h: how many registers a function may use. */
-#ifndef MINILINK_TOY_BUDGET_H
-#define MINILINK_TOY_BUDGET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ void budget_override(struct ptx_performance *performance, const struct switches 
 /* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
  * that of -maxrregcount, 0 = none. Warnings where a directive cannot be followed. */
 uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
-
-#endif

@@ -1,7 +1,6 @@
 /* cache_operator.h: cache operators that options give to loads and stores (minilink-internals(7),
  * Phases, 1 and 16). */
-#ifndef MINILINK_TOY_CACHE_OPERATOR_H
-#define MINILINK_TOY_CACHE_OPERATOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool cache_operator_read(struct cache_operators *operators, const struct switche
 
 /* Gives the operators to the body's loads and stores. */
 void cache_operator_apply(struct body *body, const struct cache_operators *operators);
-
-#endif

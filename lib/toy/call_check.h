@@ -1,6 +1,5 @@
 /* call_check.h: calls against the prototypes of what they call. */
-#ifndef MINILINK_TOY_CALL_CHECK_H
-#define MINILINK_TOY_CALL_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@
  * sees that each indirect call says what it calls. False, and errors with their lines. */
 bool call_check(const struct body *body, const struct scope *scope,
                 const struct ptx_module *module);
-
-#endif

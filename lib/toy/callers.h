@@ -1,7 +1,6 @@
 /* callers.h: whether kernels have as many registers as the functions that they reach
  * (minilink-internals(7), Phases, 24). */
-#ifndef MINILINK_TOY_CALLERS_H
-#define MINILINK_TOY_CALLERS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
 /* A function runs with the registers of the kernel that called it. False, and an error in ptxas's
  * words, for each function that uses more than a kernel has that reaches it. */
 bool callers_check(const struct unit *unit);
-
-#endif

@@ -1,7 +1,6 @@
 /* calls.h: who calls whom in a chunk, read off the text before anything is compiled, and what
  * follows from that (minilink-internals(7), Phases, 17). */
-#ifndef MINILINK_TOY_CALLS_H
-#define MINILINK_TOY_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool calls_may_warn(const struct unit *unit);
 /* Phase 17: an info for each function with an indirect call beside mma .f64; under -v one for the
  * functions of each ring. How many were told. */
 size_t calls_report(const struct calls *calls, struct unit *unit);
-
-#endif

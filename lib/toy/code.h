@@ -39,8 +39,7 @@
  * Behind the word of a reference by ADDRESS_PAIR stands a word of kind HIGH with the upper half's
  * field. Behind a group word, and behind an ADDRESS with elements, stand packed words of eight
  * slots each for the (further) elements, and then the words of the LONG elements. */
-#ifndef MINILINK_TOY_CODE_H
-#define MINILINK_TOY_CODE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -104,5 +103,3 @@ static inline uint64_t code_field(uint64_t half, unsigned bit, unsigned size)
 {
     return half >> bit & ((UINT64_C(1) << size) - 1);
 }
-
-#endif

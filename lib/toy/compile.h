@@ -1,6 +1,5 @@
 /* compile.h: one function's text to code, and what the container has to say about it. */
-#ifndef MINILINK_TOY_COMPILE_H
-#define MINILINK_TOY_COMPILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ struct compile_request {
 /* Assembles the definition `item`: parse, allocate, lay out, encode. False, and errors. */
 bool compile_function(struct function_code *result, const struct ptx_item *item,
                       const struct compile_request *request);
-
-#endif

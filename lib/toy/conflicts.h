@@ -1,7 +1,6 @@
 /* conflicts.h: options that do not go together, or not with the module (minilink-internals(7),
  * Phases, 9). */
-#ifndef MINILINK_TOY_CONFLICTS_H
-#define MINILINK_TOY_CONFLICTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
 /* Warns in ptxas's words of options that are ignored, and changes the unit's switches so that they
  * are. False, and errors, for those that ptxas refuses. */
 bool conflicts_resolve(struct unit *unit);
-
-#endif

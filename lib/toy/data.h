@@ -1,6 +1,5 @@
 /* data.h: the variables of a chunk: their bytes, their places, and the addresses among them. */
-#ifndef MINILINK_TOY_DATA_H
-#define MINILINK_TOY_DATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ void data_free(struct data *data);
 bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
                 struct scope *scope, struct function_code *functions, size_t function_count,
                 uint32_t sm);
-
-#endif

@@ -1,6 +1,5 @@
 /* decode.h: words back to an instruction, for printing and for whoever wants to execute it. */
-#ifndef MINILINK_TOY_DECODE_H
-#define MINILINK_TOY_DECODE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -25,5 +24,3 @@ struct decoded {
  * bytes, or 0 when the words are no instruction. Needs memory in proportion to that size. */
 size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
                           struct decoded *result);
-
-#endif

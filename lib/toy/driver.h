@@ -2,8 +2,7 @@
  *
  * minilink-internals(7), Embedded driver. Where ptxas 13.0 was measured to do something else than
  * the description says, the phase does what was measured, and says so. */
-#ifndef MINILINK_TOY_DRIVER_H
-#define MINILINK_TOY_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ extern const struct phase driver_phases[UNIT_PHASES];
  * those of the teardown. What is left in the unit is the cubin, which is the caller's. With
  * --phase-trace, the phases that ran are reported with their times. */
 enum link_code driver_run(struct unit *unit);
-
-#endif

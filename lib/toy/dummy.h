@@ -1,7 +1,6 @@
 /* dummy.h: the entry that stands in for one until the module's own are collected
  * (minilink-internals(7), Phases, 7 and 13). */
-#ifndef MINILINK_TOY_DUMMY_H
-#define MINILINK_TOY_DUMMY_H
+#pragma once
 
 #include "toy/unit.h"
 
@@ -14,5 +13,3 @@ bool dummy_add(struct unit *unit);
 
 /* Takes the entry out of the module and the scope again, if it is there. */
 void dummy_remove(struct unit *unit);
-
-#endif

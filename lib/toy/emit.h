@@ -1,6 +1,5 @@
 /* emit.h: the relocatable cubin of a chunk, in the form that ptxas gives it. */
-#ifndef MINILINK_TOY_EMIT_H
-#define MINILINK_TOY_EMIT_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ size_t emit_line_units(const struct emission *emission, struct buffer *out,
 void emit_note_tool(const struct unit *unit, struct buffer *out);
 void emit_note_cuda(const struct unit *unit, struct buffer *out);
 void emit_note_builtin(struct buffer *out);
-
-#endif

@@ -3,8 +3,7 @@
  * The encoding is minilink's own; minilink-cubin(5) describes it bit by bit. It loses nothing:
  * opcode, modifiers, guard, operands and immediates can be printed back. Relocated fields stand
  * where sm_90's do, so that one merger serves all assemblers. */
-#ifndef MINILINK_TOY_ENCODE_H
-#define MINILINK_TOY_ENCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
  * return NULL). Returns the instruction's size in bytes, or 0 when the words are no instruction. */
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
                     const char *(*symbol)(void *argument, uint64_t offset), void *argument);
-
-#endif

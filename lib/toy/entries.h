@@ -1,6 +1,5 @@
 /* entries.h: which functions of a module are compiled (minilink-internals(7), Phases, 13). */
-#ifndef MINILINK_TOY_ENTRIES_H
-#define MINILINK_TOY_ENTRIES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ struct unit;
  * selected counts as not defined from then on. False, and an error in ptxas's words, when the
  * module has no name that --entry gives, or it must be and is not that of a kernel. */
 bool entries_select(struct unit *unit);
-
-#endif

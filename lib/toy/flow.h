@@ -1,6 +1,5 @@
 /* flow.h: a body's control-flow graph: blocks of instructions, and which may run after which. */
-#ifndef MINILINK_TOY_FLOW_H
-#define MINILINK_TOY_FLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct flow {
 
 /* Makes the graph in the body's arena. */
 void flow_make(struct flow *flow, const struct body *body);
-
-#endif

@@ -6,8 +6,7 @@
  * body's `.local` variables, the `.param` variables of its calls, and spilled registers. Parameters
  * declared as registers travel the same way: they are loaded from the frame at the entry and stored
  * before each return. A call keeps the caller's registers. */
-#ifndef MINILINK_TOY_FRAME_H
-#define MINILINK_TOY_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void frame_complete(struct body *body, const struct ptx_item *function);
  * at `base`. False, and an error, when they are too large. */
 bool frame_layout(struct body *body, const struct ptx_item *function, uint32_t base,
                   struct frame *frame);
-
-#endif

@@ -3,8 +3,7 @@
  * minilink-internals(7), Functions of one chunk. Each function is a work item; small ones go to a
  * worker together. What comes out is the same, byte for byte and message for message, whatever the
  * number of threads. */
-#ifndef MINILINK_TOY_KERNELS_H
-#define MINILINK_TOY_KERNELS_H
+#pragma once
 
 #include "base/context.h"
 #include "toy/unit.h"
@@ -15,5 +14,3 @@ enum link_code kernels_compile(struct unit *unit);
 
 /* Frees what kernels_compile() has put into unit->rooms; the functions' results are gone then. */
 void kernels_free(struct unit *unit);
-
-#endif

@@ -1,6 +1,5 @@
 /* liveness.h: from where to where each register of a body holds a value that is still needed. */
-#ifndef MINILINK_TOY_LIVENESS_H
-#define MINILINK_TOY_LIVENESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct interval {
 
 /* The interval of every register, in the body's arena. The body has less than 2^30 instructions. */
 struct interval *liveness_intervals(const struct body *body);
-
-#endif

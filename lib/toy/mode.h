@@ -1,6 +1,5 @@
 /* mode.h: the compilation modes (minilink-internals(7), Modes). */
-#ifndef MINILINK_TOY_MODE_H
-#define MINILINK_TOY_MODE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ const struct mode *mode_get(enum mode_kind kind);
 /* Phase 8. What code that tools patch into a program may not have: kernels, and memory of its own
  * besides .global. False, and an error for each kind of resource. */
 bool mode_check_tools_patch(const struct unit *unit);
-
-#endif

@@ -1,6 +1,5 @@
 /* parse.h: a function body's text to instructions. */
-#ifndef MINILINK_TOY_PARSE_H
-#define MINILINK_TOY_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct parse_scope {
  * may have been entered as symbols, or as registers, already). Errors are reported with their
  * place, up to a limit; false when there was one. */
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);
-
-#endif

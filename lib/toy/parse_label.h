@@ -1,6 +1,5 @@
 /* parse_label.h: labels, which may be used before they stand, and mean the innermost block's. */
-#ifndef MINILINK_TOY_PARSE_LABEL_H
-#define MINILINK_TOY_PARSE_LABEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset)
 /* Replaces the numbers in all operands by indices of body.labels; reports labels that are not
  * there and labels that are there twice. */
 void parse_label_resolve(struct parser *parser);
-
-#endif

@@ -1,7 +1,6 @@
 /* parse_names.h: what a name means in the block at hand: a register, a variable, or one of a range
  * of registers. */
-#ifndef MINILINK_TOY_PARSE_NAMES_H
-#define MINILINK_TOY_PARSE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
 /* What `name` means here: a register or symbol and its index; module-level symbols are entered into
  * the body when first met. False when it means nothing. */
 bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, uint32_t *index);
-
-#endif

@@ -4,8 +4,7 @@
  * compares both, parse_constant.c constant expressions, parse_declare.c declarations;
  * parse_names.c knows what a name means in the scope at hand, and parse_label.c resolves labels
  * when the body is over. */
-#ifndef MINILINK_TOY_PARSER_H
-#define MINILINK_TOY_PARSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,5 +111,3 @@ bool parse_operands(struct parser *parser, struct instruction *instruction);
 
 /* Reads one operand in the role of a symbol or label for a target table. */
 bool parse_operand_target(struct parser *parser, struct operand *operand, bool is_label);
-
-#endif

@@ -1,6 +1,5 @@
 /* report.h: what is said about the functions of a chunk when they are done. */
-#ifndef MINILINK_TOY_REPORT_H
-#define MINILINK_TOY_REPORT_H
+#pragma once
 
 #include "toy/unit.h"
 
@@ -9,5 +8,3 @@ void report_use(const struct unit *unit);
 
 /* The warnings that the switches ask for. */
 void report_warnings(const struct unit *unit);
-
-#endif

@@ -1,6 +1,5 @@
 /* sampler.h: the modes that the initial value of a `.samplerref` variable sets. */
-#ifndef MINILINK_TOY_SAMPLER_H
-#define MINILINK_TOY_SAMPLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct sampler {
  * malformed. */
 bool sampler_decode(struct sampler *sampler, const struct ptx_module *module,
                     const struct ptx_item *item);
-
-#endif

@@ -1,6 +1,5 @@
 /* scope.h: what each name means that a chunk declares outside of bodies. */
-#ifndef MINILINK_TOY_SCOPE_H
-#define MINILINK_TOY_SCOPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ struct global *scope_target(const struct scope *scope, struct global *global);
 
 /* For struct parse_scope; `argument` is the scope. */
 bool scope_lookup(const void *argument, struct text name, bool *is_function, uint8_t *space);
-
-#endif

@@ -1,6 +1,5 @@
 /* signature.h: function prototypes as the short strings that the linker compares. */
-#ifndef MINILINK_TOY_SIGNATURE_H
-#define MINILINK_TOY_SIGNATURE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -8,5 +7,3 @@
 /* The string for the head of a function, ".func (...) name (...)", or for a ".callprototype", in
  * the arena: "#ii" for int (int). */
 struct text signature_of(struct arena *arena, struct text head);
-
-#endif

@@ -1,7 +1,6 @@
 /* spill.h: registers for which there is no room: each lives in local memory, and is loaded and
  * stored around the instructions that use it. */
-#ifndef MINILINK_TOY_SPILL_H
-#define MINILINK_TOY_SPILL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ struct spill_area {
  * registers stand at the end of body.registers. False, and an error, when the body gets too large.
  */
 bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area);
-
-#endif

@@ -1,6 +1,5 @@
 /* switches.h: the assembler's own options, those of ptxas that a user gives with -Xptxas. */
-#ifndef MINILINK_TOY_SWITCHES_H
-#define MINILINK_TOY_SWITCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ bool switches_read(struct switches *switches, const struct minilink_job *job, st
  * chunk): what --split-compile says, 0 being the online CPUs; else, where expensive optimisations
  * are allowed, as they are from -O2 on, what the linker has to spare; at most job->thread_limit. */
 uint32_t switches_threads(const struct switches *switches, const struct minilink_job *job);
-
-#endif

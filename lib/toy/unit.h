@@ -1,7 +1,6 @@
 /* unit.h: one chunk on its way through the assembler: what the phases have found and made so far,
  * and all that the last ones must let go of. */
-#ifndef MINILINK_TOY_UNIT_H
-#define MINILINK_TOY_UNIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ static inline bool unit_is_cancelled(const struct unit *unit)
 {
     return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
 }
-
-#endif

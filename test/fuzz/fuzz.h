@@ -1,7 +1,6 @@
 /* fuzz.h: what fuzzers share: taking an input apart, strings that end where a sanitizer sees it,
  * messages that nobody reads. */
-#ifndef MINILINK_TEST_FUZZ_H
-#define MINILINK_TEST_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ static inline uint64_t fuzz_caught(struct diag_sink *sink)
     diag_sink_free(sink);
     return errors;
 }
-
-#endif

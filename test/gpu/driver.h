@@ -1,7 +1,6 @@
 /* driver.h: the few functions of the CUDA driver that the GPU tests need, by dlopen: the tests
  * build without CUDA, and say so where there is no driver. */
-#ifndef MINILINK_TEST_GPU_DRIVER_H
-#define MINILINK_TEST_GPU_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool driver_open(struct driver *driver, int *device, const char **why);
 
 /* "CUDA_ERROR_ILLEGAL_ADDRESS". */
 const char *driver_error(const struct driver *driver, int error);
-
-#endif

@@ -1,6 +1,5 @@
 /* answers.h: small links, and what functions should answer. */
-#ifndef MINILINK_TEST_LIBRARY_ANSWERS_H
-#define MINILINK_TEST_LIBRARY_ANSWERS_H
+#pragma once
 
 #include "library/links.h"
 #include "library/tally.h"
@@ -54,5 +53,3 @@ static inline void has_no_result(const struct minilink *link, const char *when)
     is(when, minilink_kernel(link, 0, &kernel, sizeof kernel), MINILINK_USAGE);
     check(kernel.code == 7, "%s: an untouched kernel", when);
 }
-
-#endif

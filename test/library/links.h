@@ -1,6 +1,5 @@
 /* links.h: one link by the library's calls, as the command has it: options and inputs as words. */
-#ifndef MINILINK_TEST_LIBRARY_LINKS_H
-#define MINILINK_TEST_LIBRARY_LINKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -113,5 +112,3 @@ static inline void links_print_kernels(const struct minilink *link, FILE *file)
                     kernel.constants, (unsigned long long)kernel.code);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* process.h: what a process has that a library must leave as it was. */
-#ifndef MINILINK_TEST_LIBRARY_PROCESS_H
-#define MINILINK_TEST_LIBRARY_PROCESS_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -187,5 +186,3 @@ static inline const char *process_changed(const struct process_state *before)
     }
     return NULL;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Nothing may be printed by the library, so that what these programs have to say goes to descriptor
  * 3, and a script can look whether the usual outputs stayed empty. */
-#ifndef MINILINK_TEST_LIBRARY_TALLY_H
-#define MINILINK_TEST_LIBRARY_TALLY_H
+#pragma once
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -78,5 +77,3 @@ static inline int tally_end(void)
     fclose(tally.out);
     return tally.failed || !tally.passed;
 }
-
-#endif

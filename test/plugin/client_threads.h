@@ -1,8 +1,7 @@
 /* client_threads.h: threads as ptxas and libnvvm have them, for tests: all work at once, or, for a
  * client of a jobserver, as many as there are bytes in the pipe that MAKEFLAGS names, and one more.
  * SAMPLE_LOG is noted when each begins to work and ends. */
-#ifndef MINILINK_TEST_CLIENT_THREADS_H
-#define MINILINK_TEST_CLIENT_THREADS_H
+#pragma once
 
 #include <fcntl.h>
 #include <poll.h>
@@ -114,5 +113,3 @@ static bool client_threads(int count, bool is_client, long milliseconds)
         pthread_join(threads[i], NULL);
     return true;
 }
-
-#endif

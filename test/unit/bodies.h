@@ -1,7 +1,6 @@
 /* bodies.h: what the tests of the body parser and of the encoder share: parsing a text with symbols
  * by their first letter (fixtures/instructions/README), and catching messages. */
-#ifndef MINILINK_TEST_BODIES_H
-#define MINILINK_TEST_BODIES_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -107,5 +106,3 @@ static inline struct text bodies_read(const char *name)
         size--;
     return (struct text){data, size};
 }
-
-#endif

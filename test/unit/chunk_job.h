@@ -1,6 +1,5 @@
 /* chunk_job.h: the job of assembling a chunk, as the linker would give it. */
-#ifndef MINILINK_TEST_CHUNK_JOB_H
-#define MINILINK_TEST_CHUNK_JOB_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,5 +16,3 @@ static inline struct minilink_job chunk_job(const char *ptx, const char *arch)
                                  .arch = arch,
                                  .sm = (uint32_t)atoi(arch + 3)};
 }
-
-#endif

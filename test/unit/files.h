@@ -1,6 +1,5 @@
 /* files.h: what several tests do with files. */
-#ifndef MINILINK_TEST_FILES_H
-#define MINILINK_TEST_FILES_H
+#pragma once
 
 #include <check.h>
 #include <dirent.h>
@@ -65,5 +64,3 @@ static inline int files_count_open(void)
     closedir(open_files);
     return count;
 }
-
-#endif

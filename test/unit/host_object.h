@@ -1,6 +1,5 @@
 /* host_object.h: host objects with the sections that a test wants. */
-#ifndef MINILINK_TEST_HOST_OBJECT_H
-#define MINILINK_TEST_HOST_OBJECT_H
+#pragma once
 
 #include <elf.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ static inline void object_make(struct buffer *object, const struct object_sectio
     for (size_t i = 0; i < count; i++)
         buffer_append(object, list[i].name, strlen(list[i].name) + 1);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* input_fixture.h: what the tests of the input stage share: reading fixtures, building containers,
  * and catching messages. */
-#ifndef MINILINK_TEST_INPUT_FIXTURE_H
-#define MINILINK_TEST_INPUT_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -133,5 +132,3 @@ static inline void fixture_add(struct buffer *buffer, const struct fixture_entry
     buffer_align(buffer, 8);
     fixture_put(buffer, at + 0x08, buffer->size - begin, 8);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* job_fixture.h: one job for the built-in assembler, and what became of it; for one test program.
  */
-#ifndef TEST_JOB_FIXTURE_H
-#define TEST_JOB_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdlib.h>
@@ -115,5 +114,3 @@ static inline char *functions_of(const struct outcome *outcome)
     buffer_char(&names, '\0');
     return buffer_take(&names, NULL);
 }
-
-#endif

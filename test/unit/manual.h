@@ -1,6 +1,5 @@
 /* manual.h: the table of the language as a part of a manual page, and as a fuzzer's dictionary. */
-#ifndef MINILINK_TEST_MANUAL_H
-#define MINILINK_TEST_MANUAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -79,5 +78,3 @@ static inline void manual_dictionary(struct buffer *out)
     for (uint16_t i = 1; i < special_count(); i++)
         buffer_printf(out, "\"%s\"\n", special_name(i));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* merge_fixture.h: merging of small real cubins (fixtures/merge, made by ptxas 13.0), changed first
  * where a test wants that. merged_output.h looks at the result. */
-#ifndef TEST_MERGE_FIXTURE_H
-#define TEST_MERGE_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -140,5 +139,3 @@ static inline void tear_down(void)
     }
     free(merged);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* merged_output.h: looking at what a merge of merge_fixture.h gave: its sections, symbols, records
  * and relocations by name, and what it said. */
-#ifndef TEST_MERGED_OUTPUT_H
-#define TEST_MERGED_OUTPUT_H
+#pragma once
 
 #include <check.h>
 #include <elf.h>
@@ -91,5 +90,3 @@ static inline void expect_said(const char *text)
     ck_assert_msg(strstr(merged->said.text.data, text) != NULL, "said: %s", merged->said.text.data);
     merged->said.text.size--;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* options_fixture.h: options that are read with their messages caught. */
-#ifndef MINILINK_TEST_OPTIONS_FIXTURE_H
-#define MINILINK_TEST_OPTIONS_FIXTURE_H
+#pragma once
 
 #include <string.h>
 
@@ -25,5 +24,3 @@ static void tear_down(void)
     diag_sink_free(&sink);
     options_free(&options);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* suite.h: what each check_*.c gives: the tests of one subject, which the shared main runs. */
-#ifndef TEST_SUITE_H
-#define TEST_SUITE_H
+#pragma once
 
 #include <check.h>
 
@@ -9,5 +8,3 @@
 
 /* The program's tests, each in a test case with its fixture and its time. One for each program. */
 Suite *check_suite(void);
-
-#endif

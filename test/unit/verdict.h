@@ -1,8 +1,7 @@
 /* verdict.h: what the built-in assembler says of small programs: shared by check_language.c and
  * tool_verdict.c. A frame is a PTX text in which @@ stands for a program's one line and @target for
  * its target (fixtures/language/frame.ptx). */
-#ifndef MINILINK_TEST_VERDICT_H
-#define MINILINK_TEST_VERDICT_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,5 +107,3 @@ static inline char *verdict_of_line(const char *frame, const char *line, const c
     free(program);
     return verdict;
 }
-
-#endif

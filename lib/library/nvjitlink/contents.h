@@ -1,6 +1,5 @@
 /* contents.h: what an input is, and what code is in it. */
-#ifndef MINILINK_NVJITLINK_CONTENTS_H
-#define MINILINK_NVJITLINK_CONTENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct contents contents_look(const void *data, size_t size, unsigned sm);
 
 /* The number of the target that LTO-IR was made for, or 0 where its head does not tell. */
 unsigned contents_ltoir_target(const void *data, size_t size);
-
-#endif

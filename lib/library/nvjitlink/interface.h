@@ -4,8 +4,7 @@
  *
  * Each function has several names: the plain one, and those with the versions that the toolkits'
  * headers call (exports.c). nvJitLinkVersion has the plain one only. */
-#ifndef MINILINK_NVJITLINK_INTERFACE_H
-#define MINILINK_NVJITLINK_INTERFACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log);
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor);
 
 #pragma GCC visibility pop
-
-#endif

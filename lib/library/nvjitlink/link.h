@@ -1,6 +1,5 @@
 /* link.h: what a handle is, for the files of this folder. */
-#ifndef MINILINK_NVJITLINK_LINK_H
-#define MINILINK_NVJITLINK_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ int link_begin(struct nvJitLink *link, struct minilink **made, struct words *wor
 /* Takes what there is to say from minilink's logs. */
 void link_take_errors(struct nvJitLink *link, const struct minilink *made);
 void link_take_infos(struct nvJitLink *link, const struct minilink *made);
-
-#endif

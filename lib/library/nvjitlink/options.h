@@ -1,6 +1,5 @@
 /* options.h: options of nvJitLink, as words of minilink. */
-#ifndef MINILINK_NVJITLINK_OPTIONS_H
-#define MINILINK_NVJITLINK_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void settings_input_words(const struct settings *settings, const char *ptxas, st
 void settings_check_words(const struct settings *settings, struct words *words);
 
 void settings_free(struct settings *settings);
-
-#endif

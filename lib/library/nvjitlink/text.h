@@ -1,7 +1,6 @@
 /* text.h: texts and lists of words that grow. When memory runs out, that is noted, and what was to
  * be added is left out. */
-#ifndef MINILINK_NVJITLINK_TEXT_H
-#define MINILINK_NVJITLINK_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct words {
 
 void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void words_free(struct words *words);
-
-#endif

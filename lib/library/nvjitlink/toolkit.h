@@ -1,6 +1,5 @@
 /* toolkit.h: where the libnvJitLink and the ptxas of a CUDA toolkit are. */
-#ifndef MINILINK_NVJITLINK_TOOLKIT_H
-#define MINILINK_NVJITLINK_TOOLKIT_H
+#pragma once
 
 #include "library/nvjitlink/text.h"
 
@@ -15,5 +14,3 @@ char *toolkit_library(struct log *errors);
  * which `library` (or NULL) is of. The path is the caller's; NULL when minilink finds one, or there
  * is none. */
 char *toolkit_ptxas(const char *library);
-
-#endif

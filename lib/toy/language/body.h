@@ -1,7 +1,6 @@
 /* body.h: one function's body as instructions: what the parser makes, the register allocator fills
  * in and the encoder reads. Everything lives in the arena of the chunk. */
-#ifndef MINILINK_TOY_LANGUAGE_BODY_H
-#define MINILINK_TOY_LANGUAGE_BODY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,5 +137,3 @@ struct body {
     struct source_location *locations; /* instruction.loc - 1 is an index here */
     size_t location_count;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* compound.h: instructions whose names have several words, which are written first and in order. */
-#ifndef MINILINK_TOY_LANGUAGE_COMPOUND_H
-#define MINILINK_TOY_LANGUAGE_COMPOUND_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,5 +8,3 @@
  * an instruction of this opcode and does not stand where the name has it; NULL when there is none.
  * Other modifiers may stand in any order. */
 const char *compound_misplaced(uint16_t opcode, const uint16_t *modifiers, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* form.h: how many operands an instruction takes and which of them it writes, where that depends on
  * its modifiers: `cp.async.wait_all` takes none, `cp.async.bulk.tensor` up to six. */
-#ifndef MINILINK_TOY_LANGUAGE_FORM_H
-#define MINILINK_TOY_LANGUAGE_FORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ struct instruction form_instruction(struct arena *arena, uint16_t opcode,
  * for listing what the assembler knows. */
 size_t form_count(void);
 const char *form_words(size_t index, uint16_t *opcode, struct form *form);
-
-#endif

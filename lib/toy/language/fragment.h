@@ -1,6 +1,5 @@
 /* fragment.h: what a thread holds of the matrices of mma and wmma (PTX ISA, "Matrix Fragments"). */
-#ifndef MINILINK_TOY_LANGUAGE_FRAGMENT_H
-#define MINILINK_TOY_LANGUAGE_FRAGMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool fragment_of(struct fragment *fragment, uint16_t opcode, const uint16_t *mod
  * that the shape and the types want. */
 const char *fragment_problem(const struct fragment *fragment, const struct body *body,
                              const struct operand *operand);
-
-#endif

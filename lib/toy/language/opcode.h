@@ -1,7 +1,6 @@
 /* opcode.h: the table of PTX instructions and the table of modifiers; one source for the parser,
  * the encoder, the disassembler and minilink-cubin(5). The indices are part of the encoding. */
-#ifndef MINILINK_TOY_LANGUAGE_OPCODE_H
-#define MINILINK_TOY_LANGUAGE_OPCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ bool opcode_special_fits(const char *name, char class, unsigned bits);
 const char *opcode_nearest(struct text name);
 const char *modifier_nearest(struct text name);
 const char *special_nearest(struct text name);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * opcode.h numbers the words and form.h counts operands; both are part of the encoding and change
  * little. This is what the language allows, as ptxas 13.0 does (measured). */
-#ifndef MINILINK_TOY_LANGUAGE_SYNTAX_H
-#define MINILINK_TOY_LANGUAGE_SYNTAX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, ui
 /* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL when it is none.
  */
 const char *syntax_set(struct text name);
-
-#endif

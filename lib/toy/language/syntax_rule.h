@@ -1,6 +1,5 @@
 /* syntax_rule.h: the operands of a row of syntax_table.def, ready to be compared with. */
-#ifndef MINILINK_TOY_LANGUAGE_SYNTAX_RULE_H
-#define MINILINK_TOY_LANGUAGE_SYNTAX_RULE_H
+#pragma once
 
 #include "toy/language/syntax.h"
 
@@ -10,5 +9,3 @@ bool syntax_is_type(uint16_t index);
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
                       const uint16_t *modifiers, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* target.h: which PTX version knows which target, and which target's code runs where. */
-#ifndef MINILINK_TOY_LANGUAGE_TARGET_H
-#define MINILINK_TOY_LANGUAGE_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ enum target_fit {
 
 /* Whether PTX for `target` may be compiled for `arch`. */
 enum target_fit target_fit(struct arch target, struct arch arch);
-
-#endif

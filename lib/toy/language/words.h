@@ -2,8 +2,7 @@
  *
  * A word's number is its place in the list and part of the encoding, so lists only grow at their
  * ends. */
-#ifndef MINILINK_TOY_LANGUAGE_WORDS_H
-#define MINILINK_TOY_LANGUAGE_WORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ const char *words_name(const struct words *words, uint16_t number);
 /* The word nearest to `name` by edit distance, the first of several; NULL when more than a third of
  * `name` would have to change. */
 const char *words_nearest(const struct words *words, struct text name);
-
-#endif

@@ -1,6 +1,5 @@
 /* cubin_image.h: a cubin as an image, so that it can be written as a file again. */
-#ifndef MINILINK_CUBIN_CUBIN_IMAGE_H
-#define MINILINK_CUBIN_CUBIN_IMAGE_H
+#pragma once
 
 #include "cubin/cubin.h"
 #include "cubin/image.h"
@@ -10,5 +9,3 @@
  * cubin. False, and an error, when the cubin does not begin with .shstrtab or has no symbol table.
  */
 bool cubin_image(struct image *image, const struct cubin *cubin);
-
-#endif
