@@ -45,6 +45,11 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
            (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
+static uint32_t most_threads(const struct link_request *request)
+{
+    return assemble_most_threads(request->concurrency, request->thread_limit);
+}
+
 /* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
  * they are kept. */
 static bool wants_exact_chunks(const struct link *link)
@@ -55,7 +60,7 @@ static bool wants_exact_chunks(const struct link *link)
         return false;
     if (request->chunk_count || request->cache.folder || distribution_of(link))
         return true;
-    return assemble_most_threads(request->concurrency, request->thread_limit) > 1 &&
+    return most_threads(request) > 1 &&
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
@@ -73,6 +78,7 @@ static bool split(const struct link *link, struct cut *cut)
         .is_exact = is_exact,
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
+        .threads = is_exact ? most_threads(link->request) : 0,
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,

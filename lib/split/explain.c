@@ -139,7 +139,9 @@ static void put_count(struct buffer *out, uint64_t count, const char *what)
 /* The bounds on the number of chunks. */
 static void put_bounds(const struct plan *plan, struct buffer *out)
 {
-    buffer_string(out, "  the least of these counts, and never the number of threads:\n");
+    buffer_string(out, plan->request->threads
+                           ? "  the least of these counts; the result is the same for any:\n"
+                           : "  the least of these counts, and never the number of threads:\n");
     buffer_printf(out, "  at most %" PRIu32 " were asked for\n", plan->request->wanted);
     if (plan->request->policy != SPLIT_KERNEL && plan->request->policy != SPLIT_STABLE)
         buffer_printf(out,

@@ -264,6 +264,18 @@ static void bound_growth(struct dealer *dealer)
     }
 }
 
+/* Threads that would have nothing to do take smaller chunks, down to a size at which the start of
+ * ptxas is not yet half of the work: more processor time in all, and an earlier end. Only where the
+ * result does not depend on the number of chunks. */
+static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
+{
+    uint64_t most = plan->total_weight / (2 * SIZE_STEP);
+
+    if (most > plan->request->threads)
+        most = plan->request->threads;
+    return most > count ? most : count;
+}
+
 /* How many chunks the program's size is worth. */
 static uint64_t count_by_size(struct plan *plan)
 {
@@ -278,6 +290,8 @@ static uint64_t count_by_size(struct plan *plan)
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;
+    if (plan->request->is_exact && count < plan->request->threads)
+        count = count_for_threads(plan, count);
     plan->minimum_bytes = plan->total_weight / count;
     return count;
 }

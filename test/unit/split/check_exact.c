@@ -350,6 +350,27 @@ START_TEST(an_edit_changes_one_chunk)
 }
 END_TEST
 
+/* Kernels of 1 KiB each. */
+START_TEST(threads_without_a_chunk_get_smaller_ones)
+{
+    static const struct {
+        unsigned kernels;
+        uint32_t threads, chunks;
+    } rows[] = {{400, 0, 5}, {400, 5, 5}, {400, 8, 8}, {400, 64, 12}, {64, 64, 4}, {900, 3, 7}};
+    struct buffer text = {0};
+
+    buffer_string(&text, HEADER);
+    for (unsigned i = 0; i < rows[_i].kernels; i++)
+        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+    split_sources(
+        &(struct program_source){"a.ptx", buffer_view(&text)}, 1,
+        &(struct split_request){
+            .is_exact = true, .wanted = 128, .threads = rows[_i].threads, .arch = {90, 0}});
+    ck_assert_uint_eq(chunks.count, rows[_i].chunks);
+    buffer_free(&text);
+}
+END_TEST
+
 START_TEST(lines_are_found_in_their_sources)
 {
     const char *member;
@@ -384,6 +405,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
     tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
     tcase_add_test(tests, an_edit_changes_one_chunk);
+    tcase_add_loop_test(tests, threads_without_a_chunk_get_smaller_ones, 0, 6);
     tcase_add_test(tests, lines_are_found_in_their_sources);
     suite_add_tcase(all, tests);
     return all;
