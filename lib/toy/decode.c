@@ -69,7 +69,7 @@ static bool decode_slot(uint32_t slot, struct operand *operand)
     case CODE_SPECIAL:
         operand->kind = OPERAND_SPECIAL;
         operand->label = payload;
-        return payload > 0 && payload < special_count();
+        return payload > 0 && payload < special_words.count;
     case CODE_SINK:
         return true;
     case CODE_NAME:
@@ -138,7 +138,7 @@ static bool decode_special(struct code_word word, struct operand *operand)
 {
     operand->kind = OPERAND_SPECIAL;
     operand->label = (uint32_t)code_field(word.low, 32, 32);
-    return operand->label > 0 && operand->label < special_count();
+    return operand->label > 0 && operand->label < special_words.count;
 }
 
 static bool decode_immediate(struct code_word word, struct operand *operand)
@@ -245,7 +245,7 @@ static bool decode_modifiers(struct decoder *decoder, struct code_word head, str
 
             if (modifier == 0)
                 continue;
-            if (modifier >= modifier_count() || result->modifier_count == INSTRUCTION_MODIFIERS)
+            if (modifier >= modifier_words.count || result->modifier_count == INSTRUCTION_MODIFIERS)
                 return false;
             result->modifiers[result->modifier_count++] = modifier;
         }
@@ -305,7 +305,7 @@ size_t decode_instruction(struct bytes code, size_t offset, struct arena *arena,
     result->guard = (uint8_t)code_field(head.low, 12, 3);
     result->guard_negated = code_field(head.low, 15, 1);
     if (decoder.count == 0 || decoder.count > (code.size - offset) / CODE_WORD_SIZE ||
-        result->opcode == 0 || result->opcode >= opcode_count())
+        result->opcode == 0 || result->opcode >= opcode_words.count)
         return 0;
     if (!decode_modifiers(&decoder, head, result) || !decode_head_operands(&decoder, result) ||
         decoder.at != decoder.count)

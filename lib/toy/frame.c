@@ -6,8 +6,8 @@
 
 #include "ptx/declaration.h"
 #include "ptx/types.h"
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
+#include "toy/rewrite.h"
 
 /* Measured on ptxas 13.0 for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu
@@ -89,72 +89,59 @@ bool frame_declare(struct body *body, const struct ptx_module *module,
     return true;
 }
 
-/* A register parameter: its register, and the symbol of its place in the frame. */
-struct passed {
-    uint32_t reg;
-    uint32_t symbol;
-    bool is_return;
-};
-
+/* The register parameters: frame_declare has made them the first registers, in this order; their
+ * places in the frame are the symbols from `symbol` on. */
 struct passing {
-    struct body *body;
-    struct passed *list;
+    struct rewrite rewrite;
     uint32_t count;
-    struct instruction *out;
-    size_t out_count;
+    uint32_t symbol;
 };
 
 /* ld.param %r, [place]  or  st.param [place], %r; predicates as bytes. */
-static void emit(struct passing *passing, const struct passed *passed, uint32_t line)
+static void pass(struct passing *passing, uint32_t index, const struct instruction *like)
 {
-    struct body *body = passing->body;
-    const struct virtual_register *reg = &body->registers[passed->reg];
+    const struct body *body = passing->rewrite.body;
+    const struct virtual_register *reg = &body->registers[index];
     const char *type = reg->class == REGISTER_128  ? "b128"
                        : reg->class == REGISTER_64 ? "b64"
                        : reg->bits == 16           ? "b16"
                        : reg->bits == 32           ? "b32"
                                                    : "b8";
-    struct operand value = {
-        .kind = OPERAND_REGISTER, .reg = passed->reg, .symbol = NO_INDEX, .text = reg->name};
-    struct operand place = {.kind = OPERAND_ADDRESS, .reg = NO_INDEX, .symbol = passed->symbol};
-    struct instruction made = form_instruction(
-        body->arena, passed->is_return ? INDEX_st : INDEX_ld, (const char *[]){"param", type, NULL},
-        passed->is_return ? (struct operand[]){place, value} : (struct operand[]){value, place}, 2);
-    made.line = line;
-    passing->out[passing->out_count++] = made;
+    struct operand value = rewrite_register(index);
+    struct operand place = rewrite_address(passing->symbol + index, 0);
+    bool is_store = body->symbols[passing->symbol + index].is_return;
+
+    rewrite_add(&passing->rewrite, like, is_store ? INDEX_st : INDEX_ld,
+                (const char *[]){"param", type, NULL},
+                is_store ? (struct operand[]){place, value} : (struct operand[]){value, place}, 2);
 }
 
-static void emit_all(struct passing *passing, bool is_return, uint32_t line)
+static void pass_all(struct passing *passing, bool is_return, uint32_t line)
 {
+    const struct instruction like = {.line = line};
+
     for (uint32_t i = 0; i < passing->count; i++)
-        if (passing->list[i].is_return == is_return)
-            emit(passing, &passing->list[i], line);
+        if (passing->rewrite.body->symbols[passing->symbol + i].is_return == is_return)
+            pass(passing, i, &like);
 }
 
 /* Gives every register parameter a symbol of its own, behind those that the body has. */
-static void place_passed(struct passing *passing, const struct ptx_item *function)
+static void place_passed(struct passing *passing, struct body *body,
+                         const struct ptx_item *function)
 {
-    struct body *body = passing->body;
-    uint32_t count = function->function.parameter_count;
-    struct body_symbol *symbols =
-        arena_alloc(body->arena, body->symbol_count + count, sizeof *symbols);
-    if (body->symbol_count)
-        memcpy(symbols, body->symbols, body->symbol_count * sizeof *symbols);
-    body->symbols = symbols;
-    passing->list = arena_alloc(body->arena, count, sizeof *passing->list);
-    for (uint32_t i = 0; i < count; i++) {
+    size_t capacity = body->symbol_count;
+
+    passing->symbol = (uint32_t)body->symbol_count;
+    for (uint32_t i = 0; i < function->function.parameter_count; i++) {
         const struct ptx_parameter *parameter = &function->function.parameters[i];
+        struct body_symbol symbol = symbol_of(parameter);
+
         if (!parameter->is_register)
             continue;
-        /* frame_declare has entered them first and in this order. */
-        passing->list[passing->count] = (struct passed){.reg = passing->count,
-                                                        .symbol = (uint32_t)body->symbol_count,
-                                                        .is_return = parameter->is_return};
-        passing->count++;
-        symbols[body->symbol_count] = symbol_of(parameter);
         if (parameter->type == PTX_PRED)
-            symbols[body->symbol_count].size = symbols[body->symbol_count].alignment = 1;
-        body->symbol_count++;
+            symbol.size = symbol.alignment = 1;
+        ARENA_PUSH(body->arena, body->symbols, body->symbol_count, capacity) = symbol;
+        passing->count++;
     }
 }
 
@@ -173,39 +160,30 @@ static bool runs_off_the_end(const struct body *body)
 
 void frame_complete(struct body *body, const struct ptx_item *function)
 {
-    struct passing passing = {.body = body};
+    struct passing passing = {0};
     size_t count = body->instruction_count;
     bool needs_return = runs_off_the_end(body);
-    place_passed(&passing, function);
+    uint32_t line = count ? body->instructions[0].line : 0;
+
+    place_passed(&passing, body, function);
     if (passing.count == 0 && !needs_return)
         return;
-    size_t most = count + 1;
-    for (size_t i = 0; i < count; i++)
-        most += body->instructions[i].opcode == INDEX_ret ? passing.count : 0;
-    most += 2 * (size_t)passing.count;
-
-    uint32_t *moved = arena_alloc(body->arena, count + 1, sizeof *moved);
-    passing.out = arena_alloc(body->arena, most, sizeof *passing.out);
-    uint32_t line = count ? body->instructions[0].line : 0;
-    emit_all(&passing, false, line);
+    rewrite_begin(&passing.rewrite, body);
+    pass_all(&passing, false, line);
     for (size_t i = 0; i < count; i++) {
         line = body->instructions[i].line;
-        moved[i] = (uint32_t)passing.out_count;
+        rewrite_at(&passing.rewrite, i);
         if (body->instructions[i].opcode == INDEX_ret)
-            emit_all(&passing, true, line);
-        passing.out[passing.out_count++] = body->instructions[i];
+            pass_all(&passing, true, line);
+        rewrite_copy(&passing.rewrite, &body->instructions[i]);
     }
-    moved[count] = (uint32_t)passing.out_count;
+    rewrite_at(&passing.rewrite, count);
     if (needs_return) {
-        emit_all(&passing, true, line);
-        passing.out[passing.out_count++] =
-            (struct instruction){.opcode = INDEX_ret, .guard = NO_INDEX, .line = line};
+        pass_all(&passing, true, line);
+        rewrite_copy(&passing.rewrite,
+                     &(struct instruction){.opcode = INDEX_ret, .guard = NO_INDEX, .line = line});
     }
-    for (size_t i = 0; i < body->label_count; i++)
-        body->labels[i].instruction =
-            moved[body->labels[i].instruction < count ? body->labels[i].instruction : count];
-    body->instructions = passing.out;
-    body->instruction_count = passing.out_count;
+    rewrite_end(&passing.rewrite);
 }
 
 /* Places one symbol behind *end; false when it cannot fit. */

@@ -454,30 +454,35 @@ static struct checking begin(struct parser *parser, const struct instruction *in
 
 /* The row that was found, or one behind it, fits; else `checking` has what the first complains of.
  */
-static bool fits(struct checking *checking, const struct syntax *syntax)
+static bool fits(struct checking *checking, struct instruction *instruction)
 {
-    const struct instruction *instruction = checking->instruction;
     unsigned flags = opcode_get(instruction->opcode)->flags;
-    struct syntax other;
+    struct syntax other = checking->parser->syntax;
 
-    if ((flags & OPCODE_CALL) ||
-        (check_all(checking, syntax) && (!(flags & OPCODE_BARRIER) || check_barrier(checking))))
+    syntax_note_results(&other, instruction);
+    if (check_all(checking, &other) && (!(flags & OPCODE_BARRIER) || check_barrier(checking)))
         return true;
-    other = *syntax;
     while (!(flags & OPCODE_BARRIER) &&
            syntax_find(&other, instruction->opcode, instruction->modifiers,
                        instruction->modifier_count, (uint16_t)(other.row + 1))) {
         struct checking again = begin(checking->parser, instruction);
 
-        if (check_all(&again, &other))
+        if (check_all(&again, &other)) {
+            syntax_note_results(&other, instruction);
             return true;
+        }
     }
     return false;
 }
 
-bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place)
+bool parse_check(struct parser *parser, struct instruction *instruction, size_t place)
 {
     struct checking checking = begin(parser, instruction);
 
-    return fits(&checking, &parser->syntax) || report(&checking, place);
+    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) { /* call (r), f */
+        instruction->results =
+            instruction->operand_count > 1 && instruction->operands[0].kind == OPERAND_LIST;
+        return true;
+    }
+    return fits(&checking, instruction) || report(&checking, place);
 }

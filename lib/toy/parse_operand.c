@@ -5,7 +5,6 @@
 #include "toy/parser.h"
 
 #include "base/memory.h"
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */
@@ -109,14 +108,14 @@ static bool parse_special(struct parser *parser, struct operand *operand, struct
     if (touches(parser, word.offset + word.size)) {
         struct text whole = {name.data, word.size + parser->token.size};
 
-        operand->label = special_find(whole);
+        operand->label = words_find(&special_words, whole);
         if (operand->label) {
             operand->text = whole;
             parse_advance(parser);
         }
     }
     if (operand->label == NO_INDEX || operand->label == 0)
-        operand->label = special_find(name);
+        operand->label = words_find(&special_words, name);
     operand->kind = OPERAND_SPECIAL;
     return operand->label != 0;
 }
@@ -135,7 +134,7 @@ static bool parse_symbol(struct parser *parser, struct operand *operand, enum ro
 
 static bool report_unknown(struct parser *parser, struct text name, size_t place)
 {
-    const char *near = name.data[0] == '%' ? special_nearest(name) : NULL;
+    const char *near = name.data[0] == '%' ? words_nearest(&special_words, name) : NULL;
 
     parse_error(parser, place, "'%.*s' is not declared", TEXT_ARG(name));
     if (near && parser->errors <= PARSE_ERROR_LIMIT)
@@ -364,19 +363,31 @@ static bool parse_one(struct parser *parser, const struct opcode *opcode, size_t
     return true;
 }
 
-static bool check_count(struct parser *parser, struct instruction *instruction, size_t count,
+/* Of the rows that the words fit, one at least has so many operands. */
+static bool check_count(struct parser *parser, const struct instruction *instruction, size_t count,
                         size_t place)
 {
-    struct form form = form_complete(instruction);
-    const char *name = opcode_get(instruction->opcode)->name;
+    const struct opcode *opcode = opcode_get(instruction->opcode);
+    const char *name = opcode->name;
+    struct syntax row = parser->syntax;
+    unsigned least = row.required, most = row.rule_count;
 
-    if (count >= form.least_operands && count <= form.most_operands)
+    if (opcode->flags & OPCODE_CALL) /* (result), function, (arguments), prototype */
+        most = 4;
+
+    while ((count < least || count > most) &&
+           syntax_find(&row, instruction->opcode, instruction->modifiers,
+                       instruction->modifier_count, (uint16_t)(row.row + 1))) {
+        least = row.required < least ? row.required : least;
+        most = row.rule_count > most ? row.rule_count : most;
+    }
+    if (count >= least && count <= most)
         return true;
-    if (form.least_operands == form.most_operands)
-        return parse_error(parser, place, "'%s' takes %u operand%s here, not %zu", name,
-                           form.least_operands, form.least_operands == 1 ? "" : "s", count);
-    return parse_error(parser, place, "'%s' takes %u to %u operands here, not %zu", name,
-                       form.least_operands, form.most_operands, count);
+    if (least == most)
+        return parse_error(parser, place, "'%s' takes %u operand%s here, not %zu", name, least,
+                           least == 1 ? "" : "s", count);
+    return parse_error(parser, place, "'%s' takes %u to %u operands here, not %zu", name, least,
+                       most, count);
 }
 
 bool parse_operands(struct parser *parser, struct instruction *instruction)

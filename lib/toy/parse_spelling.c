@@ -35,7 +35,7 @@ static bool parse_modifier(struct parser *parser, struct instruction *instructio
 
     if (modifier == 0) {
         parse_error(parser, parser->token.offset, "Unknown modifier '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, modifier_nearest(name));
+        did_you_mean(parser, words_nearest(&modifier_words, name));
         return false;
     }
     if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
@@ -157,10 +157,10 @@ static bool read_words(struct parser *parser, struct instruction *instruction)
     if (parser->token.kind != TOKEN_WORD)
         return parse_error(parser, parser->token.offset,
                            "An instruction was expected, found '%.*s'", TEXT_ARG(word));
-    instruction->opcode = opcode_find(word);
+    instruction->opcode = words_find(&opcode_words, word);
     if (instruction->opcode == 0) {
         parse_error(parser, parser->token.offset, "Unknown instruction '%.*s'", TEXT_ARG(word));
-        did_you_mean(parser, opcode_nearest(word));
+        did_you_mean(parser, words_nearest(&opcode_words, word));
         return false;
     }
     parse_advance(parser);

@@ -84,8 +84,9 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction);
 
 /* parse_check.c */
 
-/* Compares the operands with what the instruction's row of syntax_table.def says of them. */
-bool parse_check(struct parser *parser, const struct instruction *instruction, size_t place);
+/* Compares the operands with what the instruction's row of syntax_table.def says of them, and notes
+ * which of them are results. */
+bool parse_check(struct parser *parser, struct instruction *instruction, size_t place);
 
 /* parse_declare.c */
 

@@ -37,7 +37,7 @@ static bool say(const struct ptx_module *module, const struct ptx_item *item, co
 static bool add_item(struct scope *scope, const struct ptx_module *module,
                      const struct ptx_item *item)
 {
-    if (item->name.data[0] == '%' && special_find(item->name))
+    if (item->name.data[0] == '%' && words_find(&special_words, item->name))
         return fail(module, item, "Inconsistent redefinition of variable '%.*s'");
     uint32_t index = table_add(&scope->names, item->name, (uint32_t)scope->count);
     struct global *global = &scope->globals[index];

@@ -9,8 +9,8 @@
 #include "toy/spill.h"
 
 #include "toy/access.h"
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
+#include "toy/rewrite.h"
 
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u
@@ -23,7 +23,8 @@ struct stand_in {
     bool is_written;
 };
 
-struct rewrite {
+struct spilling {
+    struct rewrite rewrite;
     struct body *body;
     const bool *is_spilled;
     uint32_t old_registers; /* registers that is_spilled covers */
@@ -33,11 +34,6 @@ struct rewrite {
     struct stand_in *stand_ins; /* of the current instruction */
     uint32_t stand_in_count;
     size_t stand_in_capacity;
-    struct instruction *out;
-    size_t count;
-    size_t capacity;
-    uint32_t line;
-    uint32_t loc;
 };
 
 static uint32_t class_bytes(uint8_t class)
@@ -45,78 +41,48 @@ static uint32_t class_bytes(uint8_t class)
     return class == REGISTER_64 ? 8 : class == REGISTER_128 ? 16 : 4;
 }
 
-static uint32_t add_register(struct rewrite *rewrite, uint8_t class, uint8_t bits, struct text name)
+static uint32_t add_register(struct spilling *spilling, uint8_t class, uint8_t bits,
+                             struct text name)
 {
-    struct body *body = rewrite->body;
-    ARENA_PUSH(body->arena, body->registers, body->register_count, rewrite->register_capacity) =
+    struct body *body = spilling->body;
+    ARENA_PUSH(body->arena, body->registers, body->register_count, spilling->register_capacity) =
         (struct virtual_register){.name = name, .class = class, .bits = bits};
     return (uint32_t)body->register_count - 1;
 }
 
-static void add_area(struct rewrite *rewrite)
+static void add_area(struct spilling *spilling)
 {
-    struct body *body = rewrite->body;
+    struct body *body = spilling->body;
     size_t capacity = body->symbol_count;
-    if (rewrite->area->exists)
+    if (spilling->area->size)
         return;
-    body->symbols = arena_grow(body->arena, body->symbols, body->symbol_count, &capacity,
-                               sizeof *body->symbols);
-    rewrite->area->exists = true;
-    rewrite->area->symbol = (uint32_t)body->symbol_count;
-    body->symbols[body->symbol_count++] = (struct body_symbol){.name = TEXT("%spill"),
-                                                               .is_body_variable = true,
-                                                               .space = SPACE_LOCAL,
-                                                               .alignment = AREA_ALIGNMENT};
+    spilling->area->symbol = (uint32_t)body->symbol_count;
+    ARENA_PUSH(body->arena, body->symbols, body->symbol_count, capacity) =
+        (struct body_symbol){.name = TEXT("%spill"),
+                             .is_body_variable = true,
+                             .space = SPACE_LOCAL,
+                             .alignment = AREA_ALIGNMENT};
 }
 
 /* Gives every spilled register its slot, the widest first so that none needs padding. */
-static void place_slots(struct rewrite *rewrite)
+static void place_slots(struct spilling *spilling)
 {
     for (uint32_t bytes = 16; bytes >= 4; bytes /= 2) {
-        rewrite->area->size = (rewrite->area->size + bytes - 1) / bytes * bytes;
-        for (uint32_t i = 0; i < rewrite->old_registers; i++) {
-            if (!rewrite->is_spilled[i] || class_bytes(rewrite->body->registers[i].class) != bytes)
+        spilling->area->size = (spilling->area->size + bytes - 1) / bytes * bytes;
+        for (uint32_t i = 0; i < spilling->old_registers; i++) {
+            if (!spilling->is_spilled[i] ||
+                class_bytes(spilling->body->registers[i].class) != bytes)
                 continue;
-            rewrite->slots[i] = rewrite->area->size;
-            rewrite->area->size += bytes;
+            spilling->slots[i] = spilling->area->size;
+            spilling->area->size += bytes;
         }
     }
-    rewrite->body->symbols[rewrite->area->symbol].size = rewrite->area->size;
+    spilling->body->symbols[spilling->area->symbol].size = spilling->area->size;
 }
 
-static struct instruction *append(struct rewrite *rewrite)
+static struct operand slot(const struct spilling *spilling, uint32_t old)
 {
-    return &ARENA_PUSH(rewrite->body->arena, rewrite->out, rewrite->count, rewrite->capacity);
-}
-
-/* Appends `opcode.modifier...` with the given operands. */
-static void emit(struct rewrite *rewrite, uint16_t opcode, const char *const *modifiers,
-                 const struct operand *operands, uint8_t operand_count)
-{
-    struct instruction made =
-        form_instruction(rewrite->body->arena, opcode, modifiers, operands, operand_count);
-    made.line = rewrite->line;
-    made.loc = rewrite->loc;
-    *append(rewrite) = made;
-}
-
-static struct operand register_operand(uint32_t reg)
-{
-    return (struct operand){.kind = OPERAND_REGISTER, .reg = reg, .symbol = NO_INDEX};
-}
-
-static struct operand immediate_operand(int64_t value)
-{
-    return (struct operand){
-        .kind = OPERAND_IMMEDIATE, .reg = NO_INDEX, .symbol = NO_INDEX, .value = value};
-}
-
-static struct operand slot_operand(const struct rewrite *rewrite, uint32_t old)
-{
-    return (struct operand){.kind = OPERAND_ADDRESS,
-                            .reg = NO_INDEX,
-                            .symbol = rewrite->area->symbol,
-                            .value = (int64_t)rewrite->slots[old]};
+    return rewrite_address(spilling->area->symbol, spilling->slots[old]);
 }
 
 static const char *memory_type(uint8_t class)
@@ -124,114 +90,107 @@ static const char *memory_type(uint8_t class)
     return class == REGISTER_64 ? "b64" : class == REGISTER_128 ? "b128" : "b32";
 }
 
-static void emit_load(struct rewrite *rewrite, const struct stand_in *stand_in)
+static void emit_load(struct spilling *spilling, const struct stand_in *stand_in,
+                      const struct instruction *like)
 {
-    uint32_t old = stand_in->old;
-    uint32_t reg = stand_in->reg;
-    uint8_t class = rewrite->body->registers[old].class;
+    uint8_t class = spilling->body->registers[stand_in->old].class;
     bool is_predicate = class == REGISTER_PREDICATE;
-    uint32_t target = is_predicate ? add_register(rewrite, REGISTER_32, 32, TEXT("%spill")) : reg;
-    const char *load[] = {"local", memory_type(class), NULL};
-    const char *test[] = {"ne", "u32", NULL};
-    emit(rewrite, INDEX_ld, load,
-         (struct operand[]){register_operand(target), slot_operand(rewrite, old)}, 2);
+    uint32_t target =
+        is_predicate ? add_register(spilling, REGISTER_32, 32, TEXT("%spill")) : stand_in->reg;
+
+    rewrite_add(&spilling->rewrite, like, INDEX_ld,
+                (const char *[]){"local", memory_type(class), NULL},
+                (struct operand[]){rewrite_register(target), slot(spilling, stand_in->old)}, 2);
     if (is_predicate)
-        emit(rewrite, INDEX_setp, test,
-             (struct operand[]){register_operand(reg), register_operand(target),
-                                immediate_operand(0)},
-             3);
+        rewrite_add(&spilling->rewrite, like, INDEX_setp, (const char *[]){"ne", "u32", NULL},
+                    (struct operand[]){rewrite_register(stand_in->reg), rewrite_register(target),
+                                       rewrite_immediate(0)},
+                    3);
 }
 
-static void emit_store(struct rewrite *rewrite, const struct stand_in *stand_in)
+static void emit_store(struct spilling *spilling, const struct stand_in *stand_in,
+                       const struct instruction *like)
 {
-    uint32_t old = stand_in->old;
+    uint8_t class = spilling->body->registers[stand_in->old].class;
     uint32_t reg = stand_in->reg;
-    uint8_t class = rewrite->body->registers[old].class;
-    const char *store[] = {"local", memory_type(class), NULL};
-    const char *select[] = {"u32", NULL};
+
     if (class == REGISTER_PREDICATE) {
-        uint32_t value = add_register(rewrite, REGISTER_32, 32, TEXT("%spill"));
-        emit(rewrite, INDEX_selp, select,
-             (struct operand[]){register_operand(value), immediate_operand(1), immediate_operand(0),
-                                register_operand(reg)},
-             4);
-        reg = value;
+        reg = add_register(spilling, REGISTER_32, 32, TEXT("%spill"));
+        rewrite_add(&spilling->rewrite, like, INDEX_selp, (const char *[]){"u32", NULL},
+                    (struct operand[]){rewrite_register(reg), rewrite_immediate(1),
+                                       rewrite_immediate(0), rewrite_register(stand_in->reg)},
+                    4);
     }
-    emit(rewrite, INDEX_st, store,
-         (struct operand[]){slot_operand(rewrite, old), register_operand(reg)}, 2);
+    rewrite_add(&spilling->rewrite, like, INDEX_st,
+                (const char *[]){"local", memory_type(class), NULL},
+                (struct operand[]){slot(spilling, stand_in->old), rewrite_register(reg)}, 2);
 }
 
 /* The stand-in of register `old` in the current instruction. */
-static struct stand_in *find_stand_in(struct rewrite *rewrite, uint32_t old)
+static struct stand_in *find_stand_in(struct spilling *spilling, uint32_t old)
 {
-    for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
-        if (rewrite->stand_ins[i].old == old)
-            return &rewrite->stand_ins[i];
-    struct stand_in *stand_in = &ARENA_PUSH(rewrite->body->arena, rewrite->stand_ins,
-                                            rewrite->stand_in_count, rewrite->stand_in_capacity);
-    struct virtual_register was = rewrite->body->registers[old];
+    for (uint32_t i = 0; i < spilling->stand_in_count; i++)
+        if (spilling->stand_ins[i].old == old)
+            return &spilling->stand_ins[i];
+    struct stand_in *stand_in = &ARENA_PUSH(spilling->body->arena, spilling->stand_ins,
+                                            spilling->stand_in_count, spilling->stand_in_capacity);
+    struct virtual_register was = spilling->body->registers[old];
     *stand_in =
-        (struct stand_in){.old = old, .reg = add_register(rewrite, was.class, was.bits, was.name)};
+        (struct stand_in){.old = old, .reg = add_register(spilling, was.class, was.bits, was.name)};
     return stand_in;
 }
 
 /* Copies one instruction with what it needs around it: loads, then the instruction with its
  * stand-ins, then stores; each register once. */
-static void rewrite_instruction(struct rewrite *rewrite, struct instruction instruction,
+static void rewrite_instruction(struct spilling *spilling, struct instruction instruction,
                                 struct register_accesses *accesses)
 {
-    rewrite->line = instruction.line;
-    rewrite->loc = instruction.loc;
-    rewrite->stand_in_count = 0;
-    access_collect(rewrite->body, &instruction, accesses);
+    spilling->stand_in_count = 0;
+    access_collect(spilling->body, &instruction, accesses);
     for (size_t i = 0; i < accesses->count; i++) {
         const struct register_access *access = &accesses->list[i];
-        if (!rewrite->is_spilled[*access->reg])
+        if (!spilling->is_spilled[*access->reg])
             continue;
-        struct stand_in *stand_in = find_stand_in(rewrite, *access->reg);
+        struct stand_in *stand_in = find_stand_in(spilling, *access->reg);
         stand_in->is_read |= access->is_read;
         stand_in->is_written |= access->is_written;
     }
     for (size_t i = 0; i < accesses->count; i++)
-        if (rewrite->is_spilled[*accesses->list[i].reg])
-            *accesses->list[i].reg = find_stand_in(rewrite, *accesses->list[i].reg)->reg;
-    for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
-        if (rewrite->stand_ins[i].is_read)
-            emit_load(rewrite, &rewrite->stand_ins[i]);
-    *append(rewrite) = instruction;
-    for (uint32_t i = 0; i < rewrite->stand_in_count; i++)
-        if (rewrite->stand_ins[i].is_written)
-            emit_store(rewrite, &rewrite->stand_ins[i]);
+        if (spilling->is_spilled[*accesses->list[i].reg])
+            *accesses->list[i].reg = find_stand_in(spilling, *accesses->list[i].reg)->reg;
+    for (uint32_t i = 0; i < spilling->stand_in_count; i++)
+        if (spilling->stand_ins[i].is_read)
+            emit_load(spilling, &spilling->stand_ins[i], &instruction);
+    rewrite_copy(&spilling->rewrite, &instruction);
+    for (uint32_t i = 0; i < spilling->stand_in_count; i++)
+        if (spilling->stand_ins[i].is_written)
+            emit_store(spilling, &spilling->stand_ins[i], &instruction);
 }
 
 bool spill_registers(struct body *body, const bool *is_spilled, struct spill_area *area)
 {
-    struct rewrite rewrite = {.body = body,
-                              .is_spilled = is_spilled,
-                              .area = area,
-                              .old_registers = (uint32_t)body->register_count,
-                              .register_capacity = body->register_count};
+    struct spilling spilling = {.body = body,
+                                .is_spilled = is_spilled,
+                                .area = area,
+                                .old_registers = (uint32_t)body->register_count,
+                                .register_capacity = body->register_count};
     struct register_accesses accesses = {0};
     size_t count = body->instruction_count;
-    /* The first load before each instruction, or it itself; a label there stands before it. */
-    uint32_t *moved = arena_alloc(body->arena, count + 1, sizeof *moved);
-    rewrite.slots = arena_alloc(body->arena, body->register_count, sizeof *rewrite.slots);
-    add_area(&rewrite);
-    place_slots(&rewrite);
+
+    spilling.slots = arena_alloc(body->arena, body->register_count, sizeof *spilling.slots);
+    add_area(&spilling);
+    place_slots(&spilling);
+    rewrite_begin(&spilling.rewrite, body);
     for (size_t i = 0; i < count; i++) {
-        moved[i] = (uint32_t)rewrite.count;
-        rewrite_instruction(&rewrite, body->instructions[i], &accesses);
-        if (rewrite.count > MOST_INSTRUCTIONS) {
+        rewrite_at(&spilling.rewrite, i);
+        rewrite_instruction(&spilling, body->instructions[i], &accesses);
+        if (spilling.rewrite.count > MOST_INSTRUCTIONS) {
             diag_error("Function '%.*s' is too large to be compiled with so few registers",
                        TEXT_ARG(body->function));
             return false;
         }
     }
-    moved[count] = (uint32_t)rewrite.count;
-    for (size_t i = 0; i < body->label_count; i++)
-        body->labels[i].instruction =
-            moved[body->labels[i].instruction < count ? body->labels[i].instruction : count];
-    body->instructions = rewrite.out;
-    body->instruction_count = rewrite.count;
+    rewrite_at(&spilling.rewrite, count);
+    rewrite_end(&spilling.rewrite);
     return true;
 }

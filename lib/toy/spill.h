@@ -9,9 +9,8 @@
 
 /* Where a body's spilled registers are kept: a body variable in `.local`. Start with {0}. */
 struct spill_area {
-    bool exists;
     uint32_t symbol; /* index in body.symbols */
-    uint32_t size;   /* bytes */
+    uint32_t size;   /* bytes; 0 = there is none yet */
 };
 
 /* Rewrites the body so that the registers marked in `is_spilled` (an array as long as

@@ -71,10 +71,10 @@ static inline void manual_table(struct buffer *out)
 /* Every word as libFuzzer's -dict wants it. */
 static inline void manual_dictionary(struct buffer *out)
 {
-    for (uint16_t i = 1; i < opcode_count(); i++)
+    for (uint16_t i = 1; i < opcode_words.count; i++)
         buffer_printf(out, "\"%s\"\n", opcode_get(i)->name);
-    for (uint16_t i = 1; i < modifier_count(); i++)
+    for (uint16_t i = 1; i < modifier_words.count; i++)
         buffer_printf(out, "\".%s\"\n", modifier_name(i));
-    for (uint16_t i = 1; i < special_count(); i++)
+    for (uint16_t i = 1; i < special_words.count; i++)
         buffer_printf(out, "\"%s\"\n", special_name(i));
 }

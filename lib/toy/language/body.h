@@ -73,11 +73,11 @@ struct instruction {
     uint8_t operand_count;
     uint32_t guard; /* predicate register @p, index in body.registers, or NO_INDEX */
     bool guard_negated;
-    uint8_t results;           /* form_complete(): operands that are written, from the front */
-    bool is_accumulate;        /* form_complete(): the first operand is read as well */
-    uint32_t line;             /* in the chunk, from 1 */
-    uint32_t loc;              /* index + 1 of the .loc in force, 0 = none */
-    uint32_t address;          /* bytes from the start of the function: set by the encoder */
+    uint8_t results;    /* syntax_note_results(): operands that are written, from the front */
+    bool is_accumulate; /* syntax_note_results(): the first is read as well */
+    uint32_t line;      /* in the chunk, from 1 */
+    uint32_t loc;       /* index + 1 of the .loc in force, 0 = none */
+    uint32_t address;   /* bytes from the start of the function: set by the encoder */
     const uint16_t *modifiers; /* indices in the modifier table, types among them, in order */
     struct operand *operands;
 };

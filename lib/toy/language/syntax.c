@@ -199,6 +199,16 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
     return false;
 }
 
+void syntax_note_results(const struct syntax *syntax, struct instruction *instruction)
+{
+    uint8_t results = 0;
+
+    while (results < syntax->rule_count && (syntax->rules[results].flags & RULE_WRITTEN))
+        results++;
+    instruction->results = results;
+    instruction->is_accumulate = results && (syntax->rules[0].flags & RULE_ACCUMULATES);
+}
+
 static bool choice_has(struct text choice, struct text word, unsigned depth)
 {
     while (choice.size) {

@@ -1,8 +1,8 @@
 /* syntax.h: which words may follow an opcode, which operands it then takes, and from which PTX
  * version and architecture on: syntax_table.def, one row for each form of an instruction.
  *
- * opcode.h numbers the words and form.h counts operands; both are part of the encoding and change
- * little. This is what the language allows, as ptxas 13.0 does (measured). */
+ * opcode.h numbers the words, which is part of the encoding. This is what the language allows, as
+ * ptxas 13.0 does (measured). */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #include "base/arch.h"
 #include "base/text.h"
+#include "toy/language/body.h"
 #include "toy/language/fragment.h"
 
 #define SYNTAX_OPERANDS  12u
@@ -30,15 +31,16 @@ enum rule_kind {
 
 enum rule_flag {
     RULE_WRITTEN = 1,
-    RULE_MAY_SINK = 2,     /* _ may stand there */
-    RULE_MAY_PAIR = 4,     /* d|p may */
-    RULE_MUST_PAIR = 8,    /* it must */
-    RULE_WIDER = 16,       /* the register may be wider than the type: ld, st, cvt */
-    RULE_SPECIAL = 32,     /* a special register may stand there */
-    RULE_SYMBOL = 64,      /* the address of a variable or function may */
-    RULE_OPTIONAL = 128,   /* may be left out */
-    RULE_MAY_VECTOR = 256, /* {a, b} that together have the type's size: mov */
-    RULE_MAY_NEGATE = 512, /* -a */
+    RULE_MAY_SINK = 2,       /* _ may stand there */
+    RULE_MAY_PAIR = 4,       /* d|p may */
+    RULE_MUST_PAIR = 8,      /* it must */
+    RULE_WIDER = 16,         /* the register may be wider than the type: ld, st, cvt */
+    RULE_SPECIAL = 32,       /* a special register may stand there */
+    RULE_SYMBOL = 64,        /* the address of a variable or function may */
+    RULE_OPTIONAL = 128,     /* may be left out */
+    RULE_MAY_VECTOR = 256,   /* {a, b} that together have the type's size: mov */
+    RULE_MAY_NEGATE = 512,   /* -a */
+    RULE_ACCUMULATES = 1024, /* read as well as written */
 };
 
 /* What an operand must be. */
@@ -67,6 +69,9 @@ struct syntax {
  * stand in any order except that types keep theirs, as in ptxas. False when none fits. */
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
                  uint16_t first);
+
+/* Notes in the instruction which of its operands the row has written. */
+void syntax_note_results(const struct syntax *syntax, struct instruction *instruction);
 
 /* True when some row of the opcode has this modifier. */
 bool syntax_has_word(uint16_t opcode, const char *modifier);

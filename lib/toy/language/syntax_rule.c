@@ -104,9 +104,11 @@ static void take_flags(struct text *item, struct operand_rule *rule)
         char mark;
         uint16_t flag;
     } flags[] = {
-        {'=', RULE_WRITTEN},   {'+', RULE_WRITTEN},    {'|', RULE_MAY_PAIR},
-        {'^', RULE_MUST_PAIR}, {'%', RULE_SPECIAL},    {'&', RULE_SYMBOL},
-        {'~', RULE_WIDER},     {'-', RULE_MAY_NEGATE}, {'_', RULE_MAY_SINK},
+        {'=', RULE_WRITTEN},  {'+', RULE_WRITTEN | RULE_ACCUMULATES},
+        {'|', RULE_MAY_PAIR}, {'^', RULE_MUST_PAIR},
+        {'%', RULE_SPECIAL},  {'&', RULE_SYMBOL},
+        {'~', RULE_WIDER},    {'-', RULE_MAY_NEGATE},
+        {'_', RULE_MAY_SINK},
     };
     size_t i = 0;
 

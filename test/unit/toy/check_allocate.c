@@ -9,7 +9,6 @@
 
 #include "diag/diag_state.h"
 #include "toy/allocate.h"
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
 #include "toy/liveness.h"
 #include "suite.h"
@@ -58,9 +57,11 @@ static uint32_t add_register(struct maker *maker, enum register_class class)
 
 static struct instruction *add(struct maker *maker, const char *opcode, unsigned operands)
 {
+    bool has_result = operands > 1 && strcmp(opcode, "red") != 0 && strcmp(opcode, "brx") != 0;
     struct instruction *instruction = &maker->body.instructions[maker->body.instruction_count++];
-    *instruction = (struct instruction){.opcode = opcode_find(text_of(opcode)),
+    *instruction = (struct instruction){.opcode = words_find(&opcode_words, text_of(opcode)),
                                         .operand_count = (uint8_t)operands,
+                                        .results = has_result,
                                         .guard = NO_INDEX,
                                         .line = (uint32_t)maker->body.instruction_count};
     instruction->operands = arena_zalloc(&maker->arena, operands, sizeof(struct operand));
@@ -114,11 +115,8 @@ static bool is_reserved(uint32_t physical)
     return physical >= (reserved & 0xffff) && physical < (reserved & 0xffff) + (reserved >> 16);
 }
 
-/* What the parser does for its instructions comes first. */
 static bool allocate(struct body *body, uint32_t budget, struct allocation *result)
 {
-    for (size_t i = 0; i < body->instruction_count; i++)
-        form_complete(&body->instructions[i]);
     return allocate_registers(body, budget, reserved, result);
 }
 
@@ -259,11 +257,11 @@ static uint32_t run_original(struct machine *machine, const struct instruction *
         record(machine, read_register(machine, instruction->guard));
         is_done = pick(random, 2);
     }
-    for (unsigned i = opcode->results; i < instruction->operand_count; i++)
+    for (unsigned i = instruction->results; i < instruction->operand_count; i++)
         read_operand(machine, &instruction->operands[i]);
     if (!is_done)
         return next;
-    for (unsigned i = 0; i < opcode->results; i++)
+    for (unsigned i = 0; i < instruction->results; i++)
         write_operand(machine, &instruction->operands[i], value);
     if (opcode->flags & OPCODE_BRANCH)
         return machine->body->labels[instruction->operands[0].label].instruction;

@@ -310,7 +310,7 @@ static struct operand random_operand(struct body *body, unsigned depth)
         operand.immediate_bits = (uint8_t)(number(3) * 32);
         break;
     case OPERAND_SPECIAL:
-        operand.label = number_up_to(special_count());
+        operand.label = number_up_to(special_words.count);
         operand.is_inverted = number(5) == 0;
         break;
     case OPERAND_SYMBOL:
@@ -342,7 +342,7 @@ static void random_instruction(struct body *body, struct instruction *instructio
     instruction->modifier_count = (uint8_t)number(INSTRUCTION_MODIFIERS + 1);
     uint16_t *modifiers = arena_alloc(body->arena, INSTRUCTION_MODIFIERS, sizeof *modifiers);
     for (unsigned i = 0; i < instruction->modifier_count; i++)
-        modifiers[i] = number_up_to(modifier_count());
+        modifiers[i] = number_up_to(modifier_words.count);
     instruction->modifiers = modifiers;
     instruction->operand_count = (uint8_t)number(13);
     instruction->operands = arena_zalloc(body->arena, 13, sizeof *instruction->operands);
@@ -416,11 +416,11 @@ START_TEST(random_bodies_over_all_opcodes_come_back)
     *body = (struct body){.arena = &parsed.arena, .function = TEXT("f")};
     make_registers(body);
     make_symbols(body);
-    body->instruction_count = opcode_count() - 1u;
+    body->instruction_count = opcode_words.count - 1u;
     make_labels(body);
     body->instructions =
         arena_zalloc(body->arena, body->instruction_count, sizeof *body->instructions);
-    for (uint16_t i = 1; i < opcode_count(); i++) {
+    for (uint16_t i = 1; i < opcode_words.count; i++) {
         struct instruction *instruction = &body->instructions[i - 1];
 
         random_instruction(body, instruction, i);

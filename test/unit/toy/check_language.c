@@ -102,7 +102,7 @@ static uint16_t row_of(const char *at, uint16_t *opcode)
     uint16_t modifiers[SYNTAX_MODIFIERS];
     struct syntax syntax;
 
-    *opcode = opcode_find((struct text){at, size});
+    *opcode = words_find(&opcode_words, (struct text){at, size});
     for (at += size; *at == '.' && count < SYNTAX_MODIFIERS; at += size) {
         at++;
         size = strcspn(at, ". ");
@@ -129,13 +129,13 @@ START_TEST(the_right_instructions_cover_the_table)
         covered += rows[row_count] || strcmp(target, "<70") == 0;
         row_count++;
     }
-    for (uint16_t i = 1; i < opcode_count(); i++) {
+    for (uint16_t i = 1; i < opcode_words.count; i++) {
         ck_assert_msg(opcodes[i], "no right instruction of '%s'", opcode_get(i)->name);
         opcode_total += opcodes[i];
     }
     printf("language: %u opcodes, %u of %u forms, %u modifiers, %u special registers in %u "
            "instructions\n",
-           opcode_total, covered, row_count, modifier_count() - 1u, special_count() - 1u,
+           opcode_total, covered, row_count, modifier_words.count - 1u, special_words.count - 1u,
            instructions);
     ck_assert_uint_ge(covered * 100, row_count * 97);
     free(programs);

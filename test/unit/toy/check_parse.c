@@ -1,7 +1,6 @@
 /* check_parse.c: bodies to instructions: what each notation becomes, and what is said of errors. */
 #include "bodies.h"
 
-#include "toy/language/form.h"
 #include "toy/language/opcode.h"
 #include "suite.h"
 
@@ -211,18 +210,14 @@ END_TEST
 
 START_TEST(calls_know_their_function_and_lists)
 {
-    struct form form;
-
     parse_one("call.uni (%r1), fcallee, (%r2, 7, gvar)");
     ck_assert_uint_eq(operand(0)->kind, OPERAND_LIST);
     ck_assert_uint_eq(operand(1)->kind, OPERAND_SYMBOL);
     ck_assert_uint_eq(operand(2)->element_count, 3);
-    form = form_of_instruction(parsed.body.instructions);
-    ck_assert_uint_eq(form.results, 1);
+    ck_assert_uint_eq(parsed.body.instructions[0].results, 1);
     teardown();
     parse_one("call fcallee, (%r2)");
-    form = form_of_instruction(parsed.body.instructions);
-    ck_assert_uint_eq(form.results, 0);
+    ck_assert_uint_eq(parsed.body.instructions[0].results, 0);
     teardown();
     parse_one("mov.u64 %rd1, fcallee");
     ck_assert_uint_eq(operand(1)->kind, OPERAND_SYMBOL);
@@ -352,7 +347,7 @@ static const struct {
     {"addd.s32 %r1, %r2, %r3;", "did you mean 'add'?"},
     {"add.s33 %r1, %r2, %r3;", "Unknown modifier '.s33'"},
     {"add.f32.ftzz %r1, %r2, %r3;", "did you mean 'ftz'?"},
-    {"add.s32 %r1, %r2;", "'add' takes 3 to 4 operands here, not 2"},
+    {"add.s32 %r1, %r2;", "'add' takes 3 operands here, not 2"},
     {"cp.async.wait_all 3;", "'cp' takes 0 operands here, not 1"},
     {"mov.b32 %r1, %r99;", "'%r99' is not declared"},
     {"mov.b32 %r1, %clok;", "did you mean '%clock'?"},
