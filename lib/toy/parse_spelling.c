@@ -3,9 +3,7 @@
 #include <stdio.h>
 
 #include "base/arch.h"
-#include "toy/language/compound.h"
 #include "toy/language/opcode.h"
-#include "toy/language/syntax_rule.h"
 #include "toy/parser.h"
 
 /* The bytes from the token at hand to the first that no opcode or modifier has. */
@@ -176,7 +174,7 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
 {
     size_t place = parser->token.offset;
     struct text text = spelling_at(parser);
-    const char *misplaced;
+    struct text misplaced;
 
     if (!read_words(parser, instruction))
         return false;
@@ -184,11 +182,12 @@ bool parse_spelling(struct parser *parser, struct instruction *instruction)
                      instruction->modifier_count, 0) &&
         !find_without_doubles(&parser->syntax, instruction))
         return report_words(parser, instruction, place);
-    misplaced = compound_misplaced(instruction->opcode, instruction->modifiers,
-                                   instruction->modifier_count);
-    if (misplaced)
-        return parse_error(parser, place,
-                           "'.%s' belongs to the name of the instruction, in front of other words",
-                           misplaced);
+    misplaced = syntax_misplaced_word(instruction->opcode, instruction->modifiers,
+                                      instruction->modifier_count);
+    if (misplaced.size)
+        return parse_error(
+            parser, place,
+            "'.%.*s' belongs to the name of the instruction, in front of other words",
+            TEXT_ARG(misplaced));
     return check_versions(parser, instruction, &parser->syntax, text, place);
 }

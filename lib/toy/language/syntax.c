@@ -8,7 +8,6 @@
 
 #include "base/search.h"
 #include "toy/language/opcode.h"
-#include "toy/language/syntax_rule.h"
 
 struct row {
     uint16_t opcode;
@@ -43,6 +42,15 @@ static const struct {
 #define NEEDS(word, ptx, target) {word, ptx, target},
 #include "toy/language/syntax_needs.def"
 #undef NEEDS
+};
+
+static const struct {
+    uint16_t opcode;
+    const char *names;
+} compounds[] = {
+#define NAMES(opcode, names) {INDEX_##opcode, names},
+#include "toy/language/syntax_names.def"
+#undef NAMES
 };
 
 _Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
@@ -238,6 +246,50 @@ bool syntax_has_word(uint16_t opcode, const char *modifier)
         }
     }
     return false;
+}
+
+/* How many words the name has, when the modifiers have all of them, in any order; else 0. */
+static size_t words_of(struct text name, const uint16_t *modifiers, size_t count)
+{
+    size_t words = 0;
+
+    for (; name.size; words++) {
+        struct text word = cut(&name, '.');
+        size_t i = 0;
+
+        while (i < count && !text_equal(text_of(modifier_name(modifiers[i])), word))
+            i++;
+        if (i == count)
+            return 0;
+    }
+    return words;
+}
+
+struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count)
+{
+    struct text longest = {0};
+    size_t most = 0;
+
+    for (size_t i = 0; i < sizeof compounds / sizeof compounds[0]; i++) {
+        struct text rest = text_of(compounds[i].opcode == opcode ? compounds[i].names : "");
+
+        while (rest.size) {
+            struct text name = cut(&rest, ' ');
+            size_t words = words_of(name, modifiers, count);
+
+            if (words > most) {
+                most = words;
+                longest = name;
+            }
+        }
+    }
+    for (size_t i = 0; i < most; i++) {
+        struct text word = cut(&longest, '.');
+
+        if (!text_equal(text_of(modifier_name(modifiers[i])), word))
+            return word;
+    }
+    return (struct text){0};
 }
 
 /* "100f": the targets with a suffix of sm_100's family, from sm_100 on; a family is what has the

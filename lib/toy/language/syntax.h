@@ -76,6 +76,11 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
 /* True when some row of the opcode has this modifier. */
 bool syntax_has_word(uint16_t opcode, const char *modifier);
 
+/* The first of the modifiers, in the order in which they are written, that belongs to the name of
+ * an instruction of this opcode (syntax_names.def) and does not stand where the name has it; empty
+ * when there is none. */
+struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count);
+
 /* True when a module for `target` may use what `expression` asks for: numbers with their suffix,
  * any of them: "90", "100f 110f", "90a"; "<70": targets before sm_70. */
 bool syntax_target_fits(const char *expression, struct arch target);
@@ -90,3 +95,12 @@ const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, ui
 /* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL when it is none.
  */
 const char *syntax_set(struct text name);
+
+/* syntax_rule.c */
+
+/* True when modifier `index` is the name of a type. */
+bool syntax_is_type(uint16_t index);
+
+/* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
+void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
+                      const uint16_t *modifiers, size_t count);

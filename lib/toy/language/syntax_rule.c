@@ -1,6 +1,6 @@
 /* syntax_rule.c: reads the operands of a row of syntax_table.def; its head explains the notation.
  */
-#include "toy/language/syntax_rule.h"
+#include "toy/language/syntax.h"
 
 #include "toy/language/opcode.h"
 
