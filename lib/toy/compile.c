@@ -124,18 +124,11 @@ static void survey_body(struct survey *survey)
 static void collect_exits(struct function_code *result, const struct body *body,
                           struct arena *arena)
 {
-    for (int is_counted = 0; is_counted < 2; is_counted++) {
-        result->exit_count = 0;
-        for (size_t i = 0; i < body->instruction_count; i++) {
-            const struct instruction *instruction = &body->instructions[i];
-            if (instruction->opcode != INDEX_ret && instruction->opcode != INDEX_exit)
-                continue;
-            if (is_counted)
-                result->exits[result->exit_count] = instruction->address;
-            result->exit_count++;
-        }
-        if (!is_counted)
-            result->exits = arena_alloc(arena, result->exit_count, sizeof *result->exits);
+    size_t capacity = 0;
+    for (size_t i = 0; i < body->instruction_count; i++) {
+        const struct instruction *instruction = &body->instructions[i];
+        if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
+            ARENA_PUSH(arena, result->exits, result->exit_count, capacity) = instruction->address;
     }
 }
 
@@ -143,26 +136,20 @@ static void collect_exits(struct function_code *result, const struct body *body,
 static void collect_lines(struct function_code *result, const struct body *body,
                           struct arena *arena)
 {
-    for (int is_counted = 0; is_counted < 2; is_counted++) {
-        struct source_location last = {0};
-        result->line_count = 0;
-        for (size_t i = 0; i < body->instruction_count; i++) {
-            const struct instruction *instruction = &body->instructions[i];
-            if (instruction->loc == 0)
-                continue;
-            struct source_location here = body->locations[instruction->loc - 1];
-            /* Line 0 is code that comes from no line; ptxas leaves it to the line before. */
-            if (here.line == 0 ||
-                (result->line_count && here.file == last.file && here.line == last.line))
-                continue;
-            if (is_counted)
-                result->lines[result->line_count] =
-                    (struct code_line){instruction->address, here.file, here.line};
-            result->line_count++;
-            last = here;
-        }
-        if (!is_counted)
-            result->lines = arena_alloc(arena, result->line_count, sizeof *result->lines);
+    struct source_location last = {0};
+    size_t capacity = 0;
+    for (size_t i = 0; i < body->instruction_count; i++) {
+        const struct instruction *instruction = &body->instructions[i];
+        if (instruction->loc == 0)
+            continue;
+        struct source_location here = body->locations[instruction->loc - 1];
+        /* Line 0 is code that comes from no line; ptxas leaves it to the line before. */
+        if (here.line == 0 ||
+            (result->line_count && here.file == last.file && here.line == last.line))
+            continue;
+        ARENA_PUSH(arena, result->lines, result->line_count, capacity) =
+            (struct code_line){instruction->address, here.file, here.line};
+        last = here;
     }
 }
 
@@ -171,26 +158,20 @@ static void keep(struct function_code *result, const struct body *body,
                  const struct compile_request *request)
 {
     struct arena *arena = request->arena;
-    size_t size = request->code->size;
-    uint8_t *code = arena_alloc(arena, size, 1);
-    if (size)
-        memcpy(code, request->code->data, size);
-    result->code = (struct bytes){code, size};
+    size_t count = body->symbol_count;
+    uint8_t *uses = arena_zalloc(arena, count, sizeof *uses);
+    result->code = (struct bytes){arena_copy(arena, request->code->data, request->code->size, 1),
+                                  request->code->size};
     result->relocation_count = request->relocations->count;
-    result->relocations = arena_alloc(arena, result->relocation_count, sizeof *result->relocations);
-    if (result->relocation_count)
-        memcpy(result->relocations, request->relocations->list,
-               result->relocation_count * sizeof *result->relocations);
-    uint8_t *uses = arena_zalloc(arena, body->symbol_count, sizeof *uses);
+    result->relocations = arena_copy(arena, request->relocations->list, result->relocation_count,
+                                     sizeof *result->relocations);
     if (result->symbol_count)
         memcpy(uses, result->uses, result->symbol_count * sizeof *uses);
     result->uses = uses;
-    result->symbol_count = body->symbol_count;
-    result->symbols = arena_alloc(arena, body->symbol_count, sizeof *result->symbols);
-    if (body->symbol_count)
-        memcpy(result->symbols, body->symbols, body->symbol_count * sizeof *result->symbols);
-    result->objects = arena_alloc(arena, body->symbol_count, sizeof *result->objects);
-    memset(result->objects, 0xff, body->symbol_count * sizeof *result->objects);
+    result->symbol_count = count;
+    result->symbols = arena_copy(arena, body->symbols, count, sizeof *result->symbols);
+    result->objects = arena_alloc(arena, count, sizeof *result->objects);
+    memset(result->objects, 0xff, count * sizeof *result->objects);
     collect_exits(result, body, arena);
     if (request->has_lines)
         collect_lines(result, body, arena);

@@ -260,10 +260,21 @@ static enum link_code apply_switches(struct unit *unit)
     return LINK_OK;
 }
 
-/* Phase 15. */
-static enum link_code start_mode(struct unit *unit)
+/* Phase 15. In all modes: a record for each function that phase 13 has left, in order of the text.
+ */
+static enum link_code make_records(struct unit *unit)
 {
-    unit->mode->init(unit);
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        const struct ptx_item *item = &unit->module.items[i];
+        if (item->kind != PTX_FUNCTION || !item->is_definition)
+            continue;
+        struct global *global = scope_find(&unit->scope, item->name);
+        if (!global || global->item != item || !global->is_defined)
+            continue;
+        global->function = (uint32_t)unit->function_count;
+        unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
+        unit->functions[unit->function_count++].item = item;
+    }
     return LINK_OK;
 }
 
@@ -383,7 +394,7 @@ static enum link_code compile_functions(struct unit *unit)
 /* Phase 24. What is checked is the mode's affair: registers along calls, patch code's bodies. */
 static enum link_code check_and_report(struct unit *unit)
 {
-    bool ok = unit->mode->finish(unit);
+    bool ok = !unit->mode->finish || unit->mode->finish(unit);
     report_use(unit);
     report_warnings(unit);
     return ok_or_failed(ok);
@@ -425,7 +436,7 @@ const struct phase driver_phases[UNIT_PHASES] = {
     {"Address Width and Register Budget", limit_registers, false},
     {"Entry Point Collection", select_entries, false},
     {"Transfer State into Codegen Context", apply_switches, false},
-    {"init_callback(ctx, entries)", start_mode, false},
+    {"init_callback(ctx, entries)", make_records, false},
     {"Load/Store Cache Mode", set_cache_modes, false},
     {"Indirect Call and MMA Validation", look_at_calls, false},
     {"Scheduling Class Assignment", keep_order, false},

@@ -31,8 +31,6 @@ struct emission {
     struct emit_sections sections;
     struct image_symbol *symbols;
     size_t symbol_count;
-    size_t symbol_capacity;    /* the list is in the chunk's arena */
-    uint32_t *section_symbols; /* section -> its symbol, or 0 */
 };
 
 /* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. */

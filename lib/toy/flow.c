@@ -10,9 +10,8 @@ struct edges {
     const struct body *body;
     const uint32_t *block_of; /* instruction -> block */
     const uint32_t *list_of;  /* label -> node of its target list, or NO_INDEX */
-    const struct flow *flow;
-    uint32_t *out; /* where edges are written, or NULL to count them only */
-    uint32_t count;
+    struct flow *flow;
+    size_t count, capacity; /* of flow->successors */
 };
 
 static bool is_jump(const struct instruction *instruction)
@@ -22,9 +21,7 @@ static bool is_jump(const struct instruction *instruction)
 
 static void add_edge(struct edges *edges, uint32_t node)
 {
-    if (edges->out)
-        edges->out[edges->count] = node;
-    edges->count++;
+    ARENA_PUSH(edges->body->arena, edges->flow->successors, edges->count, edges->capacity) = node;
 }
 
 /* A label behind the last instruction is the function's end: no edge. */
@@ -58,21 +55,21 @@ static void add_block_edges(struct edges *edges, uint32_t block)
 
 static void add_all_edges(struct edges *edges, uint32_t *successor_start)
 {
-    const struct flow *flow = edges->flow;
+    struct flow *flow = edges->flow;
     uint32_t node = 0;
     for (; node < flow->block_count; node++) {
-        successor_start[node] = edges->count;
+        successor_start[node] = (uint32_t)edges->count;
         add_block_edges(edges, node);
     }
     for (size_t i = 0; i < edges->body->label_count; i++) {
         if (edges->list_of[i] == NO_INDEX)
             continue;
-        successor_start[node++] = edges->count;
+        successor_start[node++] = (uint32_t)edges->count;
         const struct label *label = &edges->body->labels[i];
         for (uint32_t k = 0; k < label->target_count; k++)
             add_label_edge(edges, &label->targets[k]);
     }
-    successor_start[node] = edges->count;
+    successor_start[node] = (uint32_t)edges->count;
 }
 
 /* Cuts the body into blocks; returns the block of each instruction. */
@@ -126,12 +123,6 @@ void flow_make(struct flow *flow, const struct body *body)
         list_of[i] = body->labels[i].target_count ? flow->node_count++ : NO_INDEX;
     flow->successor_start =
         arena_alloc(body->arena, (size_t)flow->node_count + 1, sizeof *flow->successor_start);
-
-    struct edges edges = {body, block_of, list_of, flow, NULL, 0};
-    add_all_edges(&edges, flow->successor_start);
-    flow->successors = arena_alloc(body->arena, edges.count, sizeof *flow->successors);
-    edges.out = flow->successors;
-    edges.count = 0;
-    add_all_edges(&edges, flow->successor_start);
+    add_all_edges(&(struct edges){body, block_of, list_of, flow, 0, 0}, flow->successor_start);
     find_predecessors(flow, body->arena);
 }

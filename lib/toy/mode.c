@@ -12,22 +12,6 @@
 #include "toy/callers.h"
 #include "toy/unit.h"
 
-/* A record for each function that phase 13 has left, in order of the text. */
-static void init(struct unit *unit)
-{
-    for (size_t i = 0; i < unit->module.item_count; i++) {
-        const struct ptx_item *item = &unit->module.items[i];
-        if (item->kind != PTX_FUNCTION || !item->is_definition)
-            continue;
-        struct global *global = scope_find(&unit->scope, item->name);
-        if (!global || global->item != item || !global->is_defined)
-            continue;
-        global->function = (uint32_t)unit->function_count;
-        unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
-        unit->functions[unit->function_count++].item = item;
-    }
-}
-
 static void begin_program(struct unit *unit)
 {
     unit->config.function_registers = 0;
@@ -48,12 +32,6 @@ static void begin_patch(struct unit *unit)
     unit->own_job.maxrregcount = BUDGET_LEAST;
 }
 
-static bool finish_program(struct unit *unit)
-{
-    (void)unit;
-    return true;
-}
-
 static bool finish_relocatable(struct unit *unit)
 {
     return !unit->checks_registers || callers_check(unit);
@@ -62,12 +40,11 @@ static bool finish_relocatable(struct unit *unit)
 static bool finish_patch(struct unit *unit);
 
 static const struct mode modes[MODE_KINDS] = {
-    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, init, begin_program, finish_program},
-    [MODE_COMPILE_ONLY] = {"compile-only", false, false, init, begin_relocatable,
-                           finish_relocatable},
-    [MODE_TOOLS_PATCH] = {"tools-patch", false, false, init, begin_patch, finish_patch},
-    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, init,
-                                       begin_relocatable, finish_relocatable},
+    [MODE_WHOLE_PROGRAM] = {"whole program", true, false, begin_program, NULL},
+    [MODE_COMPILE_ONLY] = {"compile-only", false, false, begin_relocatable, finish_relocatable},
+    [MODE_TOOLS_PATCH] = {"tools-patch", false, false, begin_patch, finish_patch},
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {"extensible whole program", true, true, begin_relocatable,
+                                       finish_relocatable},
 };
 
 const struct mode *mode_get(enum mode_kind kind)

@@ -24,11 +24,11 @@ enum mode_flag {
 /* What a mode does of its own. The container is the same in all: a relocatable cubin. */
 struct mode {
     const char *name;
-    bool is_program;                   /* phase 13: only kernels and what they reach is compiled */
-    bool keeps_exported;               /* ... and what other modules may call */
-    void (*init)(struct unit *unit);   /* phase 15: makes the functions' records */
-    void (*begin)(struct unit *unit);  /* phase 21: before the first function */
-    bool (*finish)(struct unit *unit); /* phase 24: after the last; false, and errors */
+    bool is_program;                  /* phase 13: only kernels and what they reach is compiled */
+    bool keeps_exported;              /* ... and what other modules may call */
+    void (*begin)(struct unit *unit); /* phase 21: before the first function */
+    bool (*finish)(
+        struct unit *unit); /* phase 24: after the last; false, and errors; may be NULL */
 };
 
 /* The mode for a set of enum mode_flag. NULL, and an error in ptxas's words, for one that it
