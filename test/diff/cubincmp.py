@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """cubincmp.py MINE NVLINK: compares two linked cubins by what they mean.
+cubincmp.py --each < LIST: compares many; each line has MINE, NVLINK and where the differences go, separated by
+tabs. Prints the status of each.
 
 Indices are replaced by names first, so that the order of sections, symbols and records does not
 count, nor do string tables and file offsets. Notes are not compared: they name the tool.
@@ -231,16 +233,29 @@ def compare(mine, theirs):
     return out
 
 
-def main():
+def judge(compare, mine, theirs):
+    """The status of one comparison, and its lines."""
     try:
-        differences = compare(Cubin(sys.argv[1]), Cubin(sys.argv[2]))
+        differences, *more = compare(mine, theirs)
     except (OSError, ValueError, IndexError, StopIteration, struct.error) as problem:
-        print("cannot be compared: %s" % problem)
-        return 2
-    for line in differences:
-        print(line)
-    return 1 if differences else 0
+        return 2, ["cannot be compared: %s" % problem]
+    return (1 if differences else 0), differences + more
+
+
+def main(compare):
+    if sys.argv[1:] != ["--each"]:
+        status, lines = judge(compare, sys.argv[1], sys.argv[2])
+        for line in lines:
+            print(line)
+        return status
+    for line in sys.stdin:
+        mine, theirs, log = line.rstrip("\n").split("\t")
+        status, lines = judge(compare, mine, theirs)
+        with open(log, "w", encoding="utf-8", errors="replace") as file:
+            file.writelines(line + "\n" for line in lines)
+        print(status)
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(lambda mine, theirs: [compare(Cubin(mine), Cubin(theirs))]))

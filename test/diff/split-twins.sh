@@ -16,9 +16,9 @@ programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -minde
 need $(($(wc -w <<< "$programs") * 20)) ptxas nvlink python3
 compared=0
 
-# judge KIND NAME WHAT STATUS: counts one comparison, of which `log` tells.
+# judge KIND NAME WHAT STATUS [LOG]: counts one comparison, of which `log` tells.
 judge() {
-    local known
+    local known log=${5:-$work/log}
     known=$(grep -m 1 -E "^split-$1 $2	" test/diff/known-differences | cut -f2)
     if [ "$4" = 0 ] && [ -n "$known" ]; then
         failed=$((failed + 1)); echo "failed $3, $1: equal now, but known-differences lists it"
@@ -27,53 +27,69 @@ judge() {
     elif [ -n "$known" ]; then
         skipped=$((skipped + 1)); echo "skipped $3, $1 (known: $known)"
     else
-        failed=$((failed + 1)); echo "failed $3, $1:"; head -n 5 "$work/log" | cut -c 1-250 | sed 's/^/    /'
+        failed=$((failed + 1)); echo "failed $3, $1:"; head -n 5 "$log" | cut -c 1-250 | sed 's/^/    /'
     fi
 }
 
-# link OUTPUT OPTION...: the program in chunks.
+# link OUTPUT OPTION...: the program in chunks. What ptxas makes of a chunk is kept for the links that follow.
 link() {
     local output=$1
     shift
-    "$BUILD/minilink" -arch="$target" --assembler=ptxas -split-compile-extended=2 --chunks="${way%:*}" --split-policy="${way#*:}" \
-        --minimum-chunk=1 "$@" "$work/in"/*.ptx -o "$work/$output" > "$work/log" 2>&1
+    minilink -arch="$target" --assembler=ptxas -split-compile-extended=2 --chunks="${way%:*}" --split-policy="${way#*:}" \
+        --minimum-chunk=1 --cache-dir="$work/cache" "$@" "$folder"/in/*.ptx -o "$folder/$output" > "$work/log" 2>&1
 }
 
-# again: what nvlink makes of the relocatable cubin is what minilink makes of the program.
-again() {
-    link split.o -r && nvlink -w -arch="$target" "$work/split.o" -o "$work/again.cubin" > "$work/log" 2>&1 &&
-        python3 test/diff/cubincmp.py "$work/split.cubin" "$work/again.cubin" > "$work/log" 2>&1
-} 2> /dev/null # nvlink may crash, and bash would say so
+# later KIND NAME MINE NVLINK: notes a pair for `compare`.
+later() {
+    printf '%s\t%s\t%s\n' "$folder/$3" "$folder/$4" "$folder/$3.$1" >> "$work/$1.pairs"
+    echo "$2" >> "$work/$1.names"
+}
+
+# compare TOOL KIND: judges them. One process compares all, as Python takes longer to begin.
+compare() {
+    local statuses i=0 name log
+    touch "$work/$2.pairs" "$work/$2.names"
+    mapfile -t statuses < <(python3 "test/diff/$1.py" --each < "$work/$2.pairs")
+    while read -r name && IFS=$'\t' read -r _ _ log <&3; do
+        judge "$2" "${name% *}" "$target $name" "${statuses[i++]:-2}" "$log"
+        [ "$2" = again ] || compared=$((compared + $(sed -n 's/ functions compared.*//p' "$log")))
+    done < "$work/$2.names" 3< "$work/$2.pairs"
+}
 
 run() {
-    rm -rf "${work:?}"/*
-    mkdir "$work/in"
+    local folder=$work/$1 source way
+    mkdir -p "$folder/in"
     for source in fixtures/programs/"$1"/*.ptx; do
-        sed -e "s/^\.target sm_90/.target $target/" -e 's/^\.version [1-8]\..*/.version 9.0/' "$source" > "$work/in/$(basename "$source")"
+        sed -e "s/^\.target sm_90/.target $target/" -e 's/^\.version [1-8]\..*/.version 9.0/' "$source" > "$folder/in/$(basename "$source")"
     done
-    "$BUILD/minilink" -w -arch="$target" -emit-ptx "$work/in"/*.ptx -o "$work/whole.ptx" > "$work/log" 2>&1 &&
-        ptxas -c -arch="$target" "$work/whole.ptx" -o "$work/whole.o" > "$work/log" 2>&1 &&
-        nvlink -w -arch="$target" "$work/whole.o" -o "$work/whole.cubin" > "$work/log" 2>&1
+    minilink -w -arch="$target" -emit-ptx "$folder"/in/*.ptx -o "$folder/whole.ptx" > "$work/log" 2>&1 &&
+        ptxas -c -arch="$target" "$folder/whole.ptx" -o "$folder/whole.o" > "$work/log" 2>&1 &&
+        nvlink -w -arch="$target" "$folder/whole.o" -o "$folder/whole.cubin" > "$work/log" 2>&1
     judge unsplit "$1" "$target $1" $? # or nothing could be compared below
     for way in $ways; do
-        if ! link split.cubin; then
+        if ! link "$way.cubin"; then
             failed=$((failed + 1)); echo "failed $target $1 $way: $(tail -n 1 "$work/log")"
             continue
         fi
-        python3 test/diff/twincmp.py "$work/split.cubin" "$work/whole.cubin" > "$work/log" 2>&1
-        judge whole "$1" "$target $1 $way" $?
-        compared=$((compared + $(sed -n 's/ functions compared.*//p' "$work/log")))
-        link sass.cubin --binary-kind=sass && ! grep -q Mercury "$work/log" && ! readelf -SW "$work/sass.cubin" 2> "$work/log" | grep -q merc
+        later whole "$1 $way" "$way.cubin" whole.cubin
+        link sass.cubin --binary-kind=sass && ! grep -q Mercury "$work/log" && ! readelf -SW "$folder/sass.cubin" 2> "$work/log" | grep -q merc
         judge sass "$1" "$target $1 $way" $?
-        again
-        judge again "$1" "$target $1 $way" $?
+        # What nvlink makes of the relocatable cubin is what minilink makes of the program.
+        if link "$way.o" -r && nvlink -w -arch="$target" "$folder/$way.o" -o "$folder/$way.again" > "$work/log" 2>&1; then
+            later again "$1 $way" "$way.cubin" "$way.again"
+        else
+            judge again "$1" "$target $1 $way" 1
+        fi
     done
-}
+} 2> /dev/null # nvlink may crash, and bash would say so
 
 for target in $targets; do
+    rm -rf "${work:?}"/*
     for program in $programs; do
         run "$program"
     done
+    compare twincmp whole
+    compare cubincmp again
 done
 echo "split-twins: $compared functions with their twins compared"
 [ "$compared" -gt 0 ] || failed=$((failed + 1))

@@ -9,7 +9,7 @@ Exit status 0: no difference, 1: some, 2: a file cannot be read.
 import struct
 import sys
 
-from cubincmp import INFO, MERCURY_INFO, MERCURY_RELA, Cubin
+from cubincmp import INFO, MERCURY_INFO, MERCURY_RELA, Cubin, main
 
 MERCURY = 0x10000000
 CODE = ".nv.capmerc.text."
@@ -129,17 +129,10 @@ def compare(mine, theirs):
     return out, same, other
 
 
-def main():
-    try:
-        differences, same, other = compare(Twins(sys.argv[1]), Twins(sys.argv[2]))
-    except (OSError, ValueError, IndexError, StopIteration, struct.error) as problem:
-        print("cannot be compared: %s" % problem)
-        return 2
-    for line in differences:
-        print(line)
-    print("%d functions compared, %d with other code" % (same, other))
-    return 1 if differences else 0
+def compare_files(mine, theirs):
+    differences, same, other = compare(Twins(mine), Twins(theirs))
+    return differences, "%d functions compared, %d with other code" % (same, other)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(compare_files))
