@@ -242,9 +242,7 @@ static uint32_t count_child_threads(const struct assemble_request *request)
 {
     const struct assembler *opened = request->opened;
 
-    return opened && opened->ptxas.path && !opened->ptxas.launcher
-               ? child_tokens_threads(request->options)
-               : 1;
+    return opened && opened->ptxas.path ? child_tokens_threads(request->options) : 1;
 }
 
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
@@ -305,7 +303,6 @@ static enum link_code run_elsewhere(const struct assembly *assembly)
         .ptxas = request->opened->ptxas.path ? &request->opened->ptxas : NULL,
         .assembler_name = request->wanted->name ? request->wanted->name : assembler_names()[0],
         .assembler_version = version,
-        .launcher = request->wanted->launcher,
         .time_limit = request->wanted->timeout,
     });
     context_clean(&cleanup);

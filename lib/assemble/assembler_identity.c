@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/context.h"
 #include "cache/file_hash.h"
@@ -34,20 +33,6 @@ static const char *find_option_file(const char *const *options)
     return NULL;
 }
 
-/* A word of the launcher that names a file is the file, as a script may be run in many ways. */
-static bool add_launcher(struct key *key, struct cache *cache, char *const *words)
-{
-    struct stat status;
-
-    for (size_t i = 0; words && words[i]; i++) {
-        key_string(key, i > 0 ? words[i] : "");
-        if (stat(words[i], &status) == 0 && S_ISREG(status.st_mode) &&
-            !file_hash_add(key, cache, words[i]))
-            return false;
-    }
-    return true;
-}
-
 /* What NVIDIA's ptxas has in its file. One without it is a script or a program that runs another,
  * which may be replaced behind its back: it is asked for its version in every link. */
 #define PTXAS_TEXT "Cuda compilation tools, release "
@@ -72,10 +57,6 @@ static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         key_variable(key, variables[i]);
-    if (!add_launcher(key, cache, assembler->ptxas.launcher)) {
-        cache_give_up(cache, "the assembler launcher cannot be read: %s", strerror(errno));
-        return false;
-    }
     return add_ptxas_file(key, assembler, cache);
 }
 

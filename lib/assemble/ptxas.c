@@ -1,4 +1,4 @@
-/* ptxas.c: finding ptxas, and what stands in front of it. */
+/* ptxas.c: finding ptxas, and asking for its version. */
 #include "assemble/ptxas.h"
 
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "os/exec.h"
-#include "os/program_path.h"
 #include "os/toolkit.h"
 
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried)
@@ -106,51 +105,9 @@ char *ptxas_ask_version(const struct ptxas *ptxas, char *why, size_t size)
     return version;
 }
 
-static char *find_launcher(struct text word)
-{
-    char *found = program_path_find(word);
-
-    if (!found)
-        diag_fatal("Could not find the assembler launcher '%.*s' on PATH", TEXT_ARG(word));
-    return found;
-}
-
-/* Cuts --assembler-launcher at blanks. */
-static bool read_launcher(struct ptxas *ptxas, const char *words)
-{
-    size_t count = 0, capacity = 0;
-
-    for (words += strspn(words, " \t"); *words; words += strspn(words, " \t")) {
-        struct text word = {words, strcspn(words, " \t")};
-        char *copy = count == 0 ? find_launcher(word) : memory_copy_string(word.data, word.size);
-
-        if (!copy)
-            return false;
-        /* Room for this word and the NULL; the list is whole after each. */
-        ARRAY_RESERVE(ptxas->launcher, capacity, count + 2);
-        ptxas->launcher[count++] = copy;
-        ptxas->launcher[count] = NULL;
-        words += word.size;
-    }
-    return true;
-}
-
-/* What is launched may hash its files, or run elsewhere: it gets real ones. */
-static bool make_folder(struct ptxas *ptxas, const char *output)
-{
-    if (!ptxas->launcher || folder_make(&ptxas->folder, output))
-        return true;
-    diag_fatal("Could not make a folder for the files of '%s': %s", ptxas->launcher[0],
-               strerror(errno));
-    return false;
-}
-
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
 {
     ptxas->timeout = request->timeout;
-    if (request->launcher &&
-        (!read_launcher(ptxas, request->launcher) || !make_folder(ptxas, request->output)))
-        return false;
     ptxas->path = find_or_report(request);
     return ptxas->path != NULL;
 }
@@ -169,10 +126,6 @@ const char *ptxas_version(struct ptxas *ptxas)
 void ptxas_close(struct ptxas *ptxas)
 {
     ptxas_ahead_drop(ptxas);
-    for (size_t i = 0; ptxas->launcher && ptxas->launcher[i]; i++)
-        free(ptxas->launcher[i]);
-    free(ptxas->launcher);
-    folder_remove(&ptxas->folder);
     free(ptxas->path);
     free(ptxas->version);
     *ptxas = (struct ptxas){0};

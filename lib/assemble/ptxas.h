@@ -7,7 +7,6 @@
 #include "base/buffer.h"
 #include "minilink/assembler.h"
 #include "os/exec.h"
-#include "os/folder.h"
 
 struct assembler_request;
 struct ptxas_ahead;
@@ -15,10 +14,8 @@ struct ptxas_ahead;
 /* A ptxas that was found, and how it is run. Start with {0}. */
 struct ptxas {
     char *path;
-    char *version;        /* from ptxas_version(), or NULL */
-    char **launcher;      /* words in front of it, the first a path; ends with NULL; NULL = none */
-    struct folder folder; /* for the files of what is launched; none without a launcher */
-    unsigned timeout;     /* seconds that one chunk may take; 0 = no limit */
+    char *version;             /* from ptxas_version(), or NULL */
+    unsigned timeout;          /* seconds that one chunk may take; 0 = no limit */
     struct ptxas_ahead *ahead; /* started for the first chunk, or NULL (ptxas_ahead.h) */
 };
 
@@ -43,7 +40,7 @@ void ptxas_close(struct ptxas *ptxas);
  * is nvlink's. In `arena`; ends with NULL. */
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
 
-/* The words to run ptxas for the job, the launcher's in front, without its files, for which there
+/* The words to run ptxas for the job, without its files, for which there
  * is room behind the *count words. In `arena`; ends with NULL. */
 const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                            const struct minilink_job *job, size_t *count);

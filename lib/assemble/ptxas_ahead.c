@@ -110,7 +110,7 @@ void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job)
     const char **argv;
     size_t count;
 
-    if (ptxas->launcher || ptxas->ahead)
+    if (ptxas->ahead)
         return;
     context_defer(&cleanup, arena_cleanup, &arena);
     argv = ptxas_command(&arena, ptxas, job, &count);

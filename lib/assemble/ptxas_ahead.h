@@ -18,7 +18,7 @@
 struct ptxas;
 
 /* Starts one for the first job that is told the same as `job`, whose text is not looked at. When
- * that cannot be, or ptxas has a launcher, nothing happens. Called by the link thread, once. */
+ * that cannot be, nothing happens. Called by the link thread, once. */
 void ptxas_ahead_start(struct ptxas *ptxas, const struct minilink_job *job);
 
 /* Has the job done by what was started. `input` is a file in memory with the job's text. True when

@@ -5,16 +5,11 @@
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no file
  * beside it; so /dev/fd/N of a memfd serves for both, the bytes are those of a file, and the name
  * shows only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any
- * error.
- *
- * With a launcher both are files. Those that keep what was made before, as sccache does, hash the
- * contents of the input and all words but its name and what stands behind -o; it must be the third
- * word from the end (sccache 0.8 to 0.10, by their source). */
+ * error. */
 #include "assemble/ptxas.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +39,6 @@ struct run {
     const struct child_tokens *tokens;    /* for its threads; NULL = they are not counted */
     int input, output;                    /* in memory; -1 = none */
     const char *input_path, *output_path; /* what ptxas is told */
-    const char *input_file, *output_file; /* real files, to be removed; NULL = none */
 };
 
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
@@ -72,11 +66,9 @@ const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                            const struct minilink_job *job, size_t *count)
 {
     const char **options = ptxas_options(arena, job);
-    size_t launcher = exec_count_words((const char *const *)ptxas->launcher), n = 0;
-    const char **argv = arena_alloc(arena, launcher + exec_count_words(options) + 6, sizeof *argv);
+    const char **argv = arena_alloc(arena, exec_count_words(options) + 6, sizeof *argv);
+    size_t n = 0;
 
-    for (size_t i = 0; i < launcher; i++)
-        argv[n++] = ptxas->launcher[i];
     argv[n++] = ptxas->path;
     for (size_t i = 0; options[i]; i++)
         argv[n++] = options[i];
@@ -116,7 +108,7 @@ static int fail(const struct run *run, const char *what)
 {
     char text[256];
 
-    if (errno == ENOMEM || (errno == ENOSPC && !run->output_file)) /* of a memory file */
+    if (errno == ENOMEM || errno == ENOSPC) /* of a memory file */
         return MINILINK_NO_MEMORY;
     snprintf(text, sizeof text, "%s: %s", what, strerror(errno));
     append_log(&run->result->log, "fatal   ", text);
@@ -148,19 +140,6 @@ static int take_cubin(const struct run *run)
          (run->job->mode == MINILINK_MODE_WHOLE && header.e_type == ET_EXEC)))
         return MINILINK_OK;
     return MINILINK_NOT_RELOCATABLE;
-}
-
-/* Who it was: a launcher hides what becomes of ptxas. */
-static void log_end(struct run *run, const char *end)
-{
-    const struct ptxas *ptxas = run->ptxas;
-    const char *text =
-        ptxas->launcher
-            ? arena_printf(&run->arena, "'%s' (--assembler-launcher), which is to run '%s', %s",
-                           ptxas->launcher[0], ptxas->path, end)
-            : arena_printf(&run->arena, "'%s' %s", ptxas->path, end);
-
-    append_log(&run->result->log, "fatal   ", text);
 }
 
 /* True when it could not start, or may not write as much as it has to. */
@@ -201,11 +180,9 @@ static int call(struct run *run)
     const char *const *argv = make_command(run);
     const struct exec_request request = {.argv = argv,
                                          .pass = pass,
-                                         .pass_count = run->input_file ? 0
-                                                       : tokens        ? 4
-                                                                       : 2,
+                                         .pass_count = tokens ? 4 : 2,
                                          .variable = tokens ? tokens->flags : NULL,
-                                         .large_pages = !run->ptxas->launcher,
+                                         .large_pages = true,
                                          .output_limit = LOG_LIMIT,
                                          .timeout = run->ptxas->timeout,
                                          .cancelled = run->job->cancelled};
@@ -213,7 +190,7 @@ static int call(struct run *run)
     struct exec_result ended;
     char end[128];
 
-    if (run->input_file || tokens ||
+    if (tokens ||
         !ptxas_ahead_take(run->ptxas, run->job, run->input, &run->output, &request, &ended))
         exec_run(&request, &ended);
     result->log = ended.output;
@@ -228,16 +205,11 @@ static int call(struct run *run)
             return MINILINK_ENVIRONMENT;
         /* With its usual status it has said itself what is wrong. */
         if (ended.end != EXEC_EXITED || ended.output_size == 0)
-            log_end(run, end);
+            append_log(&result->log, "fatal   ",
+                       arena_printf(&run->arena, "'%s' %s", run->ptxas->path, end));
         return is_environment(&ended)     ? MINILINK_ENVIRONMENT
                : ended.end == EXEC_EXITED ? MINILINK_FAILED
                                           : MINILINK_INTERNAL;
-    }
-    if (run->output_file)
-        run->output = open(run->output_file, O_RDONLY | O_CLOEXEC);
-    if (run->output < 0) {
-        append_log(&result->log, "fatal   ", "no cubin was written");
-        return MINILINK_FAILED;
     }
     return take_cubin(run);
 }
@@ -254,38 +226,6 @@ static bool make_memory(struct run *run)
     return true;
 }
 
-/* Files in the private folder, called as the chunk is. False with errno when they cannot be made.
- */
-static bool make_files(struct run *run)
-{
-    char *name = arena_string(&run->arena, text_of(run->job->name));
-    const char *folder = run->ptxas->folder.path;
-
-    for (char *c = name; *c; c++)
-        if (*c == ' ' || *c == '/')
-            *c = '-';
-    run->input_path = arena_printf(&run->arena, "%s/%s.ptx", folder, name);
-    run->output_path = arena_printf(&run->arena, "%s/%s.cubin", folder, name);
-    run->input = open(run->input_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (run->input < 0)
-        return false;
-    run->input_file = run->input_path;
-    run->output_file = run->output_path;
-    return true;
-}
-
-/* A file that others read is closed before they do: of one that is open for writing nobody can say
- * that it is whole. */
-static bool close_input(struct run *run)
-{
-    int input = run->input;
-
-    if (!run->input_file)
-        return true;
-    run->input = -1;
-    return close(input) == 0;
-}
-
 static void let_go(void *argument)
 {
     struct run *run = argument;
@@ -294,18 +234,12 @@ static void let_go(void *argument)
         close(run->input);
     if (run->output >= 0)
         close(run->output);
-    if (run->input_file)
-        unlink(run->input_file);
-    if (run->output_file)
-        unlink(run->output_file);
     arena_free(&run->arena);
 }
 
-/* Who is launched may run ptxas elsewhere, or take its words for a key: it is handed no descriptor,
- * and its threads are not counted. */
 static bool has_tokens(struct run *run)
 {
-    if (run->ptxas->launcher || child_tokens_threads(run->job->options) == 1)
+    if (child_tokens_threads(run->job->options) == 1)
         return true;
     run->tokens = child_tokens_get();
     errno = run->tokens ? run->tokens->error : 0;
@@ -322,8 +256,7 @@ static int assemble(struct ptxas *ptxas, const struct minilink_job *job,
     context_defer(&cleanup, let_go, &run);
     if (!has_tokens(&run))
         code = fail(&run, "Could not hand tokens of the jobserver to ptxas");
-    else if (!(run.ptxas->folder.path ? make_files(&run) : make_memory(&run)) ||
-             !descriptor_write(run.input, job->ptx, job->ptx_size) || !close_input(&run))
+    else if (!make_memory(&run) || !descriptor_write(run.input, job->ptx, job->ptx_size))
         code = fail(&run, "Could not hand the chunk to ptxas");
     else
         code = call(&run);

@@ -13,8 +13,6 @@ struct assembler_request {
     const char *ptxas_path; /* --ptxas, or NULL */
     const char *cuda_path;  /* --cuda-path, or NULL */
     const char *nvvm_path;  /* -nvvmpath, <toolkit>/nvvm, or NULL */
-    const char *launcher;   /* --assembler-launcher: words put in front of ptxas, or NULL */
-    const char *output;     /* of the link: files for a launcher go beside it; or NULL */
     unsigned timeout;       /* --timeout: seconds that a child may take; 0 = no limit */
 };
 

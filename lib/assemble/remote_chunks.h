@@ -17,8 +17,7 @@ struct remote_chunks {
     const struct ptxas *ptxas;  /* where that is the assembler, or NULL */
     const char *assembler_name; /* what --assembler= names */
     const char *assembler_version;
-    const char *launcher; /* --assembler-launcher, or NULL */
-    unsigned time_limit;  /* --timeout, in seconds; 0 = none */
+    unsigned time_limit; /* --timeout, in seconds; 0 = none */
 };
 
 /* Has the chunks assembled, and fills in each item's result and outputs as workitem_run does; the

@@ -32,21 +32,15 @@ static void add(struct words *words, const char *word)
     words->list[words->count] = NULL;
 }
 
-/* A launcher belongs to ptxas wherever that runs. */
 static void use_ptxas(struct distribute_batch *batch, const struct remote_chunks *elsewhere,
                       const struct minilink_job *job)
 {
-    const struct ptxas *ptxas = elsewhere->ptxas;
     const char *tool = elsewhere->distribution->tool;
     struct arena *arena = &batch->arena;
     const char **options = ptxas_options(arena, job);
-    size_t launcher = exec_count_words((const char *const *)ptxas->launcher);
-    struct words words = {
-        arena_alloc(arena, launcher + exec_count_words(options) + 2, sizeof *words.list), 0};
+    struct words words = {arena_alloc(arena, exec_count_words(options) + 2, sizeof *words.list), 0};
 
-    for (size_t i = 0; i < launcher; i++)
-        add(&words, ptxas->launcher[i]);
-    add(&words, tool ? tool : ptxas->path);
+    add(&words, tool ? tool : elsewhere->ptxas->path);
     for (size_t i = 0; options[i]; i++)
         add(&words, options[i]);
     batch->tool.words = words.list;
@@ -60,7 +54,7 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
     struct arena *arena = &batch->arena;
     const char *tool = elsewhere->distribution->tool, *name = elsewhere->assembler_name;
     size_t given = exec_count_words(job->options);
-    struct words words = {arena_alloc(arena, given + 14, sizeof *words.list), 0};
+    struct words words = {arena_alloc(arena, given + 13, sizeof *words.list), 0};
     static const char plugin[] = "plugin:";
 
     add(&words, tool ? tool : minilink_path_here(arena));
@@ -71,8 +65,6 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
     add(&words, arena_printf(arena, "-arch=%s", job->arch));
     if (elsewhere->ptxas)
         add(&words, arena_printf(arena, "--ptxas=%s", elsewhere->ptxas->path));
-    if (elsewhere->ptxas && elsewhere->launcher)
-        add(&words, arena_printf(arena, "--assembler-launcher=%s", elsewhere->launcher));
     if (job->debug)
         add(&words, "-g");
     if (job->line_info)

@@ -140,8 +140,6 @@ const struct option_row option_table[] = {
     {"ptxas", NULL, "FILE", STRING(link.assembler.ptxas_path), GROUP_ASSEMBLER, "The ptxas to run"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER,
      "The CUDA toolkit; by default -nvvmpath's, then CUDA_HOME, then PATH"},
-    {"assembler-launcher", NULL, "COMMAND", STRING(link.assembler.launcher), GROUP_ASSEMBLER,
-     "Words to put in front of every run of ptxas"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.output_abi, output_abis), GROUP_ASSEMBLER,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
     {"fit-registers", NULL, NULL, FLAG(link.fit_registers), GROUP_ASSEMBLER,

@@ -237,7 +237,6 @@ static enum options_action finish(struct options *options)
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->response_watch = &options->response.watch;
-    link->assembler.output = link->output;
     link->distribution.output = link->output;
     link->distribution.arguments = options->distributor_arguments.list;
     if (!options->is_in_memory)

@@ -82,7 +82,6 @@ const char *const options_key_ignored[] = {
     "cuda-path",
     "nvjitlink",
     "llvm",
-    "assembler-launcher",
     "timeout",
     "progress",
     "worker-stack",

@@ -15,7 +15,7 @@
 
 enum watch_kind {
     WATCH_INPUT, /* what is linked */
-    WATCH_TOOL,  /* what links: an assembler, a library, a launcher's file */
+    WATCH_TOOL,  /* what links: an assembler, a library */
 };
 
 struct watched;

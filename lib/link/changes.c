@@ -20,8 +20,6 @@ void changes_guard_cache(struct link *link)
 void changes_watch_assembler(const struct link *link, const struct assembler *assembler)
 {
     watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
-    for (char **word = assembler->ptxas.launcher; word && *word; word++)
-        watch_add_tool(link->watch, *word);
 }
 
 /* A program finds itself even when its file has been replaced; a library runs what it finds. */

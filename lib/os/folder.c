@@ -17,8 +17,7 @@
 #include "base/memory.h"
 #include "os/output_target.h"
 
-/* A link has one for a distributor and one for an assembler's launcher; a process may have many
- * links. */
+/* A link has one for a distributor; a process may have many links. */
 #define SLOTS 1024
 
 /* How deep folders in it are followed; what a child makes is flat. */

@@ -127,7 +127,6 @@ cases() {
     assembling "ptxas, replaced" ./ptxas 'mv ptxas.other ptxas' in.ptx "${cache[@]}"
     assembling "ptxas, replaced, without a cache" ./ptxas 'mv ptxas.other ptxas' in.ptx two.ptx --chunks=2
     assembling "ptxas, replaced and put back" ./ptxas 'cp -p ptxas copy; mv ptxas.other ptxas; mv copy ptxas' in.ptx "${cache[@]}"
-    assembling "a file of the launcher" ./wrapper 'echo >> wrapper' in.ptx --assembler-launcher=./wrapper "${cache[@]}"
     assembling "libnvJitLink" ./fake-nvjitlink.so 'cp sample-plugin.so new; mv new fake-nvjitlink.so' \
         lto.fatbin -lto --nvjitlink=./fake-nvjitlink.so "${cache[@]}"
     assembling "LTO-IR" lto.fatbin 'touch lto.fatbin' lto.fatbin -lto --nvjitlink=./fake-nvjitlink.so "${cache[@]}"

@@ -202,11 +202,5 @@ elif ! start_slurm; then
 else
     try "Slurm" minilink-dist-slurm --tasks=6
     holds "Slurm has run the jobs" grep -q WEXITSTATUS ctld.log
-    rm -f "$folder/x"
-    # A launcher for each chunk, as the manual has it; ptxas is played by a script.
-    printf '#!/bin/sh\n[ "$1" = --version ] && { echo a; echo b; exit; }\nwhile [ $# -gt 3 ]; do shift; done\nexec "%s" --assemble-chunk=relocatable -arch=sm_90 "$1" -o "$3"\n' "$BUILD/minilink" > ptxas
-    chmod +x ptxas
-    "${split[@]}" -w program.ptx --assembler=ptxas --ptxas=./ptxas --assembler-launcher="srun -n1 -Q" > said 2>&1
-    holds "srun as a launcher: bytes" cmp alone "$folder/x"
 fi
 finish

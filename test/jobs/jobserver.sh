@@ -123,8 +123,6 @@ done
 export FAKE_SLEEP_MS=0
 under_make 2 1 1 "ptxas's threads in a recipe that make keeps its jobserver from" PLUS= HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6"
 under_make 2 6 6 "--jobserver=off" PLUS=+ HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6 --jobserver=off"
-under_make 2 6 6 "a ptxas that somebody launches" PLUS=+ \
-    HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6 --assembler-launcher=/usr/bin/env"
 for kind in pipe fifo; do
     tool_jobserver $kind 3 sh -c "minilink -w -arch=sm_90 $P in.ptx --chunks=4 --minimum-chunk=1 -split-compile-extended=4 \
         -Xptxas=--split-compile=3 -o out.cubin" > messages 2>&1

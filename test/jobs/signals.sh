@@ -77,8 +77,6 @@ normal=$work/plugin.cubin
 "${plugin[@]}" && mv out/x "$normal"
 interrupt "a link by a plug-in" 120 "${plugin[@]}"
 interrupt "a link by a slow assembler" 200 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" "${abc[@]}"
-interrupt "a link by a launched assembler, whose files are real" 200 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" \
-    --assembler-launcher=env "${abc[@]}"
 interrupt "a link by a slow distributor" 300 "${split[@]}" --distributor=tool_distribute --distributor-arg=--way=hang "${abc[@]}"
 interrupt "a link by a distributor with a slow job" 300 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" \
     --distributor=tool_distribute "${abc[@]}"

@@ -333,15 +333,13 @@ static void write_program(const char *path, const char *text)
     fclose(file);
 }
 
-START_TEST(ptxas_is_its_contents_its_launcher_and_its_environment)
+START_TEST(ptxas_is_its_contents_and_its_environment)
 {
-    char path[96], moved[96], launcher[96];
+    char path[96], moved[96];
     struct cache_key one, other;
-    char *words[] = {launcher, NULL, NULL};
 
     snprintf(path, sizeof path, "%s/ptxas", folder);
     snprintf(moved, sizeof moved, "%s/moved", folder);
-    snprintf(launcher, sizeof launcher, "%s/launcher", folder);
     write_program(path, "one");
     assembler = (struct assembler){.table = {.name = "ptxas", .version = "13"},
                                    .ptxas = {.path = path, .version = (char[]){"13"}}};
@@ -359,15 +357,6 @@ START_TEST(ptxas_is_its_contents_its_launcher_and_its_environment)
     setenv("CAN_FINALIZE_DEBUG", "1", 1);
     ck_assert(identify(NULL, &other) && !same(&one, &other));
     unsetenv("CAN_FINALIZE_DEBUG");
-    write_program(launcher, "run");
-    assembler.ptxas.launcher = words;
-    ck_assert(identify(NULL, &other) && !same(&one, &other));
-    one = other;
-    words[1] = (char[]){"word"};
-    ck_assert(identify(NULL, &other) && !same(&one, &other));
-    words[1] = NULL;
-    write_program(launcher, "run otherwise");
-    ck_assert(identify(NULL, &other) && !same(&one, &other));
 }
 END_TEST
 
@@ -430,7 +419,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, a_chunks_name_is_that_of_the_link_that_says_it);
     tcase_add_test(tests, failures_are_never_kept);
     tcase_add_test(tests, a_plugin_is_its_name_and_version);
-    tcase_add_test(tests, ptxas_is_its_contents_its_launcher_and_its_environment);
+    tcase_add_test(tests, ptxas_is_its_contents_and_its_environment);
     tcase_add_test(tests, a_ptxas_of_nvidias_is_its_file_alone);
     tcase_add_loop_test(tests, what_cannot_be_part_of_a_key_is_told, 0, 8);
     suite_add_tcase(suite, tests);

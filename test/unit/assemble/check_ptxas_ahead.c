@@ -241,18 +241,6 @@ START_TEST(what_no_job_takes_is_gone_with_the_assembler)
 }
 END_TEST
 
-START_TEST(a_launcher_starts_nothing_ahead)
-{
-    char *launcher[] = {(char[]){"/bin/true"}, NULL};
-    struct minilink_job job = job_of("", no_options);
-
-    ptxas.launcher = launcher;
-    ptxas_ahead_start(&ptxas, &job);
-    ck_assert_ptr_null(ptxas.ahead);
-    ptxas.launcher = NULL;
-}
-END_TEST
-
 Suite *check_suite(void)
 {
     Suite *suite = suite_create("ptxas_ahead");
@@ -266,7 +254,6 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, failures_and_messages_are_those_of_an_ordinary_run, 0, 3);
     tcase_add_test(cases, a_job_that_is_given_up_is_not_begun_again);
     tcase_add_test(cases, what_no_job_takes_is_gone_with_the_assembler);
-    tcase_add_test(cases, a_launcher_starts_nothing_ahead);
     suite_add_tcase(suite, cases);
     return suite;
 }

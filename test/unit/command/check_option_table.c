@@ -332,10 +332,9 @@ START_TEST(strings_go_where_their_names_say)
     const struct link_request *link = &options.link;
 
     READ_LINE("-o", "output", "--keep=keep", "-time=time", "-uidx=index", "-nvvmpath=nvvm",
-              "--ptxas=ptxas", "--cuda-path=cuda", "--assembler-launcher=launcher",
-              "--nvjitlink=nvjitlink", "--cache-dir=cache", "-register-link-binaries=modules",
-              "--assembler=ptxas", "-arch=sm_90a", "-Ofc=mid", "-m64", "--distributor=program",
-              "--distributor-tool=tool");
+              "--ptxas=ptxas", "--cuda-path=cuda", "--nvjitlink=nvjitlink", "--cache-dir=cache",
+              "-register-link-binaries=modules", "--assembler=ptxas", "-arch=sm_90a", "-Ofc=mid",
+              "-m64", "--distributor=program", "--distributor-tool=tool");
     ck_assert_str_eq(link->output, "output");
     ck_assert_str_eq(link->keep, "keep");
     ck_assert_str_eq(link->cache.folder, "cache");
@@ -344,7 +343,6 @@ START_TEST(strings_go_where_their_names_say)
     ck_assert_str_eq(link->assembler.nvvm_path, "nvvm");
     ck_assert_str_eq(link->assembler.ptxas_path, "ptxas");
     ck_assert_str_eq(link->assembler.cuda_path, "cuda");
-    ck_assert_str_eq(link->assembler.launcher, "launcher");
     ck_assert_str_eq(link->assembler.name, "ptxas");
     ck_assert_str_eq(link->nvjitlink, "nvjitlink");
     ck_assert_str_eq(link->distribution.program, "program");

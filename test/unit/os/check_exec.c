@@ -154,14 +154,9 @@ static void expect_variable(const char *value)
 
 START_TEST(the_child_gets_large_pages_unless_the_user_says_something_of_memory)
 {
-    char *launcher[] = {(char[]){"/usr/bin/env"}, NULL};
-
     unsetenv("GLIBC_TUNABLES");
     expect_variable("glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216\n");
     ck_assert_ptr_null(getenv("GLIBC_TUNABLES"));
-    ptxas.launcher = launcher;
-    expect_variable("\n");
-    ptxas.launcher = NULL;
     setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1", 1);
     expect_variable("glibc.malloc.perturb=1\n");
     unsetenv("GLIBC_TUNABLES");
@@ -226,18 +221,6 @@ START_TEST(a_chunk_that_takes_too_long_is_killed_with_its_children)
     ck_assert_int_eq(assemble(WRITE_CUBIN), MINILINK_OK);
     free_result();
     ptxas.timeout = 0;
-}
-END_TEST
-
-START_TEST(a_launcher_stands_in_front)
-{
-    char *launcher[] = {(char[]){"/usr/bin/env"}, (char[]){"LAUNCHED=yes"}, NULL};
-
-    ptxas.launcher = launcher;
-    ck_assert_int_eq(assemble("echo \"$LAUNCHED\"; exit 3\n"), MINILINK_FAILED);
-    ptxas.launcher = NULL;
-    ck_assert_str_eq(result.log, "yes\n");
-    free_result();
 }
 END_TEST
 
@@ -390,25 +373,6 @@ START_TEST(success_without_a_cubin_is_a_failure)
     ck_assert_str_eq(result.log, "ptxas fatal   : no cubin was written\n");
     free_result();
     ck_assert_int_eq(assemble("printf '%0100d' 0 > $out\n"), MINILINK_NOT_RELOCATABLE);
-    free_result();
-}
-END_TEST
-
-/* It hides whatever becomes of ptxas, and says nothing itself. */
-START_TEST(a_launcher_that_fails_is_named)
-{
-    char *launcher[] = {(char[]){"/bin/false"}, NULL};
-    char expected[256];
-
-    ptxas.launcher = launcher;
-    ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
-    ptxas.launcher = NULL;
-    snprintf(
-        expected, sizeof expected,
-        "ptxas fatal   : '/bin/false' (--assembler-launcher), which is to run '%s', ended with "
-        "status 1\n",
-        script);
-    ck_assert_str_eq(result.log, expected);
     free_result();
 }
 END_TEST
@@ -730,8 +694,6 @@ Suite *check_suite(void)
     tcase_add_test(cases, the_child_gets_no_descriptor_of_ours_but_those_named);
     tcase_add_test(cases, a_whole_program_is_assembled_without_c_and_may_be_executable);
     tcase_add_test(cases, a_chunk_that_takes_too_long_is_killed_with_its_children);
-    tcase_add_test(cases, a_launcher_stands_in_front);
-    tcase_add_test(cases, a_launcher_that_fails_is_named);
     tcase_add_test(cases, wrong_options_are_told_from_wrong_code);
     tcase_add_loop_test(cases, a_call_runs_in_a_process_of_its_own, 0, 4);
     tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
