@@ -139,7 +139,6 @@ static void vary(struct link_request *request)
     request->options.split_compile_extended = threads[draw(5)];
     request->chunk_count = draw(12);
     request->keep_going = draw(2);
-    request->worker_stack = draw(3) ? 0 : (size_t)256 << 10;
     if (draw(3) == 0)
         request->assembler_options = inner;
 }

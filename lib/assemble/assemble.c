@@ -254,7 +254,6 @@ static uint32_t run(const struct assembly *assembly)
         .tasks = assembly->tasks,
         .count = assembly->task_count,
         .threads = assembly->threads,
-        .stack_bytes = assembly->request->stack_bytes,
         .jobserver = assembly->request->jobserver,
         .child_threads = count_child_threads(assembly->request),
         .is_cancelled = is_cancelled,

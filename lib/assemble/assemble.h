@@ -30,7 +30,6 @@ struct assemble_request {
     bool line_info;
     uint32_t maxrregcount;
     const char *const *options; /* ends with NULL; may be NULL */
-    size_t stack_bytes;         /* of each worker; 0 = the system's default */
     bool keep_going;            /* assemble all chunks, even when one has failed */
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */

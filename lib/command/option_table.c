@@ -215,8 +215,6 @@ const struct option_row option_table[] = {
      "With --assemble-chunk: write what became of it, and all messages, to FILE"},
 
     {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, "Never use more than N threads"},
-    {"worker-stack", NULL, "KIB", NUMBER(link.worker_stack, 1024 * 1024, 1024), GROUP_RUNNING,
-     "Stack of each worker thread; by default the system's"},
     {"memory-limit", NULL, "BYTES", SPECIAL(take_memory_limit), GROUP_RUNNING,
      "Run only as many parts and chunks at a time as may fit; with k, m or g behind it KiB, MiB or GiB"},
     {"decompression-limit", NULL, "MIB", NUMBER(link.inflation_limit, INT32_MAX, 1 << 20, GIVEN(link.has_inflation_limit)), GROUP_RUNNING,

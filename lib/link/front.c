@@ -148,7 +148,6 @@ static struct lto_request lto_request_of(const struct link *link)
         .is_split = state_is_split(link),
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
         .thread_limit = request->concurrency == CONCURRENCY_OFF ? 1 : request->thread_limit,
-        .stack_bytes = request->worker_stack,
         .stop = request->stop,
         .jobserver = request->jobserver,
         .timeout = request->assembler.timeout,

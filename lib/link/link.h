@@ -80,7 +80,6 @@ struct link_request {
     uint64_t inflation_limit;             /* most bytes of PTX to decompress, and of cubins;
                                              0 = no limit */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
-    size_t worker_stack;                  /* --worker-stack, in bytes; 0 = the system's default */
     enum jobserver_use jobserver;
     enum concurrency concurrency;   /* --concurrency */
     bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */

@@ -250,7 +250,6 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .thread_limit = request->thread_limit,
         .concurrency = request->concurrency,
         .memory_limit = request->memory_limit,
-        .stack_bytes = request->worker_stack,
         .keep_going = request->keep_going,
         .stop = request->stop,
         .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE

@@ -58,7 +58,6 @@ struct lto_request {
     bool is_split;    /* the program may be compiled in pieces: else it is by --lto-jobs only */
     uint32_t threads; /* most that are wanted; 0 = number of online CPUs */
     uint32_t thread_limit; /* --threads; 0 = none */
-    size_t stack_bytes;    /* of each worker; 0 = the system's default */
     enum jobserver_use jobserver;
     unsigned timeout;          /* seconds for a part; 0 = no limit */
     uint64_t memory_limit;     /* --memory-limit, as in pool/fit.h */

@@ -151,7 +151,6 @@ uint32_t parts_run(struct parts_run *run)
     struct dispatch_request wanted = {
         .tasks = tasks,
         .threads = run->threads,
-        .stack_bytes = run->stack_bytes,
         .jobserver = run->jobserver,
         .child_threads = run->child_threads,
         .is_cancelled = is_cancelled,

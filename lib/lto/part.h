@@ -41,7 +41,6 @@ struct parts_run {
     struct part *list;
     size_t count;
     uint32_t threads;
-    size_t stack_bytes;
     uint32_t child_threads; /* that libnvvm is told to use in one part, at most */
     enum jobserver_use jobserver;
     const char *title;                       /* for progress; NULL = LTO-IR */

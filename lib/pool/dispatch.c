@@ -261,7 +261,7 @@ uint32_t dispatch_run(const struct dispatch_request *request)
     if (allowance.is_one)
         threads = 1;
     if (threads > 1 || allowance.jobserver)
-        pool = pool_create(threads, request->stack_bytes);
+        pool = pool_create(threads);
     if (threads > 1 || allowance.jobserver)
         report_lost(threads, pool ? pool_thread_count(pool) : 0);
     if (pool)

@@ -33,7 +33,6 @@ struct dispatch_request {
     size_t count;
     uint32_t threads;   /* at least 1; more than tasks are not started, nor more than
                            JOBSERVER_MOST */
-    size_t stack_bytes; /* of each worker; 0 = the system's default */
     enum jobserver_use jobserver;
     uint32_t child_threads; /* threads that a program may have which a task runs
                                (child_tokens.h); 0, 1 = none that is to be counted */

@@ -137,17 +137,11 @@ static void *worker_main(void *argument)
 static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
 
 /* Starts up to `threads` workers and returns how many there are. */
-static size_t start_workers(struct pool *pool, size_t threads, size_t stack_bytes)
+static size_t start_workers(struct pool *pool, size_t threads)
 {
     sigset_t all, before;
-    pthread_attr_t attributes;
     size_t started;
 
-    if (pthread_attr_init(&attributes))
-        return 0;
-    /* A size that the system does not take leaves the default. */
-    if (stack_bytes)
-        pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         sigdelset(&all, crashes[i]);
@@ -155,12 +149,11 @@ static size_t start_workers(struct pool *pool, size_t threads, size_t stack_byte
     for (started = 0; started < threads; started++) {
         struct thread_entry *entry = &pool->thread_array[started];
 
-        if (pthread_create(&entry->thread, &attributes, worker_main, pool))
+        if (pthread_create(&entry->thread, NULL, worker_main, pool))
             break;
         entry->slot = started + 1;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return started;
 }
 
@@ -189,7 +182,7 @@ static bool make_locks(struct pool *pool)
     return false;
 }
 
-struct pool *pool_create(size_t threads, size_t stack_bytes)
+struct pool *pool_create(size_t threads)
 {
     struct pool *pool;
     size_t started;
@@ -207,8 +200,7 @@ struct pool *pool_create(size_t threads, size_t stack_bytes)
     }
     pool->thread_array = calloc(threads + 1, sizeof *pool->thread_array);
     pool->task_queue = pqueue_create(leaves_before, 0);
-    started =
-        pool->thread_array && pool->task_queue ? start_workers(pool, threads, stack_bytes) : 0;
+    started = pool->thread_array && pool->task_queue ? start_workers(pool, threads) : 0;
     if (started == 0) {
         release(pool);
         return NULL;

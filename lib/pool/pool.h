@@ -22,10 +22,9 @@
 
 struct pool;
 
-/* Makes a pool of up to `threads` workers (at least 1), each with a stack of `stack_bytes` (0 = the
- * system's default). With fewer threads than asked it goes on; returns NULL when not even one could
- * be started: the caller then does the work itself. */
-struct pool *pool_create(size_t threads, size_t stack_bytes);
+/* Makes a pool of up to `threads` workers (at least 1). With fewer threads than asked it goes on;
+ * returns NULL when not even one could be started: the caller then does the work itself. */
+struct pool *pool_create(size_t threads);
 
 /* Workers that were started. */
 size_t pool_thread_count(const struct pool *pool);

@@ -57,7 +57,7 @@ static double best(size_t threads, void (*task)(void *), size_t count)
     double least = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        struct pool *pool = pool_create(threads, 0);
+        struct pool *pool = pool_create(threads);
         double taken;
 
         if (!pool)
@@ -103,7 +103,7 @@ int main(void)
     }
     start = now();
     for (int i = 0; i < 100; i++)
-        pool_destroy(pool_create(2, 0));
+        pool_destroy(pool_create(2));
     printf("pool: create and destroy of 2 threads: %.1f us\n", (now() - start) / 1e5);
     return 0;
 }

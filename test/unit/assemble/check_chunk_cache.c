@@ -151,7 +151,6 @@ START_TEST(threads_do_not_count_and_are_told_alike)
     cubins_free(&cubins);
     request.threads = 1;
     request.thread_limit = 5;
-    request.stack_bytes = 1 << 20;
     request.keep_going = true;
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
 }

@@ -360,7 +360,7 @@ START_TEST(numbers_go_where_their_names_say)
     const struct link_request *link = &options.link;
 
     READ_LINE("-split-compile=2", "-split-compile-extended=3", "-maxrregcount=4", "--chunks=5",
-              "--minimum-chunk=6", "-j7", "--worker-stack=8", "--decompression-limit=9",
+              "--minimum-chunk=6", "-j7", "--decompression-limit=9",
               "--timeout=10");
     ck_assert_int_eq(link->options.split_compile, 2);
     ck_assert_int_eq(link->options.split_compile_extended, 3);
@@ -370,7 +370,6 @@ START_TEST(numbers_go_where_their_names_say)
     ck_assert_uint_eq(link->chunk_count, 5);
     ck_assert_uint_eq(link->minimum_chunk, 6);
     ck_assert_uint_eq(link->thread_limit, 7);
-    ck_assert_uint_eq(link->worker_stack, 8 << 10);
     ck_assert_uint_eq(link->inflation_limit, 9 << 20);
     ck_assert_uint_eq(link->assembler.timeout, 10);
 }

@@ -154,7 +154,7 @@ START_TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
                                       {append, &letters[4], 5},          {append, &letters[5], 0},
                                       {append, &letters[6], 9}};
     const size_t count = sizeof tasks / sizeof tasks[0];
-    struct pool *pool = pool_create(1, 0);
+    struct pool *pool = pool_create(1);
 
     close_gate();
     ck_assert(submit(pool, wait_at_gate, NULL, UINT32_MAX));
@@ -177,7 +177,7 @@ static void count_one(void *argument)
 
 START_TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
-    struct pool *pool = pool_create(4, 0);
+    struct pool *pool = pool_create(4);
     atomic_int done = 0;
 
     pool_wait(pool);
@@ -234,7 +234,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 /* Nothing is queued any more, but something is run. */
 START_TEST(wait_waits_for_what_runs)
 {
-    struct pool *pool = pool_create(2, 0);
+    struct pool *pool = pool_create(2);
 
     close_gate();
     ck_assert(submit(pool, wait_at_gate, NULL, 0));
@@ -248,7 +248,7 @@ END_TEST
 
 START_TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
 {
-    struct pool *pool = pool_create(2, 0);
+    struct pool *pool = pool_create(2);
     struct pool_task tasks[] = {
         {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}};
 
@@ -269,7 +269,7 @@ END_TEST
 
 START_TEST(no_function_is_no_task)
 {
-    struct pool *pool = pool_create(1, 0);
+    struct pool *pool = pool_create(1);
     atomic_int done = 0;
 
     const struct pool_task tasks[] = {
@@ -284,7 +284,7 @@ END_TEST
 
 START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
-    struct pool *pool = pool_create(2, 0);
+    struct pool *pool = pool_create(2);
     atomic_int done = 0;
 
     close_gate();
@@ -305,7 +305,7 @@ END_TEST
 START_TEST(destroy_of_an_unused_pool_and_of_none)
 {
     for (int i = 0; i < 50; i++)
-        pool_destroy(pool_create(3, 0));
+        pool_destroy(pool_create(3));
     pool_destroy(NULL);
 }
 END_TEST
@@ -316,7 +316,7 @@ START_TEST(with_fewer_threads_than_asked_it_goes_on)
     atomic_int done = 0;
 
     threads_left = 2;
-    pool = pool_create(8, 0);
+    pool = pool_create(8);
     threads_left = -1;
     ck_assert_ptr_nonnull(pool);
     ck_assert_uint_eq(pool_thread_count(pool), 2);
@@ -331,7 +331,7 @@ END_TEST
 START_TEST(without_any_thread_there_is_no_pool)
 {
     threads_left = 0;
-    ck_assert_ptr_null(pool_create(8, 0));
+    ck_assert_ptr_null(pool_create(8));
     threads_left = -1;
 }
 END_TEST
@@ -380,7 +380,7 @@ static void note_thread(void *argument)
 
 START_TEST(workers_are_named_and_take_no_signals)
 {
-    struct pool *pool = pool_create(1, 0);
+    struct pool *pool = pool_create(1);
     char name[17] = "";
     sigset_t blocked;
 
@@ -396,7 +396,7 @@ END_TEST
 
 START_TEST(zero_threads_means_one)
 {
-    struct pool *pool = pool_create(0, 0);
+    struct pool *pool = pool_create(0);
 
     ck_assert_uint_eq(pool_thread_count(pool), 1);
     pool_destroy(pool);
@@ -404,41 +404,7 @@ START_TEST(zero_threads_means_one)
 }
 END_TEST
 
-/* --- Stacks, and pools within pools. --- */
-
-static void use_stack(void *argument)
-{
-    pthread_attr_t attributes;
-    size_t size = 0;
-
-    ck_assert_int_eq(pthread_getattr_np(pthread_self(), &attributes), 0);
-    ck_assert_int_eq(pthread_attr_getstacksize(&attributes, &size), 0);
-    pthread_attr_destroy(&attributes);
-    *(size_t *)argument = size;
-}
-
-START_TEST(workers_have_the_stack_that_is_asked_for)
-{
-    struct pool *pool = pool_create(1, 300 * 1024);
-    size_t size = 0;
-
-    ck_assert_ptr_nonnull(pool);
-    ck_assert(submit(pool, use_stack, &size, 0));
-    pool_wait(pool);
-    pool_destroy(pool);
-    ck_assert_uint_ge(size, 300 * 1024); /* sanitizers add to it */
-    ck_assert_uint_lt(size, 2000 * 1024);
-}
-END_TEST
-
-START_TEST(a_stack_that_the_system_does_not_take_leaves_the_default)
-{
-    struct pool *pool = pool_create(1, 1);
-
-    ck_assert_ptr_nonnull(pool);
-    pool_destroy(pool);
-}
-END_TEST
+/* --- Pools within pools. --- */
 
 static void count_up(void *argument)
 {
@@ -447,7 +413,7 @@ static void count_up(void *argument)
 
 static void own_a_pool(void *argument)
 {
-    struct pool *pool = pool_create(3, 0);
+    struct pool *pool = pool_create(3);
 
     if (!pool)
         return;
@@ -459,7 +425,7 @@ static void own_a_pool(void *argument)
 
 START_TEST(a_task_may_own_a_pool)
 {
-    struct pool *pool = pool_create(4, 0);
+    struct pool *pool = pool_create(4);
     int count = 0;
 
     for (int i = 0; i < 10; i++)
@@ -490,8 +456,6 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, threads_that_are_missing_are_warned_of_and_the_work_is_done, 0, 3);
     tcase_add_test(cases, workers_are_named_and_take_no_signals);
     tcase_add_test(cases, zero_threads_means_one);
-    tcase_add_test(cases, workers_have_the_stack_that_is_asked_for);
-    tcase_add_test(cases, a_stack_that_the_system_does_not_take_leaves_the_default);
     tcase_add_test(cases, a_task_may_own_a_pool);
     suite_add_tcase(suite, cases);
     return suite;
