@@ -70,20 +70,16 @@ static uint32_t most_functions(const struct chunks *chunks)
     return most;
 }
 
-const char *assemble_sequential_reason(enum concurrency concurrency)
+const char *assemble_sequential_reason(void)
 {
-    if (concurrency == CONCURRENCY_OFF)
-        return "as --concurrency says";
     return getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? "LIBNVVM_DISABLE_CONCURRENT_API is set"
                                                     : NULL;
 }
 
-uint32_t assemble_most_threads(enum concurrency concurrency, uint32_t limit)
+uint32_t assemble_most_threads(uint32_t limit)
 {
-    size_t count = assemble_sequential_reason(concurrency) ? 1 : pool_cpu_count();
+    size_t count = assemble_sequential_reason() ? 1 : pool_cpu_count();
 
-    if (concurrency == CONCURRENCY_ON && count < 2)
-        count = 2;
     return limit && count > limit ? limit : (uint32_t)count;
 }
 
@@ -92,13 +88,9 @@ uint32_t assemble_most_threads(enum concurrency concurrency, uint32_t limit)
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
-    uint32_t limit = assemble_sequential_reason(request->concurrency) ? 1 : request->thread_limit;
-    uint32_t wanted = request->threads;
-    uint32_t threads;
+    uint32_t limit = assemble_sequential_reason() ? 1 : request->thread_limit;
+    uint32_t threads = automatic(request->threads, assembly->chunks->count);
 
-    if (request->concurrency == CONCURRENCY_ON && wanted <= 1)
-        wanted = 2;
-    threads = automatic(wanted, assembly->chunks->count);
     if (limit && threads > limit)
         threads = limit;
     assembly->threads = threads;

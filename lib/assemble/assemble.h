@@ -40,16 +40,15 @@ struct assemble_request {
     struct watch *watch;      /* told of results that a plan's jobs have left; or NULL */
     struct assembler *opened; /* `assembler` and what it was made of, with that */
     const struct assembler_request *wanted;
-    enum concurrency concurrency;
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
     uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit (pool/fit.h) */
 };
 
 /* Why all chunks are assembled by one thread whatever else was asked for; NULL = they are not. */
-const char *assemble_sequential_reason(enum concurrency concurrency);
+const char *assemble_sequential_reason(void);
 
 /* The most threads that take chunks at a time, by the CPUs there are and the limit (0 = none). */
-uint32_t assemble_most_threads(enum concurrency concurrency, uint32_t limit);
+uint32_t assemble_most_threads(uint32_t limit);
 
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */

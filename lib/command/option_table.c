@@ -42,7 +42,6 @@ CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir
 CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
 CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
-CHOICES(concurrencies, {"auto", CONCURRENCY_AUTO}, {"on", CONCURRENCY_ON}, {"off", CONCURRENCY_OFF});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
@@ -223,8 +222,6 @@ const struct option_row option_table[] = {
      "Kill a ptxas, a compilation of LTO-IR or LLVM bitcode, or a distributor's job that takes longer; 0, the default, is no limit"},
     {"keep-going", NULL, NULL, FLAG(link.keep_going), GROUP_RUNNING,
      "Assemble all chunks even when one has failed, and report each that fails"},
-    {"concurrency", NULL, "auto|on|off", CHOICE(link.concurrency, concurrencies), GROUP_RUNNING,
-     "Whether chunks are assembled side by side: as CPUs allow, on two threads at least, or on one"},
     {"jobserver", NULL, "[on|auto|off]", CHOICE(link.jobserver, jobserver_uses), GROUP_RUNNING,
      "Take part in GNU make's jobserver; by default auto: when there is one"},
 

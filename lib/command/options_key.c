@@ -84,7 +84,6 @@ const char *const options_key_ignored[] = {
     "llvm",
     "timeout",
     "progress",
-    "concurrency",
     "jobserver",
     "register-link-binaries",
     "dependency-file",

@@ -147,7 +147,7 @@ static struct lto_request lto_request_of(const struct link *link)
         .jobs = request->lto_jobs,
         .is_split = state_is_split(link),
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
-        .thread_limit = request->concurrency == CONCURRENCY_OFF ? 1 : request->thread_limit,
+        .thread_limit = request->thread_limit,
         .stop = request->stop,
         .jobserver = request->jobserver,
         .timeout = request->assembler.timeout,

@@ -81,7 +81,6 @@ struct link_request {
                                              0 = no limit */
     uint32_t thread_limit;                /* --threads: never use more than these; 0 = no limit */
     enum jobserver_use jobserver;
-    enum concurrency concurrency;   /* --concurrency */
     bool keep_going;                /* --keep-going: report every chunk that cannot be assembled */
     enum split_mode split_mode;     /* --split-mode */
     bool verify_split;              /* --verify-split: assemble in one piece too, and compare */

@@ -45,11 +45,6 @@ static bool is_beyond_plan(const struct link *link, const struct cut *cut,
            (assembled->is_in_parts || assembled->fit || cut->replaced.count);
 }
 
-static uint32_t most_threads(const struct link_request *request)
-{
-    return assemble_most_threads(request->concurrency, request->thread_limit);
-}
-
 /* Nobody gains anything by chunks of an exact split that are assembled one after the other, unless
  * they are kept. */
 static bool wants_exact_chunks(const struct link *link)
@@ -60,7 +55,7 @@ static bool wants_exact_chunks(const struct link *link)
         return false;
     if (request->chunk_count || request->cache.folder || distribution_of(link))
         return true;
-    return most_threads(request) > 1 &&
+    return assemble_most_threads(request->thread_limit) > 1 &&
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
@@ -78,7 +73,7 @@ static bool split(const struct link *link, struct cut *cut)
         .is_exact = is_exact,
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
-        .threads = is_exact ? most_threads(link->request) : 0,
+        .threads = is_exact ? assemble_most_threads(link->request->thread_limit) : 0,
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
@@ -248,7 +243,6 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         .threads = chunk_threads(link, &cut->chunks),
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
-        .concurrency = request->concurrency,
         .memory_limit = request->memory_limit,
         .keep_going = request->keep_going,
         .stop = request->stop,
@@ -335,7 +329,7 @@ static bool has_free_cpu(const struct link *link)
     const struct link_request *request = link->request;
 
     return !jobserver_counts(request->jobserver) && state_spread(link).threads > 1 &&
-           !assemble_sequential_reason(request->concurrency);
+           !assemble_sequential_reason();
 }
 
 /* Whether LTO-IR alone is linked, to a program that ptxas assembles on this machine and that no
@@ -376,8 +370,7 @@ bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&cut->chunks, &link->program,
-                  assemble_sequential_reason(link->request->concurrency));
+    report_chunks(&cut->chunks, &link->program, assemble_sequential_reason());
     ok = ok && (report_explanation(buffer_view(&cut->explanation)) || diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
     observe_stage(link->observation, "split", chunk_work(&cut->chunks));

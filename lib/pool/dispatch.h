@@ -23,16 +23,12 @@
 #include "pool/jobserver.h"
 #include "pool/pool.h"
 
-/* Whether there is more than one thread: as many as CPUs and tasks say; at least two, where there
- * are two tasks; one. */
-enum concurrency { CONCURRENCY_AUTO, CONCURRENCY_ON, CONCURRENCY_OFF };
-
 struct dispatch_request {
     struct pool_task *tasks; /* in the order in which one thread runs them; others take the
                                 highest priority first */
     size_t count;
-    uint32_t threads;   /* at least 1; more than tasks are not started, nor more than
-                           JOBSERVER_MOST */
+    uint32_t threads; /* at least 1; more than tasks are not started, nor more than
+                         JOBSERVER_MOST */
     enum jobserver_use jobserver;
     uint32_t child_threads; /* threads that a program may have which a task runs
                                (child_tokens.h); 0, 1 = none that is to be counted */
