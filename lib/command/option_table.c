@@ -43,7 +43,6 @@ CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PRO
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
 CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
-CHOICES(consensus_rules, {"lenient", false}, {"strict", true});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
 CHOICES(split_modes, {"exact", SPLIT_MODE_EXACT}, {"relocatable", SPLIT_MODE_RELOCATABLE});
 CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
@@ -169,8 +168,6 @@ const struct option_row option_table[] = {
     {"lto-newpm-passes", NULL, "PASSES", STRING(link.llvm_passes), GROUP_LTO,
      "LLVM's passes for bitcode, as opt takes them, instead of the level's"},
     {"Xllvm", NULL, "OPTION,...", WORDS(llvm_options), GROUP_LTO, "Options for libLLVM itself"},
-    {"consensus", NULL, "strict|lenient", CHOICE(link.options.strict, consensus_rules), GROUP_LTO,
-     "strict: different -split-compile values of members end the link, as with nvlink"},
 
     {"chunks", NULL, "N", NUMBER(link.chunk_count, 65536, 1), GROUP_SPLITTING,
      "Most chunks to split into; by default decided by the program's size alone"},

@@ -53,7 +53,6 @@ const char *const options_key_counted[] = {
     "lto-O",
     "lto-newpm-passes",
     "Xllvm",
-    "consensus",
     "chunks",
     "minimum-chunk",
     "split-policy",

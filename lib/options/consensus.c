@@ -205,11 +205,11 @@ static bool check_arithmetic(struct reach *reach, enum embedded_option option)
 }
 
 /* -w hides the warning that -Werror would make an error, as it does for all other warnings. */
-static bool is_strict(const struct reach *reach)
+static bool is_strict(void)
 {
     const struct diag_state *state = diag_state_get();
 
-    return reach->request->strict || (state->warnings_are_errors && !state->suppress_warnings);
+    return state->warnings_are_errors && !state->suppress_warnings;
 }
 
 static bool check_split_compile(struct reach *reach)
@@ -231,7 +231,7 @@ static bool check_split_compile(struct reach *reach)
     }
     if (consensus->state != CONSENSUS_CONFLICT)
         return true;
-    if (is_strict(reach))
+    if (is_strict())
         return report_conflict(reach, EMBEDDED_SPLIT_COMPILE);
     diag_warning("Cicc option values for '-split-compile' do not match; using '-split-compile=%d'",
                  (int)wanted);

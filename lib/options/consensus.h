@@ -52,7 +52,6 @@ struct option_request {
     int32_t maxrregcount;
     bool line_info;
     bool debug;                /* -g */
-    bool strict;               /* --consensus=strict: nvlink's fatal errors where we only warn */
     bool lto;                  /* -lto or -dlto */
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
@@ -76,7 +75,7 @@ struct agreement {
  * - ftz, prec-div, prec-sqrt, fmad: two values are fatal among members whose LTO-IR is linked.
  *   Where PTX is linked, each member's code has its own value compiled in, and an info says so;
  * - split-compile only steers threads: two values give a warning and the command line's value; with
- *   `strict` or -Werror they are fatal. One value beats the command line.
+ *   -Werror they are fatal. One value beats the command line.
  * Checks in nvlink's order: line info, maxreg, ftz, prec-div, prec-sqrt, fmad, split-compile, the
  * clash of the two split options. Prints nvlink's messages; a difference is followed by a note per
  * member that says who declared what. False when it is fatal. */

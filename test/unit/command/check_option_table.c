@@ -360,8 +360,7 @@ START_TEST(numbers_go_where_their_names_say)
     const struct link_request *link = &options.link;
 
     READ_LINE("-split-compile=2", "-split-compile-extended=3", "-maxrregcount=4", "--chunks=5",
-              "--minimum-chunk=6", "-j7", "--decompression-limit=9",
-              "--timeout=10");
+              "--minimum-chunk=6", "-j7", "--decompression-limit=9", "--timeout=10");
     ck_assert_int_eq(link->options.split_compile, 2);
     ck_assert_int_eq(link->options.split_compile_extended, 3);
     ck_assert_int_eq(link->options.maxrregcount, 4);
@@ -379,12 +378,11 @@ START_TEST(choices_and_lists_go_where_their_names_say)
 {
     const struct link_request *link = &options.link;
 
-    READ_LINE("--lto-source=ltoir", "--output-abi=7", "--jobserver=off", "--consensus=strict",
-              "--diagnostics-format=gnu", "--split-policy=stable", "-dump-callgraph=dot", "-lb",
-              "-L.", "-Xptxas=-O1", "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
+    READ_LINE("--lto-source=ltoir", "--output-abi=7", "--jobserver=off", "--diagnostics-format=gnu",
+              "--split-policy=stable", "-dump-callgraph=dot", "-lb", "-L.", "-Xptxas=-O1",
+              "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
     ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->output_abi == MERGE_ABI_7);
-    ck_assert(link->jobserver == JOBSERVER_OFF && link->options.strict &&
-              options.diagnostics_format == DIAG_FORM_GNU);
+    ck_assert(link->jobserver == JOBSERVER_OFF && options.diagnostics_format == DIAG_FORM_GNU);
     ck_assert(link->split_policy == SPLIT_STABLE && link->callgraph == CALLGRAPH_DOT);
     ck_assert(link->operand_count == 2 && link->operands[1].is_library);
     ck_assert_str_eq(link->library_paths[0], ".");

@@ -130,7 +130,9 @@ static void check_combination(const size_t *picked, size_t count)
         value = value >= 0 ? value : next;
     }
     set_up();
-    ck_assert(reach(options, NULL, &(struct option_request){.strict = true}) == !conflict);
+    diag_state_get()->warnings_are_errors = true;
+    ck_assert(reach(options, NULL, &(struct option_request){0}) == !conflict);
+    diag_state_get()->warnings_are_errors = false;
     ck_assert((sink.text.size > 0) == conflict);
     if (conflict)
         ck_assert_ptr_nonnull(
@@ -218,12 +220,6 @@ static const struct link_case cases[] = {
      "'-split-compile=8'\n" NOTE "a.o(1): -split-compile 2\n" NOTE "b.o(1): -split-compile 4\n",
      "-split-compile=8",
      false},
-    {{"-split-compile 0 ", "-split-compile 1 "},
-     {.strict = true, SPLIT(8)},
-     NULL,
-     DO_NOT("-split-compile") NOTE "a.o(1): -split-compile 0\n" NOTE "b.o(1): -split-compile 1\n",
-     "-split-compile=8",
-     true},
     /* Two -maxreg values. */
     {{"-maxreg 64 ", "-maxreg 32 "},
      {.lto = true},
