@@ -165,7 +165,7 @@ static void try_options(void)
         "-ghls=lcs-aw",
         "--assemble-chunk",
         "--progress",
-        "--color=always",
+        "--color-diagnostics=always",
         "-maxrregcount=many",
         "--chunks=-1",
         "--assembler=none-such",

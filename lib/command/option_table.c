@@ -224,9 +224,8 @@ const struct option_row option_table[] = {
 
     {"diagnostics-format", NULL, "nvlink|gnu|json", CHOICE(diagnostics_format, diagnostics_formats), GROUP_DIAGNOSTICS,
      "Form of messages: nvlink's, file:line:column first, or an object of JSON in each line"},
-    {"color", NULL, "auto|always|never", CHOICE(color, color_uses), GROUP_DIAGNOSTICS,
-     "Colours; auto: on a terminal, unless NO_COLOR is set"},
-    {"color-diagnostics", NULL, "[always|auto|never]", CHOICE(color, color_uses), GROUP_DIAGNOSTICS, "The same"},
+    {"color-diagnostics", NULL, "[always|auto|never]", CHOICE(color, color_uses), GROUP_DIAGNOSTICS,
+     "Colours; by default auto: on a terminal, unless NO_COLOR is set"},
     {"fatal-warnings", NULL, NULL, FLAG(warnings_are_errors), GROUP_DIAGNOSTICS, "The same as -warning-as-error"},
     {"error-limit", NULL, "N", NUMBER(error_limit, INT32_MAX, 1), GROUP_DIAGNOSTICS,
      "Show N errors, by default 20, and count the rest; 0 = all"},

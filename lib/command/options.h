@@ -36,7 +36,7 @@ enum chunk_use { ASSEMBLE_NONE, ASSEMBLE_RELOCATABLE, ASSEMBLE_WHOLE };
 enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH };
 enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTING };
 
-/* --color */
+/* --color-diagnostics */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Words that options add up to; `list` is malloc'ed. */

@@ -88,7 +88,7 @@ const char *const options_key_ignored[] = {
     "dependency-file",
     "dependency-target",
     "diagnostics-format",
-    "color",
+    "color-diagnostics",
     "error-limit",
     "cache-dir",
     "no-cache",

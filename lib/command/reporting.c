@@ -49,8 +49,8 @@ void reporting_begin(const char *const *words, size_t count, enum color_use colo
 
         if (row && value && strcmp(row->name, "diagnostics-format") == 0)
             format = (enum diag_format)choose(row, value);
-        else if (row && value && strcmp(row->name, "color") == 0)
-            color = (enum color_use)choose(row, value);
+        else if (row && strcmp(row->name, "color-diagnostics") == 0)
+            color = value ? (enum color_use)choose(row, value) : COLOR_ALWAYS;
     }
     set_form(format, color);
 }

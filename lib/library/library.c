@@ -81,7 +81,7 @@ static bool refuse(const struct options *options, enum options_action action)
     else if (link->output)
         diag_fatal("Option '-o' cannot be used here: the result is in memory");
     else if (link->progress != PROGRESS_AUTO || options->color != COLOR_NEVER)
-        diag_fatal("Options '--progress' and '--color' cannot be used here");
+        diag_fatal("Options '--progress' and '--color-diagnostics' cannot be used here");
     else if (link->is_virtual)
         diag_fatal(VIRTUAL_TARGET, options->arch_text);
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)

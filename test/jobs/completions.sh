@@ -25,7 +25,7 @@ check "bash: every option" "$(offered - | sed 's/=$//' | sort)" "$(cat options)"
 check "bash: options that begin so" "$(offered --dependency- | paste -sd ' ')" "--dependency-file= --dependency-target="
 check "bash: words behind =" "$(offered -Ofast-compile = m | paste -sd ' ')" "min mid max"
 check "bash: words behind a blank" "$(offered --split-policy s)" stable
-check "bash: nothing typed yet" "$(offered --color = | paste -sd ' ')" "auto always never"
+check "bash: nothing typed yet" "$(offered --split-mode = | paste -sd ' ')" "exact relocatable"
 check "bash: a word that may be missing, behind =" "$(offered --jobserver = | paste -sd ' ')" "on auto off"
 check "bash: a target" "$(offered -arch = sm_9 | paste -sd ' ')" "sm_90 sm_90a"
 check "bash: a file" "$(offered -o a)" a.o

@@ -74,8 +74,8 @@ struct minilink_kernel {
  * they mean there. Each is one word: "-name" or "-name=value", with one dash or two, or a letter
  * with its value joined, "-lNAME"; a word without a dash in front adds an input. Not taken are a
  * value that is the next word, files of options (-optf, @FILE), and those that do not link or that
- * print (--help, --version, --list-targets, --completions, -ghls, --assemble-chunk,
- * --progress, --color), and -o: the result is in memory. The words are copied.
+ * print (--help, --version, --list-targets, --completions, -ghls, --progress,
+ * --color-diagnostics), and -o: the result is in memory. The words are copied.
  *
  * On success *link is the new link and the result MINILINK_OK. MINILINK_USAGE: an option is
  * unknown, wrong or not taken; *link is a link then, too, of which minilink_error_log() says what

@@ -86,7 +86,6 @@ static bool may_share(const struct option_row *row, const struct option_row *oth
                                            {"use-host-info", "ignore-host-info"},
                                            {"verbose", "vv"},
                                            {"warning-as-error", "fatal-warnings"},
-                                           {"color", "color-diagnostics"},
                                            {"dump-callgraph", "dump-callgraph-no-demangle"}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
