@@ -203,12 +203,10 @@ const struct option_row option_table[] = {
      "Write that JSON file, and FILE.d with what its jobs read, for a build system to run them; link nothing"},
     {"resume-plan", NULL, "FILE", STRING(link.distribution.resume_plan), GROUP_CACHE,
      "Link with what the jobs of a plan have made"},
-    {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE,
-     "What a job runs: assemble one file of PTX to the output, and link nothing"},
-    {"assembler-version", NULL, "TEXT", STRING(lone.version), GROUP_CACHE,
-     "With --assemble-chunk: fail unless the assembler is of this version"},
-    {"chunk-report", NULL, "FILE", STRING(lone.report), GROUP_CACHE,
-     "With --assemble-chunk: write what became of it, and all messages, to FILE"},
+    /* What a distributor's job runs (assemble/single_chunk.h). */
+    {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE, NULL},
+    {"assembler-version", NULL, "TEXT", STRING(lone.version), GROUP_CACHE, NULL},
+    {"chunk-report", NULL, "FILE", STRING(lone.report), GROUP_CACHE, NULL},
 
     {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, "Never use more than N threads"},
     {"memory-limit", NULL, "BYTES", SPECIAL(take_memory_limit), GROUP_RUNNING,
