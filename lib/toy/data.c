@@ -34,7 +34,7 @@ struct builder {
     uint32_t sm;
     struct valued *first; /* variables with an initial value */
     struct valued **last;
-    size_t reference_count[DATA_KINDS];
+    size_t relocation_capacity[DATA_KINDS];
 };
 
 static bool too_large(const char *format, uint64_t size, uint64_t most)
@@ -290,7 +290,8 @@ static bool add_reference(struct builder *builder, const struct object *object,
     target->is_used = true;
     target->is_address_taken |= target->is_function;
     struct data_section *section = &builder->data->sections[object->kind];
-    section->relocations[section->relocation_count++] =
+    ARENA_PUSH(builder->arena, section->relocations, section->relocation_count,
+               builder->relocation_capacity[object->kind]) =
         (struct data_relocation){.offset = object->offset + reference->offset,
                                  .type = relocation_type(builder, reference, target->is_function),
                                  .global = (uint32_t)(target - builder->scope->globals),
@@ -308,16 +309,6 @@ static bool store_value(struct builder *builder, const struct valued *valued)
         return false;
     if (initialiser.size && initialiser.bytes)
         memcpy(section->bytes + object->offset, initialiser.bytes, initialiser.size);
-    if (initialiser.reference_count) {
-        size_t count = section->relocation_count + initialiser.reference_count;
-        struct data_relocation *list = section->relocations;
-        if (count > builder->reference_count[object->kind]) {
-            builder->reference_count[object->kind] = 2 * count;
-            section->relocations = arena_alloc(builder->arena, 2 * count, sizeof *list);
-            if (section->relocation_count)
-                memcpy(section->relocations, list, section->relocation_count * sizeof *list);
-        }
-    }
     bool is_good = true;
     for (size_t i = 0; i < initialiser.reference_count; i++)
         is_good &= add_reference(builder, object, &valued->item, &initialiser.references[i]);

@@ -15,7 +15,6 @@
 #include "toy/budget.h"
 #include "toy/calls.h"
 #include "toy/conflicts.h"
-#include "toy/dummy.h"
 #include "toy/emit.h"
 #include "toy/entries.h"
 #include "toy/kernels.h"
@@ -175,8 +174,9 @@ static enum link_code choose_mode(struct unit *unit)
 /* Phase 7. */
 static enum link_code emit_header(struct unit *unit)
 {
-    bool ok = dummy_add(unit);
-    remark(unit, 7, unit->dummy ? ".entry " DUMMY_NAME " is added" : "the module has " DUMMY_NAME);
+    bool ok = entries_add_dummy(unit);
+    remark(unit, 7,
+           unit->dummy ? ".entry " ENTRIES_DUMMY " is added" : "the module has " ENTRIES_DUMMY);
     return ok_or_failed(ok);
 }
 
@@ -235,14 +235,14 @@ static enum link_code select_entries(struct unit *unit)
 {
     bool had_dummy = unit->dummy != NULL;
     size_t entries = 0;
-    dummy_remove(unit);
+    entries_remove_dummy(unit);
     bool ok = entries_select(unit);
     for (size_t i = 0; i < unit->scope.count && unit->switches.phase_trace; i++) {
         const struct global *global = &unit->scope.globals[i];
         entries += global->is_function && global->is_defined && global->item->function.is_entry;
     }
     remark(unit, 13, "%zu entries%s", entries,
-           had_dummy ? ", " DUMMY_NAME " is removed again" : "");
+           had_dummy ? ", " ENTRIES_DUMMY " is removed again" : "");
     return ok_or_failed(ok);
 }
 

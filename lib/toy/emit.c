@@ -114,16 +114,15 @@ static void add_functions(struct emission *emission, struct function_sections *l
 
 static uint32_t add_data_relocations(struct emission *emission, enum data_kind kind)
 {
+    const char *name = data_sections[kind].name;
     if (emission->unit->data.sections[kind].relocation_count == 0)
         return 0;
-    const char *name = data_sections[kind].name;
-    uint32_t index = add(emission, ".rela", name, strlen(name),
-                         (struct image_section){.type = SHT_RELA,
-                                                .link = emission->sections.symbols,
-                                                .flags = SHF_INFO_LINK,
-                                                .alignment = 8,
-                                                .entry_size = RELA_SIZE});
-    return index;
+    return add(emission, ".rela", name, strlen(name),
+               (struct image_section){.type = SHT_RELA,
+                                      .link = emission->sections.symbols,
+                                      .flags = SHF_INFO_LINK,
+                                      .alignment = 8,
+                                      .entry_size = RELA_SIZE});
 }
 
 static void add_data(struct emission *emission, enum data_kind kind)
@@ -192,10 +191,8 @@ static void add_kernel_shared(struct emission *emission)
 static void set_contents(struct emission *emission, uint32_t section, struct buffer *contents)
 {
     struct unit *unit = emission->unit;
-    uint8_t *copy = arena_alloc(&unit->arena, contents->size, 1);
-    if (contents->size)
-        memcpy(copy, contents->data, contents->size);
-    unit->image.sections[section].data = copy;
+    unit->image.sections[section].data =
+        arena_copy(&unit->arena, contents->data, contents->size, 1);
     unit->image.sections[section].size = contents->size;
     contents->size = 0;
 }
@@ -209,6 +206,12 @@ static void set_relocations(struct emission *emission, uint32_t section, uint32_
     relocations->size = count * sizeof *list;
 }
 
+static Elf64_Rela rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
+{
+    return (Elf64_Rela){
+        .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
+}
+
 /* ptxas writes relocations in falling order of offsets. */
 static void fill_code_relocations(struct emission *emission, const struct function_code *function,
                                   uint32_t section)
@@ -216,11 +219,9 @@ static void fill_code_relocations(struct emission *emission, const struct functi
     size_t count = function->relocation_count;
     Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
-        const struct code_relocation *relocation = &function->relocations[count - 1 - i];
-        uint64_t symbol = emit_symbols_of_body(emission, function, relocation->symbol);
-        list[i] = (Elf64_Rela){.r_offset = relocation->offset,
-                               .r_info = ELF64_R_INFO(symbol, relocation->type),
-                               .r_addend = relocation->addend};
+        const struct code_relocation *from = &function->relocations[count - 1 - i];
+        list[i] = rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
+                       from->type, from->addend);
     }
     set_relocations(emission, section, function->text_section, list, count);
 }
@@ -232,13 +233,12 @@ static void fill_data_relocations(struct emission *emission, enum data_kind kind
     size_t count = data->relocation_count;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
-        const struct data_relocation *relocation = &data->relocations[count - 1 - i];
-        const struct global *global = &unit->scope.globals[relocation->global];
-        uint64_t symbol =
-            global->is_function ? global->symbol : unit->data.objects[global->object].symbol;
-        list[i] = (Elf64_Rela){.r_offset = relocation->offset,
-                               .r_info = ELF64_R_INFO(symbol, relocation->type),
-                               .r_addend = relocation->addend};
+        const struct data_relocation *from = &data->relocations[count - 1 - i];
+        const struct global *global = &unit->scope.globals[from->global];
+        list[i] =
+            rela(from->offset,
+                 global->is_function ? global->symbol : unit->data.objects[global->object].symbol,
+                 from->type, from->addend);
     }
     set_relocations(emission, section, emission->sections.data[kind], list, count);
 }

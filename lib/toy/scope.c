@@ -10,26 +10,22 @@
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
 
-static void place_of(struct diag_place *place, const struct ptx_module *module,
-                     const struct ptx_item *item)
+static struct diag_place place_of(const struct ptx_module *module, const struct ptx_item *item)
 {
-    *place = (struct diag_place){
-        .file = module->file, .line = item->line, .column = 0, .source_line = {0}};
+    return (struct diag_place){.file = module->file, .line = item->line};
 }
 
 /* With a format in which the item's name comes. */
 static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
 {
-    struct diag_place place;
-    place_of(&place, module, item);
+    const struct diag_place place = place_of(module, item);
     diag_at(DIAG_ERROR, &place, format, TEXT_ARG(item->name));
     return false;
 }
 
 static bool say(const struct ptx_module *module, const struct ptx_item *item, const char *message)
 {
-    struct diag_place place;
-    place_of(&place, module, item);
+    const struct diag_place place = place_of(module, item);
     diag_at(DIAG_ERROR, &place, "%s", message);
     return false;
 }

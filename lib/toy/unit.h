@@ -42,7 +42,7 @@ struct unit {
     struct minilink_job own_job;
     struct switches switches;
     const struct mode *mode;
-    const struct ptx_item *dummy; /* from phase 7 to 13: dummy.h */
+    const struct ptx_item *dummy; /* from phase 7 to 13: entries.h */
     struct phase_times times;
     struct compile_request config; /* what each function's compilation reads, but for its memory */
     struct arena arena;            /* results, but for those of functions */
