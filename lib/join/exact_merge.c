@@ -5,7 +5,6 @@
  * joined list is that of the kernel's chunk without the common items that an earlier kernel has
  * brought. Items that the program as such brings follow the first items of its first kernel, in
  * every chunk; in a chunk with closing kernels they stand in the run of the first of those. */
-#include <string.h>
 
 #include "join/exact_plan.h"
 

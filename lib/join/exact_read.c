@@ -2,7 +2,6 @@
  *
  * In a whole program's cubin everything is either a kernel's, which its section's name says, or the
  * program's. */
-#include <stdlib.h>
 
 #include "base/context.h"
 #include "cubin/format.h"

@@ -1,8 +1,6 @@
 /* join_contents.c: the joined sections that name symbols: info records, call graph, prototypes. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
 #include "cubin/format.h"

@@ -2,9 +2,7 @@
 #include "lto/llvm_parts.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
 

@@ -1,5 +1,4 @@
 /* locate_library.c: whether LTO-IR is linked, and with which library. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "input/used.h"

@@ -13,7 +13,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "diag/diag.h"
 #include "input/used.h"
 #include "options/forward.h"
 

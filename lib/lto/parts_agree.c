@@ -5,7 +5,6 @@
  * taken, in the parts that take it. A function that only calls in its part reach may have been made
  * for them (measured on libnvvm 13.0: an argument that is always 3 is dropped): each part's calls
  * go to its own version. */
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -7,7 +7,6 @@
  * here, which depend on nothing else. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/context.h"

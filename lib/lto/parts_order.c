@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "input/used.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"

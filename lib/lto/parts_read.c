@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
-#include "ptx/types.h"
 
 static bool parse_part(struct joining *joining, size_t index)
 {

@@ -3,7 +3,6 @@
  * A function that calls another of which there are several is itself one for each of those, however
  * alike its texts are. */
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/context.h"

@@ -1,5 +1,4 @@
 /* parts_write.c: the joined program as one module. */
-#include <string.h>
 
 #include "base/context.h"
 #include "lto/parts_steps.h"

@@ -1,7 +1,6 @@
 /* report.c: the library's own words lose their heads, which become severities. */
 #include "lto/report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "merge/graph.h"
 #include "merge/layout.h"
 #include "merge/ordering.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "cubin/mercury.h"
 #include "merge/layout.h"
 #include "merge/mercury.h"

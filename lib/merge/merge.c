@@ -5,7 +5,6 @@
 #include "merge/merge.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "diag/diag.h"

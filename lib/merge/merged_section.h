@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "merge/index_lists.h"
 
 /* What kind of section, in the order in which nvlink writes them. */
 enum merged_class {

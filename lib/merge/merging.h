@@ -23,7 +23,6 @@
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
-#include "merge/index_lists.h"
 #include "merge/merge.h"
 #include "merge/merged_section.h"
 #include "merge/merged_symbol.h"

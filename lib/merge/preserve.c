@@ -2,12 +2,11 @@
  * on for the lists alone get their places here, and from sm_100 on names like the finalizer's. */
 #include "merge/preserve.h"
 
-#include <string.h>
-
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "merge/constants.h"
 #include "merge/merging_inputs.h"
+#include "merge/relocations.h"
 
 #define FIRST_WARNED 90u /* measured */
 

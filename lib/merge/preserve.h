@@ -9,7 +9,6 @@
 #pragma once
 
 #include "merge/merging.h"
-#include "merge/relocations.h"
 
 /* Warns where nvlink does, when the option is given. */
 void preserve_warn(const struct merging *m);

@@ -7,8 +7,6 @@
  * recursive functions is finished only after all that the set can reach (base/components.h). */
 #include "merge/reach.h"
 
-#include <string.h>
-
 #include "base/components.h"
 #include "input/used.h"
 #include "merge/graph.h"

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

@@ -7,8 +7,6 @@
  * the plain ones in a program without such tables. */
 #include "merge/relocation_rule.h"
 
-#include <stddef.h>
-
 #include "cubin/format.h"
 
 #define FIELD(holds, at, bits, shifted, bank_at)                                                   \

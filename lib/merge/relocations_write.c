@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/ordering.h"
 #include "merge/symtab.h"

@@ -7,8 +7,6 @@
  * All rules were measured on nvlink 13.0. */
 #include "merge/resolve.h"
 
-#include <string.h>
-
 #include "base/context.h"
 #include "base/renames.h"
 #include "diag/diag.h"

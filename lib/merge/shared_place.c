@@ -9,7 +9,6 @@
  * 700 programs. */
 #include "merge/shared_place.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

@@ -6,9 +6,6 @@
  * dead functions are not written (all measured on nvlink 13.0). */
 #include "merge/symtab.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "merge/constants.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

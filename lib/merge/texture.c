@@ -16,8 +16,6 @@
  * without a relocation; here each has its own. */
 #include "merge/texture.h"
 
-#include <string.h>
-
 #include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

@@ -2,7 +2,6 @@
 #include "ptx/driver_functions.h"
 
 #include <stddef.h>
-#include <string.h>
 
 bool driver_functions_provides(struct text function)
 {

@@ -6,7 +6,6 @@
  * The body is skipped: whoever needs its instructions reads it. */
 #include "ptx/parser.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

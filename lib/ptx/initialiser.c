@@ -4,7 +4,6 @@
  * element, floats go to .f and .b types only, integers to all but .f types. */
 #include "ptx/initialiser.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

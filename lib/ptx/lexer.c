@@ -3,8 +3,9 @@
  * possible. */
 #include "ptx/lexer.h"
 
-#include <endian.h>
 #include <stdlib.h>
+
+#include <endian.h>
 
 enum byte_class {
     CLASS_BAD,

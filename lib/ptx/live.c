@@ -4,7 +4,6 @@
  * nothing names), so what their initial values name lives too; but under -lto, where libnvvm drops
  * those that host code does not name, they live as functions do. What is not alive is not scanned.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

@@ -1,7 +1,6 @@
 /* program.c: the steps of linking PTX, each on everything before the next begins. */
 #include "ptx/program.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

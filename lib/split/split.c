@@ -2,7 +2,6 @@
 #include "split/split.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/search.h"

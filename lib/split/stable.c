@@ -9,7 +9,6 @@
  *
  * Variables are chunks of their own, by the same rule: their linkage then does not depend on who
  * uses them, and a new one changes no code. */
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "split/plan.h"

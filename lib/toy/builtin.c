@@ -4,8 +4,6 @@
  * struct unit, which the last of them empties whatever happens, running out of memory included. */
 #include "toy/builtin.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"

@@ -5,8 +5,6 @@
  * least, so that a call graph is walked once however many kernels there are. */
 #include "toy/callers.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"

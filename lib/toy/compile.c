@@ -4,8 +4,6 @@
  * is the same whichever chunk the function stands in. */
 #include "toy/compile.h"
 
-#include <stdlib.h>
-
 #include "ptx/lexer.h"
 #include "toy/allocate.h"
 #include "toy/budget.h"

@@ -13,7 +13,6 @@
 #include "toy/cache_operator.h"
 #include "toy/encode.h"
 #include "toy/language/body.h"
-#include "toy/parse.h"
 #include "toy/scope.h"
 
 /* How a function's code uses one of its symbols. */

@@ -2,8 +2,6 @@
  * layout is in code.h. */
 #include "toy/encode.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/format.h"

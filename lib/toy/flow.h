@@ -1,8 +1,6 @@
 /* flow.h: a body's control-flow graph: blocks of instructions, and which may run after which. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "toy/language/body.h"

@@ -8,6 +8,7 @@
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/types.h"
+#include "toy/language/body.h"
 #include "toy/language/opcode.h"
 
 static struct diag_place place_of(const struct ptx_module *module, const struct ptx_item *item)

@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "ptx/module.h"
-#include "toy/language/body.h"
 
 /* A function or variable of the chunk, whatever number of times it is declared. */
 struct global {
