@@ -280,11 +280,12 @@ static bool collect_section(void *argument, const char *section, struct bytes da
     const char *name =
         arena_printf(&collector->members->arena, "%s:%s", collector->object, section);
 
+    collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
+    collector->members->has_host_code |= !collector->is_whole && !collector->is_system;
     if (strcmp(section, OFFLOAD_SECTION) == 0) {
         collect_offload(collector, name, data);
         return true;
     }
-    collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
     collect_fatbins(collector, name, data);
     collector->is_whole = false;
     return true;
@@ -298,8 +299,6 @@ static void collect_host_object(struct collector *collector, struct bytes data)
         collector->ok = false;
     else if (found == 0)
         diag_verbose("'%s' has no device code", collector->object);
-    else
-        collector->members->has_host_code |= !collector->is_system;
 }
 
 /* A file that is called after a format of device code is meant to have some: it is never passed

@@ -112,7 +112,8 @@ bool state_find_llvm(struct link *link)
 
 bool state_is_void(const struct link *link, const struct chunks *chunks)
 {
-    if (link->lto.ptx.size == 0 || link->used.has_lists || link->used.has_parts)
+    if (link->lto.ptx.size == 0 || !link->members.has_host_code || link->used.has_lists ||
+        link->used.has_parts)
         return false;
     for (size_t i = 0; i < chunks->symbol_count; i++)
         if (chunks->sources[i].is_kernel)

@@ -144,8 +144,9 @@ bool state_find_library(struct link *link);
 /* The same for libLLVM. */
 bool state_find_llvm(struct link *link);
 
-/* LTO-IR without a kernel. Measured: nvlink then merges what ptxas -c makes of it; but where lists
- * have dropped all kernels that there were, the program is a whole one. */
+/* LTO-IR without a kernel, where host objects take part. Measured: nvlink then merges what ptxas -c
+ * makes of it; but where lists have dropped all kernels that there were, and where all LTO-IR is in
+ * fatbins, the program is a whole one. */
 bool state_is_void(const struct link *link, const struct chunks *chunks);
 
 /* Whether nvlink merges here, and so tells of kernels under -v. Measured: it does not where LTO-IR

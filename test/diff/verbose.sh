@@ -207,6 +207,15 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     for part in host host2 device variable; do nvcc -arch=sm_90 -dc -dlto $part.cu -o $part.o; done
     list "${lto[@]}" host.o host2.o
     list "${lto[@]}" device.o variable.o
+    # Fatbins make a program even without a kernel: nothing of NVIDIA's linker is in it, so that its bytes are ptxas's.
+    for part in device variable; do nvcc -arch=sm_90 -rdc=true -dlto -fatbin $part.cu -o $part.fatbin; done
+    list "${lto[@]}" device.fatbin variable.fatbin
+    if cmp -s theirs.cubin ours.cubin; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: fatbins without a kernel make another cubin"
+    fi
     list "${lto[@]}" host.o a.lto.o b.lto.o host2.o
     list "${lto[@]}" host.o a.lto.o b.o
     list "${lto[@]}" a.lto.o b.ptx.o
@@ -214,7 +223,7 @@ if ls "$toolkit"/lib64/libnvJitLink.so* > "$work/log" 2>&1; then
     list "${lto[@]}" a.lto.o b.lto.o -r
 else
     echo "skipped verbose of LTO-IR: the toolkit has no libnvJitLink"
-    skipped=19
+    skipped=21
 fi
 [ "$passed" -gt 0 ] || failed=1
 finish
