@@ -42,7 +42,17 @@ struct encoder {
     struct reach_walker walker;
 };
 
-static void gather_program_records(const struct merging *m, struct merged_function *functions,
+/* nvlink: "Internal error: no regcount?"; but not of -r. */
+static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
+{
+    if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
+        return;
+    diag_error("'%s' says how many registers symbol %u needs, which is no function",
+               m->cubins[file]->name, symbol);
+    m->failed = true;
+}
+
+static void gather_program_records(struct merging *m, struct merged_function *functions,
                                    size_t file, struct bytes rest)
 {
     struct info_record record;
@@ -53,6 +63,8 @@ static void gather_program_records(const struct merging *m, struct merged_functi
         if (record.format != EIFMT_SVAL ||
             (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
             continue;
+        if (record.attribute == EIATTR_REGCOUNT)
+            check_is_function(m, file, info_word(record.payload, 0));
         symbol = merging_symbol(m, file, info_word(record.payload, 0));
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
             continue;

@@ -558,6 +558,22 @@ START_TEST(functions_that_are_called_say_how_many_registers_they_need)
 }
 END_TEST
 
+/* Symbol 1 of the fixture is that of a section. */
+START_TEST(registers_of_what_is_no_function_are_refused_but_with_r)
+{
+    const char *name = "32_weakdiff-sm_90-a.o";
+    uint32_t other = 1;
+
+    merge_damaged(name, ".nv.info", place_of_registers(name, true) + 4, &other, sizeof other);
+    ck_assert(!merged->ok);
+    expect_said(
+        "error   : '32_weakdiff-sm_90-a.o' says how many registers symbol 1 needs, which is no "
+        "function");
+    merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
+    ck_assert(merged->ok);
+}
+END_TEST
+
 /* Measured: nvlink writes it with its own flags, and also where the first cubin has none. */
 START_TEST(the_note_of_tools_is_the_linkers)
 {
@@ -666,6 +682,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, relocatable_output_may_have_undefined_symbols);
     tcase_add_test(tests, section_symbol_without_a_section_is_left_out);
     tcase_add_test(tests, functions_that_are_called_say_how_many_registers_they_need);
+    tcase_add_test(tests, registers_of_what_is_no_function_are_refused_but_with_r);
     tcase_add_test(tests, the_note_of_tools_is_the_linkers);
     tcase_add_test(tests, record_for_a_symbol_that_vanishes_is_refused);
     suite_add_tcase(all, tests);
