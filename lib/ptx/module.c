@@ -133,8 +133,10 @@ static bool parse_section(struct parser *parser, size_t start)
     item->name = name;
     item->target = parser_from(parser, body);
     item->text = parser_from(parser, start);
-    /* Strings are all that -lineinfo needs; anything else describes functions and variables. */
-    if (!text_equal(name, TEXT(".debug_str")))
+    /* Strings are all that -lineinfo needs, and have no braces; anything else describes functions
+     * and variables. */
+    if (!text_equal(name, TEXT(".debug_str")) ||
+        memchr(item->target.data + 1, '{', item->target.size - 1))
         parser->module->has_full_debug = true;
     return true;
 }

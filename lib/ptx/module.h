@@ -25,9 +25,8 @@ struct ptx_module {
     bool has_debug;     /* `debug` in .target */
     bool texmode_independent;
     bool map_f64_to_f32;
-    uint8_t address_size; /* 32 or 64; 64 when not given */
-    bool has_full_debug;  /* it has .debug_info, .debug_abbrev or another section besides .debug_str
-                           */
+    uint8_t address_size;   /* 32 or 64; 64 when not given */
+    bool has_full_debug;    /* it has a section besides a .debug_str of nothing but strings */
     struct ptx_item *items; /* in order of the text */
     size_t item_count;
 };

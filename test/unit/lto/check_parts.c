@@ -239,6 +239,7 @@ static const struct {
     {".extern .func v();", ".extern .func v(.param .b32 p);", "prototype of 'v'"},
     {".func v(); .alias a, v;", "", "alias 'a'"},
     {".section .debug_info { .b8 1 }", "", "sections for debuggers"},
+    {".section .debug_str { s: {} }", "", "sections for debuggers"},
     {"", "\n.version 9.0\n.target sm_90\n", "number of modules"},
 };
 
