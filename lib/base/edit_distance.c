@@ -9,11 +9,12 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t edit_distance(struct text from, struct text to)
+size_t edit_distance(struct text from, struct text to, size_t most)
 {
-    size_t rows[3][EDIT_DISTANCE_LONGEST + 1];
+    size_t rows[3][EDIT_DISTANCE_LONGEST + 1], edits;
 
-    if (from.size > EDIT_DISTANCE_LONGEST || to.size > EDIT_DISTANCE_LONGEST)
+    if (from.size > EDIT_DISTANCE_LONGEST || to.size > EDIT_DISTANCE_LONGEST ||
+        from.size > to.size + most || to.size > from.size + most)
         return SIZE_MAX;
     for (size_t j = 0; j <= to.size; j++)
         rows[0][j] = j;
@@ -31,5 +32,6 @@ size_t edit_distance(struct text from, struct text to)
                 row[j] = least(row[j], before[j - 2] + 1);
         }
     }
-    return rows[from.size % 3][to.size];
+    edits = rows[from.size % 3][to.size];
+    return edits <= most ? edits : SIZE_MAX;
 }

@@ -9,5 +9,5 @@
 #define EDIT_DISTANCE_LONGEST 48u
 
 /* How many bytes must be put in, left out, changed, or swapped with the next one, to make `to` of
- * `from`. SIZE_MAX when either has more than EDIT_DISTANCE_LONGEST. */
-size_t edit_distance(struct text from, struct text to);
+ * `from`. SIZE_MAX when it is more than `most`, or either has more than EDIT_DISTANCE_LONGEST. */
+size_t edit_distance(struct text from, struct text to, size_t most);

@@ -57,12 +57,11 @@ static size_t least(size_t a, size_t b)
 /* 0 for a name that goes on where the word ends; SIZE_MAX for one that is too far away. */
 static size_t farness(const char *word, const char *name)
 {
-    size_t size = strlen(word), far;
+    size_t size = strlen(word);
 
     if (size >= 3 && strncmp(word, name, size) == 0)
         return 0;
-    far = edit_distance(text_of(word), text_of(name));
-    return far <= (size + 1) / 3 ? far : SIZE_MAX;
+    return edit_distance(text_of(word), text_of(name), (size + 1) / 3);
 }
 
 static size_t farness_of_row(const char *word, const struct option_row *row)

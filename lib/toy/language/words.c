@@ -24,7 +24,7 @@ const char *words_nearest(const struct words *words, struct text name)
     const char *result = NULL;
 
     for (uint16_t i = 1; i < words->count && name.size > 0; i++) {
-        size_t edits = edit_distance(name, words->list[i]);
+        size_t edits = edit_distance(name, words->list[i], best);
 
         if (edits < best) {
             best = edits;

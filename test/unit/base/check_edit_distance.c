@@ -18,8 +18,12 @@ START_TEST(edits_are_counted_both_ways)
 {
     struct text from = text_of(pairs[_i].from), to = text_of(pairs[_i].to);
 
-    ck_assert_uint_eq(edit_distance(from, to), pairs[_i].edits);
-    ck_assert_uint_eq(edit_distance(to, from), pairs[_i].edits);
+    for (size_t most = 0; most < 7; most++) {
+        size_t edits = pairs[_i].edits <= most ? pairs[_i].edits : SIZE_MAX;
+
+        ck_assert_uint_eq(edit_distance(from, to, most), edits);
+        ck_assert_uint_eq(edit_distance(to, from, most), edits);
+    }
 }
 END_TEST
 
@@ -28,10 +32,11 @@ START_TEST(words_that_are_too_long_are_not_compared)
     char word[EDIT_DISTANCE_LONGEST + 1] = {0};
     const struct text longest = {word, EDIT_DISTANCE_LONGEST}, longer = {word, sizeof word};
 
-    ck_assert_uint_eq(edit_distance(longest, longest), 0);
-    ck_assert_uint_eq(edit_distance(longest, TEXT("")), EDIT_DISTANCE_LONGEST);
-    ck_assert_uint_eq(edit_distance(longer, TEXT("")), SIZE_MAX);
-    ck_assert_uint_eq(edit_distance(TEXT(""), longer), SIZE_MAX);
+    ck_assert_uint_eq(edit_distance(longest, longest, 2 * EDIT_DISTANCE_LONGEST), 0);
+    ck_assert_uint_eq(edit_distance(longest, TEXT(""), 2 * EDIT_DISTANCE_LONGEST),
+                      EDIT_DISTANCE_LONGEST);
+    ck_assert_uint_eq(edit_distance(longer, TEXT(""), 2 * EDIT_DISTANCE_LONGEST), SIZE_MAX);
+    ck_assert_uint_eq(edit_distance(TEXT(""), longer, 2 * EDIT_DISTANCE_LONGEST), SIZE_MAX);
 }
 END_TEST
 
