@@ -41,6 +41,7 @@ CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
 CHOICES(progress_uses, {"auto", PROGRESS_AUTO}, {"on", PROGRESS_ON}, {"off", PROGRESS_OFF});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
+CHOICES(foldings, {"none", false}, {"safe", true});
 CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
@@ -151,6 +152,8 @@ const struct option_row option_table[] = {
      "References to NAME mean __wrap_NAME, and those to __real_NAME mean NAME"},
     {"defsym", NULL, "NAME=OTHER", WORD(defsyms), GROUP_SYMBOLS,
      "References to NAME, where it is not defined, mean OTHER"},
+    {"icf", NULL, "none|safe", CHOICE(link.fold, foldings), GROUP_SYMBOLS,
+     "safe: make functions one that are the same and whose address nothing takes"},
     {"strip-debug", "S", NULL, FLAG(link.strip_debug), GROUP_SYMBOLS,
      "Leave out what -lineinfo and -G had compilers add"},
     {"allow-multiple-definition", NULL, NULL, FLAG(link.takes_first), GROUP_SYMBOLS,
@@ -244,6 +247,8 @@ const struct option_row option_table[] = {
     {"trace-symbol", "y", "NAME", WORD(trace_symbols), GROUP_REPORTS, "Print who defines a symbol, and who refers to it"},
     {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, "Print the references by which a kernel keeps a symbol"},
     {"print-gc-sections", NULL, NULL, FLAG(link.observe.print_drops), GROUP_REPORTS, "Print what was left out, and why"},
+    {"print-icf-sections", NULL, NULL, FLAG(link.observe.print_folded), GROUP_REPORTS,
+     "Print what --icf=safe left out, and what stands in its place"},
     {"cref", NULL, NULL, FLAG(link.observe.cref), GROUP_REPORTS, "Print all symbols, with the members that define them and refer to them"},
     {"stats", NULL, NULL, FLAG(link.observe.stats), GROUP_REPORTS,
      "Print the stages with their times, items, bytes and memory"},

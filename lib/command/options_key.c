@@ -47,6 +47,7 @@ const char *const options_key_counted[] = {
     "assembler",
     "output-abi",
     "fit-registers",
+    "icf",
     "binary-kind",
     "lto-source",
     "lto-jobs",

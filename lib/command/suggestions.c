@@ -82,8 +82,6 @@ static const struct {
     {" unresolved-symbols ignore-unresolved-symbol z ",
      "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
     {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},
-    {" icf print-icf-sections ", "functions are not folded: profilers and debuggers know them by "
-                                 "their names; weak copies are one already"},
     {" no-gc-sections ", "what no kernel reaches stays with -r or -preserve-relocs only"},
     {" dynamic-linker rpath soname pie no-pie static Bstatic Bdynamic export-dynamic ",
      "device code is neither a program of its own nor a shared library"},

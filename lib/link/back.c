@@ -147,6 +147,7 @@ static bool merge(const struct link *link, const struct cut *cut, const struct a
         .made = &merged->joined,
         .fit = request->fit_registers && assembled->cubins.count && !assembled->fit ? &merged->fit
                                                                                     : NULL,
+        .fold = request->fold,
         .takes_first = request->takes_first,
         .abi = request->output_abi,
         .spread = state_spread(link),

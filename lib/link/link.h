@@ -97,6 +97,7 @@ struct link_request {
     bool preserve_relocations;     /* -preserve-relocs */
     const struct renames *renames; /* --wrap, --defsym; or NULL */
     bool fit_registers;            /* --fit-registers */
+    bool fold;                     /* --icf=safe */
     bool strip_debug;              /* --strip-debug */
     bool sass_only;                /* --binary-kind=sass: without Mercury's sections */
     enum merge_abi output_abi;     /* --output-abi */

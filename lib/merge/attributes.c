@@ -286,7 +286,7 @@ static void encode_program_record(struct encoder *encoder, const struct found_re
         return;
     }
     symbol = merging_symbol(m, found->file, info_word(record->payload, 0));
-    if (symbol == MERGE_NONE || !m->is_live[symbol] || m->symbols[symbol].file != found->file)
+    if (!merging_defines(m, found->file, info_word(record->payload, 0)) || !m->is_live[symbol])
         return;
     value = info_word(record->payload, 1);
     if (record->attribute == EIATTR_REGCOUNT && !m->request->relocatable &&

@@ -9,6 +9,7 @@
 
 #include "base/search.h"
 #include "cubin/frames.h"
+#include "merge/fold.h"
 #include "merge/merging_inputs.h"
 
 /* A CIE, and the FDEs behind it that stay. */
@@ -37,6 +38,8 @@ static bool stays(const struct pruning *p, uint32_t index)
 
     if (symbol == MERGE_NONE)
         return true;
+    if (fold_has(p->m, p->file, index))
+        return false;
     symbol = merging_canonical(p->m, symbol);
     merged = &p->m->symbols[symbol];
     return merged->type != STT_FUNC || (p->m->is_live[symbol] && merged->file >= p->file);

@@ -89,6 +89,15 @@ static uint32_t code_owner(const struct merging *m, size_t file, const struct cu
     return merging_owner(m, file, section);
 }
 
+uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section)
+{
+    const struct cubin *cubin = m->cubins[file];
+
+    if (section->type != SHT_CUDA_CAPMERC && (section->flags & SHF_INFO_LINK))
+        section = &cubin->sections[section->info];
+    return code_owner(m, file, section);
+}
+
 /* Finds the functions that the twins of one cubin belong to; NULL, or what is wrong. */
 static const char *own_sections(const struct merging *m, uint32_t *owner_of, size_t file)
 {
@@ -104,14 +113,11 @@ static const char *own_sections(const struct merging *m, uint32_t *owner_of, siz
             continue;
         if (!cubin_twin_is_known(section))
             return "there is a section of unknown kind";
-        if (section->type == SHT_CUDA_CAPMERC) {
-            *owner = code_owner(m, file, section);
-            texts--;
-        } else if ((section->flags & SHF_INFO_LINK) && section->type != SHT_CUDA_MERC_RELA) {
-            *owner = code_owner(m, file, &cubin->sections[section->info]);
-        } else {
+        texts -= section->type == SHT_CUDA_CAPMERC;
+        if (section->type != SHT_CUDA_CAPMERC &&
+            (!(section->flags & SHF_INFO_LINK) || section->type == SHT_CUDA_MERC_RELA))
             continue;
-        }
+        *owner = mercury_owner(m, file, section);
         if (*owner == MERGE_NONE)
             return "there is a section of no function";
     }

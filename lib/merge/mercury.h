@@ -17,6 +17,10 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why);
 /* How an input section of Mercury's takes part in the layout; CLASS_COUNT: not there. */
 enum merged_class mercury_class(const struct merging *m, const struct cubin_section *section);
 
+/* The function of one of Mercury's sections: of the twin of its code, of what tells of that, or
+ * applies to it; or MERGE_NONE. */
+uint32_t mercury_owner(const struct merging *m, size_t file, const struct cubin_section *section);
+
 /* Finds the twin of each merged section, and makes those that kernels need for constants. Comes
  * after constants_fill. */
 void mercury_pair(struct merging *m);

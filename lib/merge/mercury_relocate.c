@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "cubin/mercury.h"
+#include "merge/fold.h"
 #include "merge/layout.h"
 #include "merge/mercury.h"
 #include "merge/mercury_code.h"
@@ -138,7 +139,8 @@ static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, 
     bool is_dead = is_function && !m->is_live[symbol];
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
-        if (is_dead && overridden_empty(m, list->file, index, symbol))
+        if ((is_dead && overridden_empty(m, list->file, index, symbol)) ||
+            fold_has(m, list->file, index))
             put(list, record, 8, 0);
         return;
     }

@@ -12,6 +12,7 @@
 #include "merge/attributes.h"
 #include "merge/build.h"
 #include "merge/constants.h"
+#include "merge/fold.h"
 #include "merge/frames.h"
 #include "merge/graph.h"
 #include "merge/graph_write.h"
@@ -117,6 +118,14 @@ static bool gather(struct merging *m)
     m->functions = functions;
     reach_summarize(m);
     return m->request->relocatable || limits_check_registers(m);
+}
+
+/* The call graph, without functions that are the same as others where that is wanted. */
+static bool read_graph(struct merging *m)
+{
+    bool folds = m->request->fold && !m->request->relocatable && !merging_keeps_all(m);
+
+    return graph_read(m) && (!folds || !fold_functions(m) || graph_read(m));
 }
 
 static bool find_live(struct merging *m)
@@ -231,7 +240,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     context_defer(&cleanup, free_merging, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     ok = check_inputs(&m) && choose_abi(&m) &&
-         ((resolve_symbols(&m) && limits_check_parameters(&m) && graph_read(&m)) || give_up()) &&
+         ((resolve_symbols(&m) && limits_check_parameters(&m) && read_graph(&m)) || give_up()) &&
          find_live(&m);
     /* From here on it is known what stays. */
     ok = ok && gather(&m) && place(&m) && relocate(&m) && order(&m) && encode(&m);

@@ -34,6 +34,7 @@ struct merge_request {
     const struct cubin *made;      /* of the chunks */
     uint32_t *fit;    /* where kernels call functions with more registers than they may have, the
                          least that one may is put here, and that is no error yet; or NULL */
+    bool fold;        /* functions that are the same become one, but for debug and relocatable */
     bool takes_first; /* of several definitions, with a warning */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     bool keep_exported;          /* functions that another link may call stay: -ewp */
@@ -113,6 +114,7 @@ enum merge_reason {
     MERGE_UNREACHED,  /* nothing that stays needs it */
     MERGE_CAME_LATER, /* another cubin's definition, seen earlier, counts */
     MERGE_GAVE_WAY,   /* another cubin's is strong, it is weak */
+    MERGE_FOLDED,     /* another function is the same */
 };
 
 struct merge_drop {
@@ -121,6 +123,7 @@ struct merge_drop {
     uint32_t input;
     bool is_kernel;
     enum merge_reason reason;
+    struct text kept; /* the definition's name that stands in its place, if any does */
 };
 
 #define MERGE_NO_FILE UINT32_MAX

@@ -63,6 +63,7 @@ struct merging {
     const struct resolution *resolved;
     const struct losses *losses;    /* losers.h */
     const struct call_graph *graph; /* graph.h */
+    const bool *is_folded;          /* fold.h: by input symbol; NULL = none */
     const bool *is_live;            /* reach.h: by symbol: a function that stays */
 
     /* attributes.c, reach.c */

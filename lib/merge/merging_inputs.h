@@ -76,6 +76,15 @@ static inline uint32_t merging_symbol(const struct merging *m, size_t file, uint
     return m->resolved->symbol_of[m->symbol_base[file] + index];
 }
 
+/* Whether that symbol's definition is this one. */
+static inline bool merging_defines(const struct merging *m, size_t file, uint32_t index)
+{
+    uint32_t symbol = merging_symbol(m, file, index);
+
+    return symbol != MERGE_NONE && m->symbols[symbol].file == file &&
+           m->symbols[symbol].input == index;
+}
+
 /* The function that an input section belongs to, or MERGE_NONE. */
 static inline uint32_t merging_owner(const struct merging *m, size_t file, size_t section)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "diag/diag.h"
+#include "merge/fold.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/overridden.h"
@@ -229,7 +230,8 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     const struct relocation_rule *rule = relocation_rule(relocation->type);
 
     if (rule->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        if (is_dead && overridden_empty(m, list->file, relocation->symbol, symbol))
+        if ((is_dead && overridden_empty(m, list->file, relocation->symbol, symbol)) ||
+            fold_has(m, list->file, relocation->symbol))
             memset(field_bytes(list, relocation), 0, rule->size);
         return true;
     }

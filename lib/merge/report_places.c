@@ -2,8 +2,10 @@
  */
 #include "merge/report_places.h"
 
+#include "merge/fold.h"
 #include "merge/graph.h"
 #include "merge/layout.h"
+#include "merge/merging_inputs.h"
 #include "merge/overridden.h"
 #include "merge/symtab.h"
 
@@ -162,46 +164,54 @@ static void fill_calls(const struct filling *filling)
     }
 }
 
-static void add_drop(const struct filling *filling, uint32_t file, uint32_t input,
-                     enum merge_reason reason)
+/* Why the function that a cubin's symbol defines is not in the image. False: it is. */
+static bool find_reason(const struct merging *m, uint32_t file, uint32_t input, uint32_t symbol,
+                        enum merge_reason *reason)
 {
-    const struct cubin_symbol *symbol = &filling->m->cubins[file]->symbols[input];
-    struct merge_places *places = &filling->report->places;
+    if (fold_has(m, file, input))
+        *reason = m->is_live[symbol] ? MERGE_FOLDED : MERGE_UNREACHED;
+    else if (overridden_has(m, file, input))
+        *reason = MERGE_CAME_LATER;
+    else if (overridden_replaced(m, file, input, symbol))
+        *reason = MERGE_GAVE_WAY;
+    else if (!m->is_live[symbol] && m->symbols[symbol].alias == MERGE_NONE)
+        *reason = MERGE_UNREACHED;
+    else
+        return false;
+    return true;
+}
 
+static void add_drop(const struct filling *filling, uint32_t file, uint32_t input)
+{
+    const struct merging *m = filling->m;
+    const struct cubin_symbol *symbol = &m->cubins[file]->symbols[input];
+    uint32_t merged = merging_symbol(m, file, input);
+    struct arena *arena = &filling->report->arena;
+    struct merge_places *places = &filling->report->places;
+    enum merge_reason reason;
+
+    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE ||
+        !find_reason(m, file, input, merged, &reason))
+        return;
     places->drops[places->drop_count++] =
-        (struct merge_drop){.name = arena_text(&filling->report->arena, symbol->name),
+        (struct merge_drop){.name = arena_text(arena, symbol->name),
                             .file = file,
                             .input = input,
                             .is_kernel = (symbol->other & STO_CUDA_ENTRY) != 0,
-                            .reason = reason};
+                            .reason = reason,
+                            .kept = arena_text(arena, m->symbols[merged].name)};
 }
 
 static void fill_drops(const struct filling *filling)
 {
     const struct merging *m = filling->m;
     struct merge_places *places = &filling->report->places;
-    size_t most = 0;
 
+    places->drops =
+        arena_alloc(&filling->report->arena, m->symbol_base[m->count], sizeof *places->drops);
     for (uint32_t file = 0; file < m->count; file++)
-        most += m->cubins[file]->symbol_count;
-    places->drops = arena_alloc(&filling->report->arena, most, sizeof *places->drops);
-    for (uint32_t file = 0; file < m->count; file++) {
-        const struct cubin *cubin = m->cubins[file];
-
-        for (uint32_t i = 1; i < cubin->symbol_count; i++) {
-            uint32_t symbol = m->resolved->symbol_of[m->symbol_base[file] + i];
-
-            if (cubin->symbols[i].type != STT_FUNC || cubin->symbols[i].section == SHN_UNDEF ||
-                symbol == MERGE_NONE)
-                continue;
-            if (overridden_has(m, file, i))
-                add_drop(filling, file, i, MERGE_CAME_LATER);
-            else if (overridden_replaced(m, file, i, symbol))
-                add_drop(filling, file, i, MERGE_GAVE_WAY);
-            else if (!m->is_live[symbol] && m->symbols[symbol].alias == MERGE_NONE)
-                add_drop(filling, file, i, MERGE_UNREACHED);
-        }
-    }
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
+            add_drop(filling, file, i);
 }
 
 void report_places_fill(struct merge_report *report, struct merging *m, const uint32_t *kernel_of)

@@ -80,6 +80,7 @@ struct fact_drop {
     struct text name;
     const char *member; /* or NULL */
     const char *why;
+    bool is_folded; /* it is there under another name */
 };
 
 struct fact_section {
@@ -195,7 +196,7 @@ void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
 void map_print(const struct observation *observation, struct buffer *out);
 /* What was left out, and why, a line for each; whole members, too, with `has_members`. */
-void map_print_drops(const struct observation *observation, bool has_members, struct buffer *out);
+void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 /* report_data.c: all facts as a tree; see json_tree_begin. */
 struct json_t *report_tree(struct observation *observation, struct context_cleanup *cleanup);
 

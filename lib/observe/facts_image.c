@@ -338,15 +338,20 @@ static void take_drops(struct taking *taking)
         const struct merge_drop *drop = &places->drops[i];
         uint32_t member =
             member_of(taking, drop->file, symbol_of(taking, drop->file, drop->input, drop->name));
-        bool is_unwanted = drop->is_kernel && drop->reason == MERGE_UNREACHED;
+        bool is_folded = drop->reason == MERGE_FOLDED;
+        const char *why = drop->is_kernel && drop->reason == MERGE_UNREACHED
+                              ? "neither host code nor the options ask for it"
+                              : reasons[drop->reason];
 
         facts_drop(observation,
                    &(struct fact_drop){
                        .what = drop->is_kernel ? "kernel" : "function",
                        .name = drop->name,
                        .member = member == FACT_NONE ? NULL : observation->members[member].name,
-                       .why = is_unwanted ? "neither host code nor the options ask for it"
-                                          : reasons[drop->reason],
+                       .why = is_folded ? arena_printf(&observation->arena, "the same as '%.*s'",
+                                                       TEXT_ARG(drop->kept))
+                                        : why,
+                       .is_folded = is_folded,
                    });
     }
 }

@@ -104,8 +104,13 @@ static bool write_lists(struct observation *observation, struct buffer *text)
 
     context_defer(&cleanup, buffer_cleanup, &shown);
     text->size = 0;
-    if (observation->request.print_drops)
-        map_print_drops(observation, false, text);
+    for (size_t i = 0; i < observation->drop_count; i++) {
+        const struct fact_drop *drop = &observation->drops[i];
+
+        if (drop->is_folded ? observation->request.print_folded
+                            : observation->request.print_drops && strcmp(drop->what, "member") != 0)
+            map_print_drop(drop, text);
+    }
     if (cross_is_wanted(&observation->request))
         cross_print(observation, text);
     escape_lines(buffer_view(text), &shown);

@@ -126,23 +126,17 @@ static void put_undefined(const struct observation *observation, struct buffer *
     }
 }
 
-void map_print_drops(const struct observation *observation, bool has_members, struct buffer *out)
+void map_print_drop(const struct fact_drop *drop, struct buffer *out)
 {
-    for (size_t i = 0; i < observation->drop_count; i++) {
-        const struct fact_drop *drop = &observation->drops[i];
-
-        if (!has_members && strcmp(drop->what, "member") == 0)
-            continue;
-        buffer_printf(out, "%-8s  ", drop->what);
-        put_text(out, drop->name);
-        if (drop->member) {
-            buffer_string(out, " of ");
-            put_text(out, text_of(drop->member));
-        }
-        buffer_string(out, ": ");
-        put_text(out, text_of(drop->why));
-        buffer_char(out, '\n');
+    buffer_printf(out, "%-8s  ", drop->what);
+    put_text(out, drop->name);
+    if (drop->member) {
+        buffer_string(out, " of ");
+        put_text(out, text_of(drop->member));
     }
+    buffer_string(out, ": ");
+    put_text(out, text_of(drop->why));
+    buffer_char(out, '\n');
 }
 
 void map_print(const struct observation *observation, struct buffer *out)
@@ -163,5 +157,6 @@ void map_print(const struct observation *observation, struct buffer *out)
     }
     if (observation->drop_count)
         buffer_string(out, "\nLeft out\n\n");
-    map_print_drops(observation, true, out);
+    for (size_t i = 0; i < observation->drop_count; i++)
+        map_print_drop(&observation->drops[i], out);
 }

@@ -17,6 +17,7 @@ struct observe_request {
     bool stats;              /* --stats: a table on standard error */
     bool trace_inputs;       /* --trace: what takes part, on standard output as all below */
     bool print_drops;        /* --print-gc-sections */
+    bool print_folded;       /* --print-icf-sections */
     bool cref;               /* --cref */
     const char *const *trace_symbols; /* --trace-symbol: names, ends with NULL; or NULL */
     const char *const *why_live;      /* --why-live, likewise */

@@ -24,6 +24,7 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
         .used = flags & 32 ? &used : NULL,
         .suppress_stack_warning = flags & 64,
         .has_index = more & 1,
+        .fold = more & 2,
         .output_name = "out.cubin",
         .version = "fuzz",
     };

@@ -1,0 +1,425 @@
+/* fold.c: identical functions, found from the bottom of the call graph up.
+ *
+ * What an executable has of a function is written down as one string of bytes, its key: the
+ * contents and relocations of its sections, the records about it, whom it calls. A callee stands in
+ * it by the function that it was folded into, which is known, since callees come first
+ * (components.h). Functions with the same key are one. Each is looked at once. Sets of functions
+ * that call each other in a cycle stay, where lld would fold them; one that calls itself need not.
+ *
+ * Programs may compare addresses, so a function whose address anything takes is left alone. In code
+ * that is any relocation but a call's. A function's relocations against itself are where its calls
+ * return to; whether it takes its own address is what the call graph says. */
+#include "merge/fold.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/components.h"
+#include "base/context.h"
+#include "base/memory.h"
+#include "input/used.h"
+#include "merge/graph.h"
+#include "merge/mercury.h"
+#include "merge/merging_inputs.h"
+
+/* What a number in a key means. */
+enum key_part { KEY_SELF, KEY_SYMBOL, KEY_OWN, KEY_LOCAL, KEY_TARGET };
+
+struct folding {
+    struct merging *m;
+    bool *is_fixed;               /* by symbol: it is no function, or one that stays */
+    struct merged_lists sections; /* by function: its sections in the cubin that defines it */
+    uint32_t *place_of;           /* by input section: its number among those of its function */
+    struct merged_lists records;  /* by function: numbers of program-wide records about it */
+    struct info_record *record;   /* by such a number */
+    const uint32_t *prototype_of; /* by symbol, or MERGE_NONE */
+    uint32_t *kept_of;            /* by symbol: itself, or what stands in its place */
+    struct table keys;
+    struct buffer key;
+};
+
+/* The function of an input section, if this cubin's definition of it counts; or MERGE_NONE. */
+static uint32_t function_of(const struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin_section *section = &m->cubins[file]->sections[index];
+    uint32_t owner =
+        cubin_is_mercury(section) ? mercury_owner(m, file, section) : merging_owner(m, file, index);
+
+    return owner != MERGE_NONE && m->symbols[owner].file == file ? owner : MERGE_NONE;
+}
+
+static void find_sections(struct folding *folding)
+{
+    struct merging *m = folding->m;
+    struct merged_pairs pairs = {0};
+    struct context_cleanup cleanup;
+    uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
+
+    context_defer(&cleanup, memory_cleanup, &pairs.items);
+    folding->place_of = merging_none(m, m->section_base[m->count]);
+    for (struct merging_walk at = {0}; merging_next(m, &at);) {
+        uint32_t function = function_of(m, at.file, at.index);
+
+        if (function == MERGE_NONE)
+            continue;
+        index_lists_add(&pairs, function, at.index);
+        folding->place_of[m->section_base[at.file] + at.index] = counts[function]++;
+    }
+    folding->sections = index_lists_make(&m->arena, &pairs, m->symbol_count);
+    context_clean(&cleanup);
+}
+
+static bool is_info(const struct cubin_section *section)
+{
+    return section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_MERC_INFO;
+}
+
+static void find_records(struct folding *folding)
+{
+    struct merging *m = folding->m;
+    struct merged_pairs pairs = {0};
+    struct context_cleanup cleanup;
+    size_t count = 0, capacity = 0;
+
+    context_defer(&cleanup, memory_cleanup, &pairs.items);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+        struct bytes rest = at.section->data;
+        struct info_record record;
+
+        if (function_of(m, at.file, at.index) != MERGE_NONE)
+            continue;
+        while (info_next(&rest, &record)) {
+            uint32_t index = info_word(record.payload, 0);
+
+            if (info_symbol_words(&record) != 1 || !merging_defines(m, at.file, index))
+                continue;
+            index_lists_add(&pairs, merging_symbol(m, at.file, index), (uint32_t)count);
+            ARENA_PUSH(&m->arena, folding->record, count, capacity) = record;
+        }
+    }
+    folding->records = index_lists_make(&m->arena, &pairs, m->symbol_count);
+    context_clean(&cleanup);
+}
+
+static void find_prototypes(struct folding *folding)
+{
+    struct merging *m = folding->m;
+    uint32_t *prototype_of = merging_none(m, m->symbol_count);
+
+    for (size_t i = 0; i < m->graph->declared_count; i++)
+        prototype_of[m->graph->declared[i].from] = m->graph->declared[i].to;
+    folding->prototype_of = prototype_of;
+}
+
+/* What is found by its name, or stands for something else, or has its address taken by what is
+ * loaded as data. */
+static bool is_fixed(const struct merging *m, uint32_t index)
+{
+    const struct merged_symbol *symbol = &m->symbols[index];
+
+    return symbol->type != STT_FUNC || merged_is_kernel(symbol) || symbol->file == MERGE_NONE ||
+           symbol->alias != MERGE_NONE || index_lists_count(&m->graph->taken, index) > 0 ||
+           (m->request->keep_exported && symbol->binding == STB_GLOBAL) ||
+           (m->request->used && used_wants(m->request->used, symbol->name));
+}
+
+static bool is_call(uint32_t type)
+{
+    return type == R_CUDA_ABS47_34 || type == R_CUDA_ABS55_16_34;
+}
+
+/* The function that a relocation is against, by its own symbol or its code's; or MERGE_NONE. */
+static uint32_t function_meant(const struct merging *m, size_t file, uint32_t index)
+{
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t symbol = merging_symbol(m, file, index);
+
+    if (symbol != MERGE_NONE)
+        return merging_canonical(m, symbol);
+    return cubin->symbols[index].section < cubin->section_count
+               ? merging_owner(m, file, cubin->symbols[index].section)
+               : MERGE_NONE;
+}
+
+static void fix_taken(struct folding *folding, size_t file, const struct cubin_section *list)
+{
+    const struct merging *m = folding->m;
+    const struct cubin_section *target = &m->cubins[file]->sections[list->info];
+    uint32_t owner = merging_owner(m, file, list->info);
+
+    for (size_t i = 0; (target->flags & SHF_ALLOC) && i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
+        uint32_t meant = function_meant(m, file, relocation->symbol);
+
+        if (meant != MERGE_NONE && meant != owner && !is_call(relocation->type))
+            folding->is_fixed[meant] = true;
+    }
+}
+
+static void find_fixed(struct folding *folding)
+{
+    const struct merging *m = folding->m;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        folding->is_fixed[i] = folding->is_fixed[i] || is_fixed(m, i);
+        if (m->symbols[i].alias != MERGE_NONE)
+            folding->is_fixed[m->symbols[i].alias] = true;
+    }
+    for (uint32_t i = 0; i < m->graph->references.first[m->symbol_count]; i++)
+        folding->is_fixed[m->graph->references.items[i]] = true;
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
+        fix_taken(folding, at.file, at.section);
+}
+
+static void put_pair(struct folding *folding, enum key_part part, uint32_t number)
+{
+    buffer_u32(&folding->key, part);
+    buffer_u32(&folding->key, number);
+}
+
+static void put_known(struct folding *folding, uint32_t function, uint32_t symbol)
+{
+    if (symbol == function)
+        put_pair(folding, KEY_SELF, 0);
+    else
+        put_pair(folding, KEY_SYMBOL, folding->kept_of[symbol]);
+}
+
+/* A cubin's symbol, in the key of `function`, which is defined there. */
+static void put_symbol(struct folding *folding, uint32_t function, uint32_t index)
+{
+    const struct merging *m = folding->m;
+    size_t file = m->symbols[function].file;
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
+    uint32_t symbol = merging_symbol(m, file, index);
+    bool is_here = symbol == MERGE_NONE || merging_defines(m, file, index);
+
+    if (symbol != function && is_here && input->section < m->cubins[file]->section_count &&
+        function_of(m, file, input->section) == function) {
+        put_pair(folding, KEY_OWN, folding->place_of[m->section_base[file] + input->section]);
+        buffer_u64(&folding->key, input->value);
+    } else if (symbol != MERGE_NONE) {
+        put_known(folding, function, merging_canonical(m, symbol));
+    } else {
+        put_pair(folding, KEY_LOCAL, index ? (uint32_t)(m->symbol_base[file] + index) : 0);
+    }
+}
+
+static void put_relocation(struct folding *folding, uint32_t function,
+                           const struct cubin_relocation *relocation)
+{
+    buffer_u64(&folding->key, relocation->offset);
+    buffer_u32(&folding->key, relocation->type);
+    buffer_u64(&folding->key, (uint64_t)relocation->addend);
+    put_symbol(folding, function, relocation->symbol);
+}
+
+/* Mercury's relocations are not read with the cubin. */
+static void put_twin_relocations(struct folding *folding, uint32_t function, struct bytes data)
+{
+    const struct cubin *cubin = folding->m->cubins[folding->m->symbols[function].file];
+
+    for (size_t i = 0; i < data.size / sizeof(Elf64_Rela); i++) {
+        Elf64_Rela record;
+        uint64_t symbol;
+
+        memcpy(&record, data.data + i * sizeof record, sizeof record);
+        symbol = ELF64_R_SYM(record.r_info);
+        put_relocation(folding, function,
+                       &(struct cubin_relocation){
+                           .offset = record.r_offset,
+                           .type = (uint32_t)ELF64_R_TYPE(record.r_info),
+                           .addend = record.r_addend,
+                           .symbol = symbol < cubin->symbol_count ? (uint32_t)symbol : 0,
+                       });
+    }
+}
+
+static void put_record(struct folding *folding, uint32_t function, const struct info_record *record)
+{
+    size_t words = info_symbol_words(record);
+
+    buffer_u32(&folding->key, record->format | (uint32_t)record->attribute << 8);
+    buffer_u32(&folding->key, record->value);
+    buffer_u64(&folding->key, record->payload.size);
+    for (size_t i = 0; i < words; i++)
+        put_symbol(folding, function, info_word(record->payload, i));
+    buffer_append(&folding->key, record->payload.data + words * 4,
+                  record->payload.size - words * 4);
+}
+
+static void put_section(struct folding *folding, uint32_t function, uint32_t index)
+{
+    const struct merging *m = folding->m;
+    size_t file = m->symbols[function].file;
+    const struct cubin_section *section = &m->cubins[file]->sections[index];
+    struct bytes data = section->data;
+    struct info_record record;
+
+    buffer_u32(&folding->key, section->type);
+    buffer_u32(&folding->key, cubin_is_text(section) ? section->info >> 24 : 0);
+    buffer_u64(&folding->key, section->flags);
+    buffer_u64(&folding->key, section->alignment);
+    buffer_u64(&folding->key, section->size);
+    buffer_u64(&folding->key, section->relocation_count);
+    if (section->flags & SHF_INFO_LINK)
+        put_pair(folding, KEY_TARGET, folding->place_of[m->section_base[file] + section->info]);
+    for (size_t i = 0; i < section->relocation_count; i++)
+        put_relocation(folding, function, &section->relocations[i]);
+    if (is_info(section))
+        while (info_next(&data, &record))
+            put_record(folding, function, &record);
+    else if (section->type == SHT_CUDA_MERC_RELA)
+        put_twin_relocations(folding, function, data);
+    else if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code's section */
+        buffer_append(&folding->key, data.data + 4, data.size - 4);
+    else if (section->relocation_count == 0)
+        buffer_append(&folding->key, data.data, data.size);
+}
+
+static void put_functions(struct folding *folding, const struct merged_lists *lists,
+                          uint32_t function)
+{
+    buffer_u64(&folding->key, index_lists_count(lists, function));
+    for (uint32_t i = lists->first[function]; i < lists->first[function + 1]; i++)
+        put_known(folding, function, lists->items[i]);
+}
+
+static void put_function(struct folding *folding, uint32_t function)
+{
+    const struct merging *m = folding->m;
+    const struct merged_symbol *symbol = &m->symbols[function];
+    const struct merged_lists *called = &m->graph->called, *records = &folding->records;
+    const struct merged_lists *sections = &folding->sections;
+
+    folding->key.size = 0;
+    buffer_u32(&folding->key, symbol->other);
+    buffer_u64(&folding->key, symbol->value);
+    buffer_u64(&folding->key, symbol->size);
+    buffer_u32(&folding->key, folding->prototype_of[function]);
+    put_functions(folding, &m->graph->calls, function);
+    put_functions(folding, &m->graph->references, function);
+    put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(called, function));
+    buffer_append(&folding->key, called->items + called->first[function],
+                  index_lists_count(called, function) * sizeof *called->items);
+    put_pair(folding, KEY_LOCAL, (uint32_t)index_lists_count(records, function));
+    for (uint32_t i = records->first[function]; i < records->first[function + 1]; i++)
+        put_record(folding, function, &folding->record[records->items[i]]);
+    for (uint32_t i = sections->first[function]; i < sections->first[function + 1]; i++)
+        put_section(folding, function, sections->items[i]);
+}
+
+static uint32_t callee(void *argument, uint32_t function, uint32_t position)
+{
+    const struct merging *m = ((const struct folding *)argument)->m;
+    uint32_t at = m->graph->calls.first[function] + position;
+
+    return at < m->graph->calls.first[function + 1]
+               ? merging_canonical(m, m->graph->calls.items[at])
+               : COMPONENTS_END;
+}
+
+static void compare(struct folding *folding, uint32_t function)
+{
+    struct text key;
+
+    if (folding->is_fixed[function])
+        return;
+    put_function(folding, function);
+    key = buffer_view(&folding->key);
+    folding->kept_of[function] = table_find(&folding->keys, key);
+    if (folding->kept_of[function] != TABLE_NONE)
+        return;
+    folding->kept_of[function] = function;
+    table_add(&folding->keys, arena_text(&folding->m->arena, key), function);
+}
+
+/* In a cycle some callees are still thought to be different from all others. */
+static void compare_members(void *argument, const uint32_t *members, size_t count,
+                            const bool *is_open)
+{
+    (void)is_open;
+    for (size_t i = 0; i < count; i++)
+        compare(argument, members[i]);
+}
+
+/* Of each class the function that a cubin defines first stands for the others. */
+static void choose(const struct folding *folding)
+{
+    const struct merged_symbol *symbols = folding->m->symbols;
+    uint32_t *kept_of = folding->kept_of;
+    uint32_t *first_of =
+        arena_copy(&folding->m->arena, kept_of, folding->m->symbol_count, sizeof *first_of);
+
+    for (uint32_t i = 0; i < folding->m->symbol_count; i++) {
+        uint32_t *first = &first_of[kept_of[i]];
+
+        if (symbols[i].file < symbols[*first].file ||
+            (symbols[i].file == symbols[*first].file && symbols[i].input < symbols[*first].input))
+            *first = i;
+    }
+    for (uint32_t i = 0; i < folding->m->symbol_count; i++)
+        kept_of[i] = first_of[kept_of[i]];
+}
+
+/* The resolution with what was folded, and the symbols, where it is defined no more. */
+static bool replace(const struct folding *folding)
+{
+    struct merging *m = folding->m;
+    size_t inputs = m->symbol_base[m->count], count = 0;
+    struct resolution *resolved = arena_copy(&m->arena, m->resolved, 1, sizeof *resolved);
+    uint32_t *symbol_of = arena_copy(&m->arena, resolved->symbol_of, inputs, sizeof *symbol_of);
+    bool *has_lost = arena_copy(&m->arena, resolved->has_lost, inputs, sizeof *has_lost);
+    bool *is_folded = arena_zalloc(&m->arena, inputs, sizeof *is_folded);
+    struct merged_symbol *symbols =
+        arena_copy(&m->arena, m->symbols, m->symbol_count, sizeof *symbols);
+
+    for (size_t i = 0; i < inputs; i++)
+        if (symbol_of[i] != MERGE_NONE)
+            symbol_of[i] = folding->kept_of[symbol_of[i]];
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (folding->kept_of[i] != i) {
+            size_t input = m->symbol_base[symbols[i].file] + symbols[i].input;
+
+            has_lost[input] = is_folded[input] = true;
+            symbols[i].file = MERGE_NONE;
+            count++;
+        }
+    resolved->symbol_of = symbol_of;
+    resolved->has_lost = has_lost;
+    m->resolved = resolved;
+    m->symbols = symbols;
+    m->is_folded = is_folded;
+    return count > 0;
+}
+
+static void clean(void *argument)
+{
+    struct folding *folding = argument;
+
+    table_free(&folding->keys);
+    buffer_free(&folding->key);
+}
+
+bool fold_functions(struct merging *m)
+{
+    struct folding folding = {.m = m};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, clean, &folding);
+    folding.is_fixed = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
+    folding.kept_of = arena_alloc(&m->arena, m->symbol_count, sizeof *folding.kept_of);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        folding.kept_of[i] = i;
+    find_sections(&folding);
+    find_records(&folding);
+    find_prototypes(&folding);
+    find_fixed(&folding);
+    components_find(&(struct components_graph){&folding, m->symbol_count, callee, compare_members},
+                    &m->arena);
+    choose(&folding);
+    ok = replace(&folding);
+    context_clean(&cleanup);
+    return ok;
+}
