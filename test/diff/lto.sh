@@ -6,7 +6,7 @@
 # number of threads.
 . "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
-need 84 nvcc nvlink ptxas
+need 84 nvcc nvlink ptxas python3
 need_nvjitlink 84
 cd "$work" || exit 1
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
@@ -125,13 +125,15 @@ ar rc libb.a b.o
 ar rc libt2.a t2.o
 ar rc libplain.a plain.o
 
-# What is stripped has the sections, and nearly the bytes, of code that was compiled without lines.
+# What is stripped has the sections, and nearly the bytes, of code that was compiled without lines. The objects have
+# machine code of one form and of two, and LTO-IR.
+forms="-gencode arch=compute_90,code=[sm_90,lto_90] -gencode arch=compute_100,code=sm_100"
+for file in a b; do
+    # shellcheck disable=SC2086
+    nvcc -dc -lineinfo $forms $file.cu -o $file.lines.o && nvcc -dc $forms $file.cu -o $file.plain.o || exit 1
+done
 stripped() {
-    local options=$1 file
-    shift
-    for file in a b; do
-        nvcc -dc -lineinfo $options $file.cu -o $file.lines.o && nvcc -dc $options $file.cu -o $file.plain.o || return 1
-    done
+    local file
     minilink --assembler=ptxas "$@" a.lines.o b.lines.o --strip-debug -o lines.cubin &&
         minilink --assembler=ptxas "$@" a.plain.o b.plain.o -o plain.cubin || return 1
     for file in lines plain; do
@@ -142,9 +144,9 @@ stripped() {
         minilink --assembler=ptxas "$@" a.lines.o b.lines.o -r --strip-debug -o part.cubin &&
         nvlink part.cubin -arch=${*: -1} -o linked.cubin
 }
-runs "machine code, stripped" stripped -arch=sm_90 -arch sm_90
-runs "machine code of two forms, stripped" stripped -arch=sm_100 -arch sm_100
-runs "LTO-IR, stripped" stripped "-gencode arch=compute_90,code=lto_90" -lto -arch sm_90
+runs "machine code, stripped" stripped -arch sm_90
+runs "machine code of two forms, stripped" stripped -arch sm_100
+runs "LTO-IR, stripped" stripped -lto -arch sm_90
 
 runs "LTO-IR alone" equal a.o b.o
 runs "LTO-IR beside PTX" equal a.both.o b.both.o
@@ -196,16 +198,19 @@ runs "PTX beside: the kernels" diff one two
 runs "relocatable" both -r a.o b.o
 
 # Every generation; from sm_100 on the code stands there twice.
-for arch in 75 80 87 100 103 120; do
-    for unit in a b t1 t2 quiet names launch; do
-        nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch $unit.cu -o $unit.$arch.o || exit 1
-    done
+archs="75 80 87 100 103 120"
+for unit in a b t1 t2 quiet names launch; do
+    # shellcheck disable=SC2046
+    nvcc -w -dc $(printf -- '-gencode arch=compute_%s,code=lto_%s ' $(for arch in $archs; do echo $arch $arch; done)) $unit.cu \
+        -o $unit.each.o || exit 1
+done
+for arch in $archs; do
     common="${common/-arch=sm_*([0-9]) /-arch=sm_$arch }" ours="${ours/-arch=sm_*([0-9]) /-arch=sm_$arch }"
-    runs "LTO-IR for sm_$arch" equal a.$arch.o b.$arch.o
-    runs "tables for sm_$arch" equal t1.$arch.o t2.$arch.o
+    runs "LTO-IR for sm_$arch" equal a.each.o b.each.o
+    runs "tables for sm_$arch" equal t1.each.o t2.each.o
     # From sm_100 on, libnvvm 13.0 fails at such a program.
-    [ $arch -ge 100 ] || runs "no kernel for sm_$arch" equal quiet.$arch.o names.$arch.o
-    [ $arch -ge 87 ] || runs "device launch for sm_$arch" similar launch.$arch.o
+    [ $arch -ge 100 ] || runs "no kernel for sm_$arch" equal quiet.each.o names.each.o
+    [ $arch -ge 87 ] || runs "device launch for sm_$arch" similar launch.each.o
 done
 common="${common/-arch=sm_*([0-9]) /-arch=sm_90 }" ours="${ours/-arch=sm_*([0-9]) /-arch=sm_90 }"
 
