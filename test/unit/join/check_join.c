@@ -457,6 +457,132 @@ START_TEST(a_cubin_without_a_list_is_kept)
 }
 END_TEST
 
+static const struct cubin_section *section_named(const struct joining *joining, const char *name)
+{
+    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
+
+    ck_assert_msg(section != 0, "%s is not there", name);
+    return &joining->joined.sections[section];
+}
+
+/* The relocation of a section's bytes at an offset; *kind says in which list it is. */
+static const struct cubin_relocation *relocation_at(const struct joining *joining, const char *name,
+                                                    uint64_t offset, const char **kind)
+{
+    static const char *const kinds[] = {".rel", ".rela"};
+
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        char full[64];
+        uint32_t section;
+
+        snprintf(full, sizeof full, "%s%s", kinds[k], name);
+        section = cubin_section_find(&joining->joined, text_of(full));
+        for (size_t i = 0; section && i < joining->joined.sections[section].relocation_count; i++) {
+            *kind = kinds[k];
+            if (joining->joined.sections[section].relocations[i].offset == offset)
+                return &joining->joined.sections[section].relocations[i];
+        }
+    }
+    ck_abort_msg("no relocation of %s", name);
+}
+
+/* `pointer` names a variable by its section's symbol: `counter`, which moves from 8 to 0, or
+ * itself, which moves from 0 to 8. Where the address was in the field, it leaves it, unless it is
+ * 0. */
+START_TEST(addresses_by_a_section_follow_the_variable)
+{
+    static const uint64_t moves[][2] = {{8, 0}, {0, 8}};
+    bool is_in_place = strcmp(programs[_i].chunk0, "fixtures/cubin/chunk0.sm_75.cubin") == 0;
+
+    for (size_t row = 0; row < COUNT(moves); row++) {
+        uint64_t field = is_in_place ? moves[row][0] : 0x1234, left;
+        const struct cubin_relocation *moved;
+        const struct cubin_section *data;
+        struct joining joining;
+        const char *kind = "";
+        Elf64_Rela *list;
+
+        begin_chunks(&joining, _i);
+        list = (Elf64_Rela *)(void *)bytes_of(
+            &joining.files[0], is_in_place ? ".rel.nv.global.init" : ".rela.nv.global.init");
+        list->r_info =
+            ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], ".nv.global.init"), R_CUDA_64);
+        if (!is_in_place)
+            list->r_addend = (int64_t)moves[row][0];
+        memcpy(bytes_of(&joining.files[0], ".nv.global.init"), &field, sizeof field);
+        ck_assert(join_all(&joining));
+        moved = relocation_at(&joining, ".nv.global.init", 8, &kind);
+        data = section_named(&joining, ".nv.global.init");
+        memcpy(&left, data->data.data + 8, sizeof left);
+        ck_assert_uint_eq(joining.joined.symbols[moved->symbol].type, STT_SECTION);
+        ck_assert_int_eq(moved->addend, (int64_t)moves[row][1]);
+        ck_assert_str_eq(kind, is_in_place && moves[row][1] == 0 ? ".rel" : ".rela");
+        ck_assert_uint_eq(left, is_in_place ? 0 : field);
+        end(&joining);
+    }
+}
+END_TEST
+
+/* So does code; in a section that stays as it is, nothing moves. */
+START_TEST(code_that_names_a_section_follows_the_variable)
+{
+    static const struct {
+        const char *section;
+        int64_t addend, wanted;
+    } rows[] = {{".nv.global.init", 8, 0},
+                {".nv.global.init", 0, 8},
+                {".text.small", 0x90, 0x90},
+                {".nv_debug.shared", 4, 4}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct joining joining;
+        const char *kind = "";
+        Elf64_Rela *list;
+
+        begin_chunks(&joining, 0);
+        list = (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.text.k1");
+        list->r_info = ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], rows[row].section),
+                                    ELF64_R_TYPE(list->r_info));
+        list->r_addend = rows[row].addend;
+        ck_assert(join_all(&joining));
+        ck_assert_int_eq(relocation_at(&joining, ".text.k1", list->r_offset, &kind)->addend,
+                         rows[row].wanted);
+        end(&joining);
+    }
+}
+END_TEST
+
+/* Relocations of one place stand by their types, then by their symbols, whatever the order was. */
+START_TEST(relocations_of_one_place_have_an_order)
+{
+    struct joining joining;
+    const struct cubin_section *frames;
+    Elf64_Rela *list;
+
+    begin_chunks(&joining, 0);
+    list = (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.debug_frame");
+    list[0] = (Elf64_Rela){0x144, ELF64_R_INFO(28ull, 2), 0};
+    list[1] = (Elf64_Rela){0x144, ELF64_R_INFO(28ull, 0x49), 0};
+    list[2] = (Elf64_Rela){0x144, ELF64_R_INFO(18ull, 2), 0};
+    ck_assert(join_all(&joining));
+    frames = section_named(&joining, ".rela.debug_frame");
+    for (size_t i = 2; i < frames->relocation_count; i++) {
+        const struct cubin_relocation *r = &frames->relocations[i];
+
+        if (r->offset != r[-2].offset)
+            continue;
+        ck_assert_uint_eq(r[-2].type, 2);
+        ck_assert_uint_eq(r[-1].type, 2);
+        ck_assert_uint_eq(r->type, 0x49);
+        ck_assert_uint_eq(r->symbol, r[-1].symbol);
+        ck_assert(text_equal(joining.joined.symbols[r[-2].symbol].name, TEXT("small")));
+        end(&joining);
+        return;
+    }
+    ck_abort_msg("no three relocations of one place");
+}
+END_TEST
+
 /* Line tables are not cut: they follow each other. */
 START_TEST(debug_sections_are_kept)
 {
@@ -503,14 +629,6 @@ START_TEST(twins_of_code_are_joined)
     end(&joining);
 }
 END_TEST
-
-static const struct cubin_section *section_named(const struct joining *joining, const char *name)
-{
-    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
-
-    ck_assert_msg(section != 0, "%s is not there", name);
-    return &joining->joined.sections[section];
-}
 
 /* Variables have the same places twice, and records say the same. */
 START_TEST(twins_of_data_stand_as_the_data)
@@ -643,6 +761,9 @@ Suite *check_suite(void)
     tcase_add_test(tests, targets_must_agree);
     tcase_add_test(tests, executables_are_not_joined);
     tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, PROGRAMS);
+    tcase_add_loop_test(tests, addresses_by_a_section_follow_the_variable, 0, PROGRAMS);
+    tcase_add_test(tests, code_that_names_a_section_follows_the_variable);
+    tcase_add_test(tests, relocations_of_one_place_have_an_order);
     tcase_add_test(tests, debug_sections_are_kept);
     tcase_add_test(tests, twins_of_code_are_joined);
     tcase_add_test(tests, twins_of_data_stand_as_the_data);
