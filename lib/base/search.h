@@ -1,7 +1,12 @@
-/* search.h: binary search in sorted arrays. */
+/* search.h: sorting arrays, and binary search in sorted ones. */
 #pragma once
 
 #include <stddef.h>
+#include <stdlib.h>
+
+/* qsort of an array that may be empty, and NULL then, which qsort must not be given. */
+#define SORT(array, count, compare)                                                                \
+    ((count) ? qsort((array), (count), sizeof *(array), (compare)) : (void)0)
 
 /* The partition point of 0 .. `count`: the first index for which the expression `is_before`, which
  * names it `index`, is false; `count` when it is true for all. The indexes for which it is true

@@ -1,8 +1,8 @@
 /* exact_records.c: the records that all kernels have in one section. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
@@ -91,8 +91,7 @@ static void sort_by_symbol(const struct exact *join, uint32_t out, struct exact_
         record_at(input, exact_section_of(join, item->chunk, out), item->index, &record);
         item->zeros = input->symbol_out[info_word(record.payload, 0)];
     }
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof *list->items, compare_rows);
+    SORT(list->items, list->count, compare_rows);
 }
 
 static void take_data(struct exact *join, uint32_t out, struct buffer *data)

@@ -50,8 +50,7 @@ static struct object *find_objects(struct join *join, const struct join_input *i
 
         objects[(*count)++] = (struct object){symbol->value, symbol->size, i};
     }
-    if (*count)
-        qsort(objects, *count, sizeof *objects, by_offset);
+    SORT(objects, *count, by_offset);
     return objects;
 }
 
@@ -186,8 +185,7 @@ static struct field *find_fields(struct join *join, const struct join_input *inp
                 fields[(*count)++] =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
     }
-    if (*count)
-        qsort(fields, *count, sizeof *fields, by_field);
+    SORT(fields, *count, by_field);
     return fields;
 }
 

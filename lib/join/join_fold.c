@@ -7,10 +7,9 @@
  * different copies, every name that refers to it keeps its copies too. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
 
@@ -326,8 +325,7 @@ static void spread_differences(struct fold *fold)
     uint32_t *todo = arena_alloc(&fold->join->arena, fold->group_count + 1, sizeof *todo);
     size_t count = 0;
 
-    if (fold->edge_count)
-        qsort(fold->edges, fold->edge_count, sizeof *fold->edges, by_used);
+    SORT(fold->edges, fold->edge_count, by_used);
     for (size_t i = 0; i < fold->edge_count; i++)
         first[fold->edges[i].used + 1]++;
     for (size_t i = 0; i < fold->group_count; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
 #include "join/join_symbols.h"
@@ -237,8 +238,7 @@ void join_gather_graph(struct join *join)
     }
     complete_addresses(join);
     sort_functions(join, &join->addresses);
-    if (join->indirect.count)
-        qsort(join->indirect.list, join->indirect.count, sizeof *join->indirect.list, by_caller);
+    SORT(join->indirect.list, join->indirect.count, by_caller);
     complete_calls(join);
     sort_calls(join, &join->calls);
     sort_calls(join, &join->takers);

@@ -4,10 +4,9 @@
  * the first function that refers to them. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "join/join_plan.h"
 
 /* A kept code section on its way into the order. */
@@ -153,8 +152,7 @@ static void append_helpers(struct order *order, size_t position)
 
         for (uint32_t i = sections[function.text].next_owned; i; i = sections[i].next_owned)
             count = scan(order, (uint32_t)position, i, count);
-        if (count)
-            qsort(order->calls, count, sizeof *order->calls, by_offset);
+        SORT(order->calls, count, by_offset);
         for (size_t i = 0; i < count; i++)
             append(join, &(struct join_function){order->calls[i].cubin, order->calls[i].text,
                                                  order->calls[i].entity});
@@ -192,8 +190,7 @@ void join_order(struct join *join)
 
     context_defer(&cleanup, memory_cleanup, &order.calls);
     find_candidates(&order);
-    if (order.count)
-        qsort(order.candidates, order.count, sizeof *order.candidates, by_rank);
+    SORT(order.candidates, order.count, by_rank);
     /* Helpers first through their users; one that nothing refers to comes last. */
     for (int helpers = 0; helpers < 2; helpers++)
         for (size_t i = 0; i < order.count; i++) {

@@ -4,8 +4,7 @@
  * assembler's, by falling offset. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
@@ -121,9 +120,7 @@ void join_gather_relocations(struct join *join)
         }
     }
     for (size_t i = 0; i < join->united_count; i++)
-        if (join->united[i].relocation_count)
-            qsort(join->united[i].relocations, join->united[i].relocation_count,
-                  sizeof *join->united[i].relocations, by_kind_and_offset);
+        SORT(join->united[i].relocations, join->united[i].relocation_count, by_kind_and_offset);
 }
 
 /* Hands relocations to a joined section; Mercury's stand in it as bytes, as they are read. */

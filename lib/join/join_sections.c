@@ -1,9 +1,8 @@
 /* join_sections.c: the joined section table, in the order in which ptxas 13.0 writes its own. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
@@ -181,8 +180,7 @@ static struct united_section **sorted_united(struct join *join)
 
     for (size_t i = 0; i < join->united_count; i++)
         order[i] = &join->united[i];
-    if (join->united_count)
-        qsort(order, join->united_count, sizeof(struct united_section *), by_name);
+    SORT(order, join->united_count, by_name);
     return order;
 }
 

@@ -5,8 +5,7 @@
  * name. Promoted symbols have their own names and bindings back. */
 #include "join/join_symbols.h"
 
-#include <stdlib.h>
-
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
 #include "join/join_steps.h"
@@ -189,8 +188,7 @@ static struct loose *find_loose(struct join *join, size_t *count)
             .entity = i,
         };
     }
-    if (*count)
-        qsort(list, *count, sizeof *list, by_place);
+    SORT(list, *count, by_place);
     return list;
 }
 

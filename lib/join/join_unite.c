@@ -5,10 +5,9 @@
  * other in chunk order. */
 #include "join/join_steps.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
@@ -163,8 +162,7 @@ static void place(struct join *join, struct united_section *united)
 {
     bool has_no_bytes = join->inputs[united->cubin].cubin->sections[united->section].has_no_bytes;
 
-    if (united->block_count)
-        qsort(united->blocks, united->block_count, sizeof(struct join_block *), by_order);
+    SORT(united->blocks, united->block_count, by_order);
     for (size_t i = 0; i < united->block_count; i++) {
         struct join_block *block = united->blocks[i];
         uint64_t rest = united->size % block->alignment;

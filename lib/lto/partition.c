@@ -3,9 +3,8 @@
  * Kernels of one module share functions, which each part that reaches them compiles; so neighbours
  * are dealt together. But costs are guesses, and wrong for whole modules alike; so a part gets
  * bundles from all over the program. */
+#include "base/search.h"
 #include "lto/partition.h"
-
-#include <stdlib.h>
 
 /* A bundle has about this share of a part. */
 #define BUNDLES_OF_PART 8u
@@ -92,8 +91,7 @@ uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernel
     count = make_bundles(bundles, kernels, kernel_count, total / (part_count * BUNDLES_OF_PART));
     if (count < part_count)
         count = make_bundles(bundles, kernels, kernel_count, 0);
-    if (count)
-        qsort(bundles, count, sizeof *bundles, compare);
+    SORT(bundles, count, compare);
     for (size_t i = 0; i < count; i++) {
         uint32_t part = find_lightest(loads, part_count);
 

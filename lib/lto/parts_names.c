@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
@@ -207,8 +208,7 @@ static void collect_files(struct joining *joining)
         for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
             if (joining->parts[i].module->items[j].kind == PTX_FILE)
                 joining->files[count++] = joining->parts[i].module->items[j].target;
-    if (count)
-        qsort(joining->files, count, sizeof *joining->files, compare_texts);
+    SORT(joining->files, count, compare_texts);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !text_equal(joining->files[kept - 1], joining->files[i]))
             joining->files[kept++] = joining->files[i];
@@ -248,8 +248,7 @@ static void number_files(struct joining *joining, struct part *part)
         part->files[part->file_count++] =
             (struct part_file){item->number, (uint32_t)(found - joining->files) + 1};
     }
-    if (part->file_count)
-        qsort(part->files, part->file_count, sizeof *part->files, compare_numbers);
+    SORT(part->files, part->file_count, compare_numbers);
 }
 
 /* One `label:` and what follows it up to the next. */
@@ -305,8 +304,7 @@ static void name_labels(struct joining *joining)
         if (pass == 0)
             joining->strings = arena_alloc(&joining->arena, count, sizeof *joining->strings);
     }
-    if (count)
-        qsort(joining->strings, joining->string_count, sizeof *joining->strings, compare_strings);
+    SORT(joining->strings, joining->string_count, compare_strings);
 }
 
 bool parts_name(struct joining *joining)

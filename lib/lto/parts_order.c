@@ -1,10 +1,10 @@
 /* parts_order.c: what comes into the joined text, and its order: that of one compilation
  * (parts_restore.c), or one that depends on the program alone: kernels by their names, each behind
  * what it needs, in the order in which its text names it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "input/used.h"
+#include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
@@ -137,8 +137,7 @@ static void visit_roots(struct arrangement *arrangement)
         if (is_root(joining, symbol))
             roots[count++] = make_root(joining, symbol);
     }
-    if (count)
-        qsort(roots, count, sizeof *roots, compare_roots);
+    SORT(roots, count, compare_roots);
     for (size_t i = 0; i < count; i++)
         visit(arrangement, roots[i].symbol->address);
 }
@@ -165,8 +164,7 @@ static void sort_by_names(struct joining *joining)
 
     for (size_t i = 0; i < count; i++)
         externals[i] = &joining->versions[joining->externals[i]];
-    if (count)
-        qsort(externals, count, sizeof *externals, compare_externals);
+    SORT(externals, count, compare_externals);
     for (size_t i = 0; i < count; i++)
         append(joining, (uint32_t)(externals[i] - joining->versions));
     for (size_t i = 0; i < joining->variable_count; i++)

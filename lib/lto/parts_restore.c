@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "lto/parts_steps.h"
 #include "pool/pqueue.h"
 
@@ -352,8 +353,7 @@ static void merge_stages(struct restoring *restoring)
     for (size_t i = 0; i < node_count; i++)
         if (restoring->nodes[i].is_there)
             sorted[count++] = &restoring->nodes[i];
-    if (count)
-        qsort(sorted, count, sizeof *sorted, compare_pointers);
+    SORT(sorted, count, compare_pointers);
     for (size_t i = 0; i < count; i = end) {
         for (end = i; end < count && sorted[end]->key.stage == sorted[i]->key.stage; end++)
             ;

@@ -6,12 +6,12 @@
  * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
 #include "merge/attributes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
@@ -369,8 +369,7 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel,
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->functions[i].externs.size > 0)
             index_lists_add(functions, m->functions[i].order, i);
-    if (functions->count > 1)
-        qsort(functions->items, functions->count, sizeof *functions->items, compare_orders);
+    SORT(functions->items, functions->count, compare_orders);
     start_externs(encoder);
     for (size_t i = 0; i < functions->count; i++)
         add_externs(encoder, functions->items[i].to);
@@ -411,8 +410,7 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
             index_lists_add(&reached, m->functions[found[i]].order, found[i]);
-    if (reached.count > 1)
-        qsort(reached.items, reached.count, sizeof *reached.items, compare_orders);
+    SORT(reached.items, reached.count, compare_orders);
     for (size_t i = 0; i < reached.count; i++)
         add_externs(encoder, reached.items[i].to);
     context_clean(&cleanup);

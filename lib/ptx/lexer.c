@@ -3,9 +3,8 @@
  * possible. */
 #include "ptx/lexer.h"
 
-#include <stdlib.h>
-
 #include <endian.h>
+#include <stdlib.h>
 
 enum byte_class {
     CLASS_BAD,

@@ -2,12 +2,12 @@
  *
  * All modules may end in one chunk. Internal symbols, labels of string sections and file numbers of
  * two modules may then be the same word; all but the first of each get another. */
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
@@ -152,8 +152,7 @@ static void number_files(struct program *program, uint32_t index, struct table *
             (struct program_file_number){item->number, at + 1, at};
         details->renumbers_files |= item->number != at + 1;
     }
-    if (details->file_count)
-        qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
+    SORT(details->files, details->file_count, compare_numbers);
 }
 
 /* A module that has the only file table keeps its numbers. */
@@ -174,8 +173,7 @@ static void keep_file_numbers(struct program *program, uint32_t index)
         files[program->file_count++] =
             (struct program_file){number, index, module->items[i].target};
     }
-    if (details->file_count)
-        qsort(details->files, details->file_count, sizeof *details->files, compare_numbers);
+    SORT(details->files, details->file_count, compare_numbers);
     program->files = files;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -388,9 +389,7 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
         add_named(context, context->replicas.list[i]);
     if (plan->is_exact)
         collect_exact(context);
-    if (context->needed.count)
-        qsort(context->needed.list, context->needed.count, sizeof *context->needed.list,
-              compare_symbols);
+    SORT(context->needed.list, context->needed.count, compare_symbols);
     for (size_t i = 0; i < context->needed.count; i++) {
         uint32_t symbol = context->needed.list[i];
 

@@ -5,9 +5,9 @@
  * weight, and 2 % in order.) Where units are large: longest processing time first, the heaviest
  * unit goes to the lightest chunk. Ties go by program order and chunk number, so that the result
  * depends on nothing but the program. */
-#include <stdlib.h>
 
 #include "split/exact.h"
+#include "base/search.h"
 #include "split/plan.h"
 
 /* Starting ptxas costs as much as some 13 KB of text (test/bench/cost.sh), of kernels that are
@@ -143,8 +143,7 @@ static void deal_by_weight(struct dealer *dealer)
 
     for (size_t i = 0; i < dealer->unit_count; i++)
         order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
-    if (dealer->unit_count)
-        qsort(order, dealer->unit_count, sizeof *order, compare_weighed);
+    SORT(order, dealer->unit_count, compare_weighed);
     for (uint32_t i = 0; i < plan->chunk_count; i++)
         dealer->heap[i] = (struct load){0, i};
     for (size_t i = 0; i < dealer->unit_count; i++) {
@@ -252,8 +251,7 @@ static void bound_growth(struct dealer *dealer)
         order[replicated] = (struct weighed){(copies[i] - 1) * plan->placements[i].weight, i};
         growth += order[replicated++].weight;
     }
-    if (replicated)
-        qsort(order, replicated, sizeof *order, compare_weighed);
+    SORT(order, replicated, compare_weighed);
     for (size_t i = 0; i < replicated && growth > partition_largest_growth(plan); i++) {
         struct placement *placement = &plan->placements[order[i].symbol];
 

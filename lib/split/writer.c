@@ -96,8 +96,7 @@ void writer_copy(struct writer *writer)
 {
     size_t kept = KEPT_BYTES;
 
-    if (writer->count)
-        qsort(writer->pieces, writer->count, sizeof *writer->pieces, by_place);
+    SORT(writer->pieces, writer->count, by_place);
     for (size_t i = 0; i < writer->count; i++) {
         struct piece *piece = &writer->pieces[i];
 

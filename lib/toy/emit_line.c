@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "cubin/format.h"
 
 #define DWARF_VERSION    2u
@@ -149,8 +150,7 @@ static void begin_table(struct line_table *table, struct unit *unit)
         table->file_count++;
     }
     context_clean(&cleanup);
-    if (table->file_count)
-        qsort(table->files, table->file_count, sizeof *table->files, by_number);
+    SORT(table->files, table->file_count, by_number);
 }
 
 /* The file of that number, entered into the unit's list; NULL when the module has none. */
