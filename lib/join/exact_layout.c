@@ -32,7 +32,7 @@ static size_t old_bank_name(struct text name)
 
 static void count_section(struct gaps *gaps, struct text name)
 {
-    static const struct text rela = {".rela", 5};
+    static const struct text rela = TEXT(".rela");
     struct text plain = name;
     size_t old;
 

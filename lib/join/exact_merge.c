@@ -208,7 +208,6 @@ bool exact_merge(struct exact *join, const struct exact_list *lists, struct exac
     for (size_t i = 0; i < join->owner_count; i++)
         join->runs[i].chunk = EXACT_NONE;
     table_free(&join->seen);
-    join->seen = (struct table){0};
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, i))
             return exact_unsupported(join, i, 0,

@@ -192,7 +192,6 @@ bool exact_join_sections(struct exact *join)
             exact_push(join, &classes[join->inputs[item->chunk].section_class[item->index]], item);
     }
     table_free(&join->seen);
-    join->seen = (struct table){0};
     for (unsigned class = 1; class < EXACT_CLASSES; class ++)
         for (size_t i = 0; i < classes[class].count; i++) {
             const struct exact_item *item = &classes[class].items[i];

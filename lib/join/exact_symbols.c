@@ -167,7 +167,6 @@ bool exact_join_symbols(struct exact *join)
         !merge_part(join, 2, &join->last_locals) || !rename_internals(join))
         return false;
     table_free(&join->seen);
-    join->seen = (struct table){0};
     number_symbols(join, &join->locals, &next);
     number_symbols(join, &join->globals, &next);
     number_symbols(join, &join->last_locals, &next);

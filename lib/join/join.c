@@ -1,8 +1,6 @@
 /* join.c: the steps from the chunks' cubins to one, in order. */
 #include "join/join.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
@@ -62,11 +60,6 @@ static void free_join(void *argument)
 
     table_free(&join->listed);
     buffer_free(&join->scratch);
-    free(join->calls.list);
-    free(join->addresses.list);
-    free(join->indirect.list);
-    free(join->takers.list);
-    free(join->prototypes.list);
     arena_free(&join->arena);
 }
 

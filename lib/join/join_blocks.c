@@ -38,17 +38,15 @@ static int by_offset(const void *a, const void *b)
 static struct object *find_objects(struct join *join, const struct join_input *input,
                                    uint32_t section, size_t *count)
 {
-    struct object *objects;
+    struct object *objects = NULL;
+    size_t capacity = 0;
 
-    *count = 0;
-    for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i])
-        ++*count;
-    objects = arena_alloc(&join->arena, *count, sizeof *objects);
     *count = 0;
     for (uint32_t i = input->sections[section].first_object; i; i = input->next_object[i]) {
         const struct cubin_symbol *symbol = &input->cubin->symbols[i];
 
-        objects[(*count)++] = (struct object){symbol->value, symbol->size, i};
+        ARENA_PUSH(&join->arena, objects, *count, capacity) =
+            (struct object){symbol->value, symbol->size, i};
     }
     SORT(objects, *count, by_offset);
     return objects;
@@ -168,21 +166,17 @@ static bool is_address(uint32_t type)
 static struct field *find_fields(struct join *join, const struct join_input *input,
                                  uint32_t section, size_t *count)
 {
-    struct field *fields;
-    size_t most = 0;
+    struct field *fields = NULL;
+    size_t capacity = 0;
 
     *count = 0;
-    for (uint32_t i = input->sections[section].first_relocations; i;
-         i = input->sections[i].next_relocations)
-        most += input->sections[i].relocation_count;
-    fields = arena_alloc(&join->arena, most, sizeof *fields);
     for (uint32_t i = input->sections[section].first_relocations; i;
          i = input->sections[i].next_relocations) {
         const struct join_input_section *s = &input->sections[i];
 
         for (size_t k = 0; k < s->relocation_count; k++)
             if (is_address(s->relocations[k].type))
-                fields[(*count)++] =
+                ARENA_PUSH(&join->arena, fields, *count, capacity) =
                     (struct field){s->relocations[k].offset, s->relocations[k].symbol};
     }
     SORT(fields, *count, by_field);

@@ -52,11 +52,11 @@ struct united_section {
     bool has_in_place; /* it has REL relocations, so addends of 0 go there (measured, before sm_90)
                         */
     struct join_block **blocks; /* kept ones, in the result's order */
-    size_t block_count;
+    size_t block_count, block_capacity;
     uint8_t *data;                       /* or NULL without contents */
     uint32_t joined;                     /* section in the result */
     struct join_relocation *relocations; /* those in place first, each kind by falling offset */
-    size_t relocation_count;
+    size_t relocation_count, relocation_capacity;
     size_t in_place_count;
 };
 

@@ -6,19 +6,22 @@
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "join/join_plan.h"
-#include "join/join_symbols.h"
 
 /* Hands the bytes in join->scratch to a joined section. */
 static void set_data(struct join *join, uint32_t section)
 {
     struct buffer *buffer = &join->scratch;
-    uint8_t *data = arena_alloc(&join->out->arena, buffer->size, 1);
 
-    if (buffer->size)
-        memcpy(data, buffer->data, buffer->size);
-    join->out->sections[section].data = (struct bytes){data, buffer->size};
+    join->out->sections[section].data =
+        (struct bytes){arena_copy(&join->out->arena, buffer->data, buffer->size, 1), buffer->size};
     join->out->sections[section].size = buffer->size;
     buffer->size = 0;
+}
+
+static void add_head(struct buffer *to, const struct info_record *record, size_t value)
+{
+    buffer_u32(to,
+               (uint32_t)record->format | (uint32_t)record->attribute << 8 | (uint32_t)value << 16);
 }
 
 /* Appends a record with its symbols renumbered. EXTERNS loses the functions that another chunk
@@ -30,10 +33,8 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
     size_t start = to->size;
     uint16_t size = 0;
     bool is_lost = false;
-    uint8_t head[4] = {record->format, record->attribute, (uint8_t)record->value,
-                       (uint8_t)(record->value >> 8)};
 
-    buffer_append(to, head, sizeof head);
+    add_head(to, record, record->value);
     if (record->format != EIFMT_SVAL)
         return;
     for (size_t i = 0; i < words; i++) {
@@ -45,7 +46,7 @@ static void add_record(struct buffer *to, const struct join *join, uint32_t cubi
             buffer_u32(to, joined);
     }
     buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
-    size = (uint16_t)(to->size - start - sizeof head);
+    size = (uint16_t)(to->size - start - 4);
     to->data[start + 2] = (char)(size & 0xff);
     to->data[start + 3] = (char)(size >> 8);
     if (is_lost || (record->attribute == EIATTR_EXTERNS && size == 0))
@@ -231,11 +232,9 @@ static void fill_compat(struct join *join)
         }
     for (size_t i = 0; i < count; i++) {
         const struct info_record *record = &best[order[i]];
-        size_t value = record->format == EIFMT_SVAL ? record->payload.size : record->value;
-        uint8_t head[4] = {record->format, record->attribute, (uint8_t)value,
-                           (uint8_t)(value >> 8)};
 
-        buffer_append(buffer, head, sizeof head);
+        add_head(buffer, record,
+                 record->format == EIFMT_SVAL ? record->payload.size : record->value);
         buffer_append(buffer, record->payload.data, record->payload.size);
     }
     set_data(join, join->tables.compat);
@@ -290,10 +289,9 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     struct cubin_section *section =
         &join->out->sections[join->out->sections[join->out->symtab].link];
     size_t size = strings->bytes.size;
-    uint8_t *data = arena_alloc(&join->out->arena, size, 1);
 
-    memcpy(data, strings->bytes.data, size);
-    join->out->strings = (struct bytes){data, size};
+    join->out->strings =
+        (struct bytes){arena_copy(&join->out->arena, strings->bytes.data, size, 1), size};
     section->data = join->out->strings;
     section->size = size;
 }
@@ -302,9 +300,8 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
 static void name_twin(struct join *join, struct cubin_section *twin, uint32_t function,
                       uint32_t text)
 {
-    uint8_t *data = arena_alloc(&join->out->arena, twin->size, 1);
+    uint8_t *data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
 
-    memcpy(data, twin->data.data, twin->size);
     memcpy(data, &text, sizeof text);
     twin->data.data = data;
     twin->info = function;

@@ -8,7 +8,6 @@
 #include "join/join_steps.h"
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
@@ -130,7 +129,7 @@ static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, c
     if (join->entities[e].group == JOIN_NONE || join->entities[e].group != join->entities[f].group)
         return objects_equal(fold, a, x, b, y);
     if (join->entities[e].group != a->group)
-        ARRAY_PUSH(fold->edges, fold->edge_count, fold->edge_capacity) =
+        ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
             (struct edge){join->entities[e].group, a->group};
     return true;
 }
@@ -285,7 +284,7 @@ static void find_groups(struct fold *fold, struct table *names)
             continue;
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)
-            ARRAY_PUSH(fold->groups, fold->group_count, fold->group_capacity) =
+            ARENA_PUSH(&join->arena, fold->groups, fold->group_count, fold->group_capacity) =
                 (struct group){entity->name, i, 0, false};
         fold->groups[entity->group].count++;
     }
@@ -351,11 +350,9 @@ void join_fold(struct join *join)
 {
     struct fold fold = {.join = join};
     struct table names = {0};
-    struct context_cleanup cleanups[3];
+    struct context_cleanup cleanup;
 
-    context_defer(&cleanups[0], table_cleanup, &names);
-    context_defer(&cleanups[1], memory_cleanup, &fold.groups);
-    context_defer(&cleanups[2], memory_cleanup, &fold.edges);
+    context_defer(&cleanup, table_cleanup, &names);
     find_groups(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);
@@ -365,7 +362,5 @@ void join_fold(struct join *join)
         if (group != JOIN_NONE && !fold.groups[group].differs && fold.groups[group].first != i)
             join->entities[i].folded = fold.groups[group].first;
     }
-    context_clean(&cleanups[2]);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
 }

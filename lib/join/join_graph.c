@@ -5,11 +5,9 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
-#include "join/join_symbols.h"
 
 /* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
 static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
@@ -30,9 +28,9 @@ static uint32_t position_of(const struct join *join, uint32_t entity)
     return e->state == JOIN_UNDEFINED ? JOIN_NONE : own_position(join, e->cubin, e->symbol);
 }
 
-static void add(struct join_pairs *pairs, const struct join_pair *pair)
+static void add(struct join *join, struct join_pairs *pairs, const struct join_pair *pair)
 {
-    ARRAY_PUSH(pairs->list, pairs->count, pairs->capacity) = *pair;
+    ARENA_PUSH(&join->arena, pairs->list, pairs->count, pairs->capacity) = *pair;
     pairs->list[pairs->count - 1].sequence = (uint32_t)(pairs->count - 1);
 }
 
@@ -51,16 +49,16 @@ static void gather_call(struct join *join, uint32_t cubin, const struct callgrap
         pair.prototype = cubin_string(join->inputs[cubin].cubin, entry->second);
     if (part == CALLGRAPH_ADDRESS) {
         pair.position = position_of(join, pair.first);
-        add(&join->addresses, &pair);
+        add(join, &join->addresses, &pair);
         return;
     }
     pair.position = own_position(join, cubin, entry->first);
     if (pair.position == JOIN_NONE)
         return;
     if (part == CALLGRAPH_INDIRECT)
-        add(&join->indirect, &pair);
+        add(join, &join->indirect, &pair);
     else if (pair.second != JOIN_NONE)
-        add(part == CALLGRAPH_DIRECT ? &join->calls : &join->takers, &pair);
+        add(join, part == CALLGRAPH_DIRECT ? &join->calls : &join->takers, &pair);
 }
 
 static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
@@ -84,7 +82,7 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
         if (entity == JOIN_NONE)
             continue;
         pair.position = position_of(join, entity);
-        add(&join->prototypes, &pair);
+        add(join, &join->prototypes, &pair);
     }
 }
 
@@ -204,7 +202,7 @@ static void complete_calls(struct join *join)
         if (function == JOIN_NONE || function == pair.second || function == pair.first)
             continue;
         pair.second = function;
-        add(&join->calls, &pair);
+        add(join, &join->calls, &pair);
     }
 }
 
@@ -220,7 +218,7 @@ static void complete_addresses(struct join *join)
         if (function == JOIN_NONE || function == pair.first)
             continue;
         pair.first = function;
-        add(&join->addresses, &pair);
+        add(join, &join->addresses, &pair);
     }
 }
 

@@ -4,8 +4,6 @@
  * the first function that refers to them. */
 #include "join/join_steps.h"
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "join/join_plan.h"
 
@@ -134,8 +132,9 @@ static size_t scan(struct order *order, uint32_t position, uint32_t section, siz
             join->entities[entity].user = position;
         symbol = join_definition(join, entity);
         if (join->entities[entity].group != JOIN_NONE && join->entities[entity].listed == JOIN_NONE)
-            ARRAY_PUSH(order->calls, call_count, order->call_capacity) = (struct call){
-                s->relocations[i].offset, join->entities[entity].cubin, symbol->section, entity};
+            ARENA_PUSH(&join->arena, order->calls, call_count, order->call_capacity) =
+                (struct call){s->relocations[i].offset, join->entities[entity].cubin,
+                              symbol->section, entity};
     }
     return call_count;
 }
@@ -186,9 +185,7 @@ static void note_other_users(struct join *join)
 void join_order(struct join *join)
 {
     struct order order = {.join = join};
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &order.calls);
     find_candidates(&order);
     SORT(order.candidates, order.count, by_rank);
     /* Helpers first through their users; one that nothing refers to comes last. */
@@ -202,5 +199,4 @@ void join_order(struct join *join)
             append_helpers(&order, position);
         }
     note_other_users(join);
-    context_clean(&cleanup);
 }

@@ -9,10 +9,48 @@
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "join/join_input.h"
+#include "cubin/mercury.h"
 #include "split/split.h"
 
-struct united_section; /* join_blocks.h */
+#define JOIN_NONE UINT32_MAX
+
+struct join_block;     /* join_blocks.h */
+struct united_section; /* the same */
+
+struct join_input_section {
+    uint32_t text;              /* the code section it belongs to, 0 = none */
+    uint32_t next_owned;        /* the next section of the same code, 0 = none */
+    uint32_t function;          /* code: position in the functions' order, or JOIN_NONE */
+    uint32_t united;            /* index of the united_section it goes into, or JOIN_NONE */
+    uint32_t joined;            /* in the result, 0 = none */
+    bool has_symbol;            /* a section symbol stands for it */
+    uint32_t first_relocations; /* the first section that relocates it, 0 = none */
+    uint32_t next_relocations;  /* a relocation section's: the next of the same target */
+    const struct cubin_relocation *relocations; /* of Mercury's sections, too */
+    size_t relocation_count;
+    uint32_t plain;        /* a twin's: the section that it is the twin of, 0 = not known */
+    uint32_t first_object; /* the first symbol that stands in it, section symbols aside; 0 = none */
+    struct join_block *blocks; /* united: by rising offset */
+    size_t block_count;
+};
+
+/* One record of .nv.info. */
+struct join_record {
+    struct bytes raw;
+    uint32_t symbol; /* its first word, 0 = none */
+    uint32_t next;   /* next record of the same symbol; JOIN_NONE = none */
+};
+
+struct join_input {
+    const struct cubin *cubin;
+    struct cubin_twins twins;
+    uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
+    uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
+    struct join_input_section *sections;
+    struct join_record *records;
+    size_t record_count;
+    uint32_t *first_record; /* by symbol; JOIN_NONE = none */
+};
 
 enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };
 
@@ -79,7 +117,7 @@ struct join {
     struct united_section *united;
     size_t united_count;
     bool has_twins; /* Mercury's sections take part */
-    /* join_graph.c; join.c frees their lists */
+    /* join_graph.c */
     struct join_pairs calls, addresses, indirect, takers, prototypes;
     struct join_origin *origins; /* by joined section */
     uint32_t *section_symbols;   /* by joined section: its symbol, 0 = none */
@@ -128,3 +166,12 @@ static inline const struct cubin_symbol *join_definition(const struct join *join
 /* True when a word of an EXTERNS record names a function that is now defined. Measured: kernels
  * stay in it wherever they are defined. After join_resolve. */
 bool join_is_bound(const struct join *join, uint32_t cubin, uint32_t symbol);
+
+/* join_symbols.c: what the user called the entity. */
+struct text join_own_name(const struct join *join, uint32_t entity);
+
+/* Its binding for the user: of a promoted symbol the one that the program gave it. */
+uint8_t join_own_binding(const struct join *join, uint32_t entity);
+
+/* The joined symbol for a chunk's symbol; 0 for one that was dropped. After join_make_symbols. */
+uint32_t join_symbol_of(const struct join *join, uint32_t cubin, uint32_t symbol);

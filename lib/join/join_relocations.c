@@ -8,7 +8,6 @@
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
-#include "join/join_symbols.h"
 
 /* The addend as it counts in the joined cubin. */
 static int64_t moved_addend(const struct join *join, uint32_t cubin, uint32_t section,
@@ -64,7 +63,8 @@ static void gather_one(struct join *join, struct united_section *united, uint32_
             memset(united->data + offset, 0, format_relocation_size(relocation->type));
         is_in_place = united->has_in_place && addend == 0;
     }
-    united->relocations[united->relocation_count++] = (struct join_relocation){
+    ARENA_PUSH(&join->arena, united->relocations, united->relocation_count,
+               united->relocation_capacity) = (struct join_relocation){
         offset, relocation->type, cubin, relocation->symbol, is_in_place, addend};
     united->in_place_count += is_in_place;
 }
@@ -98,27 +98,14 @@ static struct united_section *target_of(const struct join *join, uint32_t cubin,
 
 void join_gather_relocations(struct join *join)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t c = 0; c < join->count; c++) {
-            const struct cubin *cubin = join->inputs[c].cubin;
+    for (uint32_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++) {
+            struct united_section *united = target_of(join, c, i);
+            const struct join_input_section *list = &join->inputs[c].sections[i];
 
-            for (uint32_t i = 1; i < cubin->section_count; i++) {
-                struct united_section *united = target_of(join, c, i);
-                const struct join_input_section *list = &join->inputs[c].sections[i];
-
-                if (united && pass == 0)
-                    united->relocation_count += list->relocation_count;
-                for (size_t k = 0; united && pass == 1 && k < list->relocation_count; k++)
-                    gather_one(join, united, c, i, &list->relocations[k]);
-            }
+            for (size_t k = 0; united && k < list->relocation_count; k++)
+                gather_one(join, united, c, i, &list->relocations[k]);
         }
-        for (size_t i = 0; pass == 0 && i < join->united_count; i++) {
-            join->united[i].relocations =
-                arena_alloc(&join->arena, join->united[i].relocation_count,
-                            sizeof *join->united[i].relocations);
-            join->united[i].relocation_count = 0;
-        }
-    }
     for (size_t i = 0; i < join->united_count; i++)
         SORT(join->united[i].relocations, join->united[i].relocation_count, by_kind_and_offset);
 }

@@ -6,7 +6,6 @@
 #include "cubin/format.h"
 #include "join/join_blocks.h"
 #include "join/join_plan.h"
-#include "join/join_symbols.h"
 
 #define STRTAB 2u
 #define SYMTAB 3u
@@ -164,11 +163,8 @@ static int by_name(const void *a, const void *b)
 {
     const struct united_section *x = *(struct united_section *const *)a;
     const struct united_section *y = *(struct united_section *const *)b;
-    size_t size = x->name.size < y->name.size ? x->name.size : y->name.size;
-    int order = size ? memcmp(x->name.data, y->name.data, size) : 0;
+    int order = text_compare(x->name, y->name);
 
-    if (order == 0)
-        order = (x->name.size > y->name.size) - (x->name.size < y->name.size);
     return order ? order : (x > y) - (x < y);
 }
 

@@ -3,12 +3,11 @@
  * Local symbols stand first, weak ones behind them, then the global ones; within each, functions
  * with what belongs to them in program order, then data by its place, then what is undefined by
  * name. Promoted symbols have their own names and bindings back. */
-#include "join/join_symbols.h"
+#include "join/join_steps.h"
 
 #include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_plan.h"
-#include "join/join_steps.h"
 
 /* A symbol that belongs to no function, on its way into the order. */
 struct loose {
@@ -153,16 +152,13 @@ static int by_place(const void *a, const void *b)
 {
     const struct loose *x = a;
     const struct loose *y = b;
-    size_t size = x->name.size < y->name.size ? x->name.size : y->name.size;
     int order;
 
     if (x->section != y->section)
         return x->section < y->section ? -1 : 1;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
-    order = size ? memcmp(x->name.data, y->name.data, size) : 0;
-    if (order == 0)
-        order = (x->name.size > y->name.size) - (x->name.size < y->name.size);
+    order = text_compare(x->name, y->name);
     return order ? order : (x->entity > y->entity) - (x->entity < y->entity);
 }
 

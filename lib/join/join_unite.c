@@ -6,7 +6,6 @@
 #include "join/join_steps.h"
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "join/join_blocks.h"
@@ -45,14 +44,15 @@ static uint32_t united_for(struct join *join, struct table *names, size_t *capac
     struct united_section *united;
 
     if (index == join->united_count)
-        ARRAY_PUSH(join->united, join->united_count, *capacity) = (struct united_section){
-            .name = source->name,
-            .cubin = cubin,
-            .section = section,
-            .alignment = 1,
-            .is_shared = source->type == SHT_CUDA_SHARED,
-            .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
-            .is_copied = join_is_copied_twin(source)};
+        ARENA_PUSH(&join->arena, join->united, join->united_count, *capacity) =
+            (struct united_section){
+                .name = source->name,
+                .cubin = cubin,
+                .section = section,
+                .alignment = 1,
+                .is_shared = source->type == SHT_CUDA_SHARED,
+                .is_frames = text_equal(cubin_twin_plain_name(source->name), TEXT(".debug_frame")),
+                .is_copied = join_is_copied_twin(source)};
     united = &join->united[index];
     if (source->alignment > united->alignment)
         united->alignment = source->alignment;
@@ -121,8 +121,7 @@ static void check_references(const struct join *join)
     }
 }
 
-/* Counts the blocks that each united section keeps. */
-static void count_blocks(struct join *join, uint32_t cubin, uint32_t section)
+static void gather_blocks(struct join *join, uint32_t cubin, uint32_t section)
 {
     struct united_section *united = united_of(join, cubin, section);
     struct join_input_section *s = &join->inputs[cubin].sections[section];
@@ -130,17 +129,9 @@ static void count_blocks(struct join *join, uint32_t cubin, uint32_t section)
     if (united->is_whole)
         join_blocks_whole(join, cubin, section);
     for (size_t i = 0; i < s->block_count; i++)
-        united->block_count += s->blocks[i].is_kept;
-}
-
-static void gather_blocks(struct join *join, uint32_t cubin, uint32_t section)
-{
-    struct united_section *united = united_of(join, cubin, section);
-    struct join_input_section *s = &join->inputs[cubin].sections[section];
-
-    for (size_t i = 0; i < s->block_count; i++)
         if (s->blocks[i].is_kept)
-            united->blocks[united->block_count++] = &s->blocks[i];
+            ARENA_PUSH(&join->arena, united->blocks, united->block_count, united->block_capacity) =
+                &s->blocks[i];
 }
 
 static int by_order(const void *a, const void *b)
@@ -209,31 +200,18 @@ void join_unite_sections(struct join *join)
 {
     struct table names = {0};
     size_t capacity = 0;
-    struct united_section *united;
-    struct context_cleanup cleanups[2];
+    struct context_cleanup cleanup;
 
-    context_defer(&cleanups[0], table_cleanup, &names);
-    context_defer(&cleanups[1], memory_cleanup, &join->united);
+    context_defer(&cleanup, table_cleanup, &names);
     for (uint32_t c = 0; c < join->count; c++)
         for (uint32_t i = 1; i < join->inputs[c].cubin->section_count; i++)
             if (!join->inputs[c].sections[i].text &&
                 is_united_type(join, &join->inputs[c].cubin->sections[i]))
                 join->inputs[c].sections[i].united = united_for(join, &names, &capacity, c, i);
-    united = arena_alloc(&join->arena, join->united_count, sizeof *united);
-    if (join->united_count)
-        memcpy(united, join->united, join->united_count * sizeof *united);
-    context_clean(&cleanups[1]); /* frees the growing list */
-    join->united = united;
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
 
     for_each(join, cut);
     check_references(join);
-    for_each(join, count_blocks);
-    for (size_t i = 0; i < join->united_count; i++) {
-        join->united[i].blocks =
-            arena_alloc(&join->arena, join->united[i].block_count, sizeof *join->united[i].blocks);
-        join->united[i].block_count = 0;
-    }
     for_each(join, gather_blocks);
     for (size_t i = 0; i < join->united_count; i++)
         if (!join->united[i].is_shared && !join->united[i].is_copied)
