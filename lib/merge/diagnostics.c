@@ -1,10 +1,8 @@
 /* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins tell. */
 #include "merge/diagnostics.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/near_names.h"
 #include "diag/referrers.h"
@@ -23,10 +21,7 @@ struct explainer {
     struct referrers referrers; /* functions; for data, of which only the cubin is known,
                                    MERGE_NONE */
     struct near_names near;     /* definitions, by symbol */
-    const char *const *shown;
-    uint32_t *name_of; /* by symbol: its number in `shown`, from 1; 0 = not said yet */
-    struct text *names;
-    size_t name_count, name_capacity;
+    struct symbol_names names;
 };
 
 static void free_explainer(void *argument)
@@ -35,7 +30,6 @@ static void free_explainer(void *argument)
 
     near_names_free(&explainer->near);
     referrers_free(&explainer->referrers);
-    free(explainer->names);
     arena_free(&explainer->arena);
 }
 
@@ -86,23 +80,16 @@ static void find_bases(struct explainer *explainer)
             near_names_add(&explainer->near, i, m->symbols[i].name);
 }
 
-/* Notes that the symbol's name will be said, or says it. */
 static const char *say_name(struct explainer *explainer, uint32_t symbol)
 {
-    if (explainer->shown)
-        return explainer->shown[explainer->name_of[symbol] - 1];
-    if (explainer->name_of[symbol])
-        return "";
-    ARRAY_PUSH(explainer->names, explainer->name_count, explainer->name_capacity) =
-        explainer->m->symbols[symbol].name;
-    explainer->name_of[symbol] = (uint32_t)explainer->name_count;
-    return "";
+    return symbol_names_say(&explainer->names, explainer->m->symbols[symbol].name,
+                            &explainer->arena);
 }
 
 static void note(const struct explainer *explainer, const char *format, const char *first,
                  const char *second, const char *third)
 {
-    if (explainer->shown)
+    if (explainer->names.shown)
         diag_note(format, first, second, third);
 }
 
@@ -119,13 +106,15 @@ static void explain_references(struct explainer *explainer, uint32_t symbol)
 
         if (++count > MOST_NOTES)
             continue;
-        if (reference->by == MERGE_NONE)
+        if (reference->by == MERGE_NONE) {
             note(explainer, "data of '%s' refers to %s%s", file, say_name(explainer, symbol), "");
-        else
-            note(explainer, "%s of '%s' refers to %s", say_name(explainer, reference->by), file,
-                 say_name(explainer, symbol));
+        } else {
+            const char *by = say_name(explainer, reference->by);
+
+            note(explainer, "%s of '%s' refers to %s", by, file, say_name(explainer, symbol));
+        }
     }
-    if (count > MOST_NOTES && explainer->shown)
+    if (count > MOST_NOTES && explainer->names.shown)
         diag_note("so do %zu more", count - MOST_NOTES);
 }
 
@@ -171,13 +160,11 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
     for (size_t i = 0; i < explained; i++)
         names[i] = m->symbols[symbols[i]].name;
     elsewhere = contents_explain_undefined(m->request->members, names, explained, &explainer.arena);
-    explainer.name_of = arena_zalloc(&explainer.arena, m->symbol_count, sizeof *explainer.name_of);
     find_references(&explainer, symbols, explained);
     find_bases(&explainer);
-    /* First which names will be said, so that one child demangles them all. */
     for (size_t i = 0; i < explained; i++)
         explain(&explainer, symbols[i]);
-    explainer.shown = symbol_names_shown(explainer.names, explainer.name_count, &explainer.arena);
+    symbol_names_find(&explainer.names, &explainer.arena);
     for (size_t i = 0; i < count; i++) {
         const struct merged_symbol *symbol = &m->symbols[symbols[i]];
 

@@ -4,11 +4,9 @@
  * once: the program is gone through once, and one child demangles all names. */
 #include "ptx/diagnostics.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/demangle.h"
 #include "diag/diag.h"
 #include "diag/near_names.h"
@@ -24,31 +22,12 @@
 /* Most bytes of a prototype that are shown. */
 #define LONGEST_HEAD 400u
 
-enum remark_kind {
-    REMARK_REFERS,
-    REMARK_MORE,
-    REMARK_NEAR,
-    REMARK_PROTOTYPE,
-    REMARK_ELSEWHERE,
-};
-
-struct remark {
-    enum remark_kind kind;
-    struct diag_place place;
-    size_t name, other; /* of the names to be said */
-    const char *file, *text;
-    size_t count;
-    const struct remark *next;
-};
-
 struct explainer {
     struct arena arena;
     const struct program *program;
     struct referrers referrers; /* live symbols that name missing ones */
     struct near_names near;     /* definitions, by symbol */
-    struct text *names;
-    size_t name_count, name_capacity;
-    const struct remark ***ends; /* by fault: where its next remark goes */
+    struct symbol_names names;
 };
 
 static void free_explainer(void *argument)
@@ -57,7 +36,6 @@ static void free_explainer(void *argument)
 
     near_names_free(&explainer->near);
     referrers_free(&explainer->referrers);
-    free(explainer->names);
     arena_free(&explainer->arena);
 }
 
@@ -90,49 +68,37 @@ static void find_bases(struct explainer *explainer)
             near_names_add(&explainer->near, i, program->symbols[i].own_name);
 }
 
-static size_t add_name(struct explainer *explainer, struct text name)
+static const char *say_name(struct explainer *explainer, struct text name)
 {
-    ARRAY_PUSH(explainer->names, explainer->name_count, explainer->name_capacity) = name;
-    return explainer->name_count - 1;
-}
-
-static void add_remark(struct explainer *explainer, size_t fault, struct remark remark)
-{
-    struct remark *kept = arena_alloc(&explainer->arena, 1, sizeof *kept);
-
-    *kept = remark;
-    *explainer->ends[fault] = kept;
-    explainer->ends[fault] = &kept->next;
+    return symbol_names_say(&explainer->names, name, &explainer->arena);
 }
 
 /* Who names it in the module that the message is about. */
-static void add_referrers(struct explainer *explainer, size_t fault,
-                          const struct program_fault *what)
+static void explain_references(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
     const struct referrers *referrers = &explainer->referrers;
-    size_t first = referrers_first(referrers, what->entry->symbol, what->module), count = 0;
+    size_t first = referrers_first(referrers, fault->entry->symbol, fault->module), count = 0;
 
     for (size_t i = first;
-         i < referrers->count && referrers->list[i].symbol == what->entry->symbol &&
-         referrers->list[i].file == what->module;
+         i < referrers->count && referrers->list[i].symbol == fault->entry->symbol &&
+         referrers->list[i].file == fault->module;
          i++) {
         const struct program_symbol *by = &program->symbols[referrers->list[i].by];
+        struct diag_place place;
+        const char *name, *meaning;
 
         if (++count > MOST_NOTES)
             continue;
-        add_remark(
-            explainer, fault,
-            (struct remark){.kind = REMARK_REFERS,
-                            .place = source_place(program->modules[by->module], by->item,
-                                                  source_find(by->item, what->entry->name),
-                                                  &explainer->arena),
-                            .name = add_name(explainer, by->own_name),
-                            .other = add_name(explainer, program_entry_meaning(what->entry))});
+        place = source_place(program->modules[by->module], by->item,
+                             source_find(by->item, fault->entry->name), &explainer->arena);
+        name = say_name(explainer, by->own_name);
+        meaning = say_name(explainer, program_entry_meaning(fault->entry));
+        if (explainer->names.shown)
+            diag_at(DIAG_NOTE, &place, "%s refers to %s", name, meaning);
     }
-    if (count > MOST_NOTES)
-        add_remark(explainer, fault,
-                   (struct remark){.kind = REMARK_MORE, .count = count - MOST_NOTES});
+    if (count > MOST_NOTES && explainer->names.shown)
+        diag_note("so do %zu more", count - MOST_NOTES);
 }
 
 /* _ZL6helperi is static, and _Z6helperi is not. */
@@ -156,27 +122,28 @@ static const char *difference(struct text name, struct text other)
 }
 
 /* Definitions that are almost what is missing. */
-static void add_near(struct explainer *explainer, size_t fault, const struct program_fault *what)
+static void explain_near(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
-    struct text name = program_entry_meaning(what->entry);
+    struct text name = program_entry_meaning(fault->entry);
     size_t count = 0;
 
     for (uint32_t at = near_names_first(&explainer->near, name);
          at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
         const struct program_symbol *symbol = &program->symbols[at];
+        const struct ptx_module *module = program->modules[symbol->module];
+        struct diag_place place;
+        const char *shown;
 
-        if (at == what->entry->symbol ||
-            symbol->is_function != program->symbols[what->entry->symbol].is_function)
+        if (at == fault->entry->symbol ||
+            symbol->is_function != program->symbols[fault->entry->symbol].is_function)
             continue;
         count++;
-        add_remark(explainer, fault,
-                   (struct remark){.kind = REMARK_NEAR,
-                                   .place = source_place(program->modules[symbol->module],
-                                                         symbol->item, NULL, &explainer->arena),
-                                   .name = add_name(explainer, symbol->own_name),
-                                   .file = program->modules[symbol->module]->file,
-                                   .text = difference(name, symbol->own_name)});
+        place = source_place(module, symbol->item, NULL, &explainer->arena);
+        shown = say_name(explainer, symbol->own_name);
+        if (explainer->names.shown)
+            diag_at(DIAG_NOTE, &place, "%s is defined in '%s', %s", shown, module->file,
+                    difference(name, symbol->own_name));
     }
 }
 
@@ -205,78 +172,48 @@ static const char *head_text(struct explainer *explainer, const struct ptx_item 
     return text;
 }
 
-static void add_prototype(struct explainer *explainer, size_t fault, const struct ptx_item *item,
-                          uint32_t module)
+static void explain_prototype(struct explainer *explainer, const struct ptx_item *item,
+                              uint32_t module)
 {
-    const struct ptx_module *in = explainer->program->modules[module];
+    const struct diag_place place = {.file = explainer->program->modules[module]->file,
+                                     .line = item->line};
+    const char *name = say_name(explainer, item->name);
 
-    add_remark(explainer, fault,
-               (struct remark){.kind = REMARK_PROTOTYPE,
-                               .place = {.file = in->file, .line = item->line},
-                               .name = add_name(explainer, item->name),
-                               .count = item->is_definition,
-                               .text = head_text(explainer, item)});
+    if (explainer->names.shown)
+        diag_at(DIAG_NOTE, &place, "%s is %s as %s", name,
+                item->is_definition ? "defined" : "declared", head_text(explainer, item));
 }
 
-static void explain(struct explainer *explainer, size_t fault, const struct program_fault *what)
+static void explain(struct explainer *explainer, const struct program_fault *fault)
 {
-    const struct program_symbol *symbol = &explainer->program->symbols[what->entry->symbol];
+    const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
 
-    if (what->kind == FAULT_UNDEFINED) {
-        add_referrers(explainer, fault, what);
-        add_near(explainer, fault, what);
+    if (fault->kind == FAULT_UNDEFINED) {
+        explain_references(explainer, fault);
+        explain_near(explainer, fault);
     } else {
-        add_prototype(explainer, fault, what->entry->item, what->module);
-        add_prototype(explainer, fault, symbol->item, symbol->module);
+        explain_prototype(explainer, fault->entry->item, fault->module);
+        explain_prototype(explainer, symbol->item, symbol->module);
     }
 }
 
-/* Host objects that define what is missing, and take no part. */
-static void add_elsewhere(struct explainer *explainer, const struct program_fault *faults,
-                          size_t count, const struct members *members)
+/* By fault: which host object defines what is missing and takes no part; or NULL. */
+static const char **find_elsewhere(struct explainer *explainer, const struct program_fault *faults,
+                                   size_t count, const struct members *members)
 {
     struct text *names = arena_alloc(&explainer->arena, count, sizeof *names);
-    size_t *fault_of = arena_alloc(&explainer->arena, count, sizeof *fault_of);
+    const char **elsewhere = arena_zalloc(&explainer->arena, count, sizeof *elsewhere);
     const char **notes;
     size_t missing = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (faults[i].kind != FAULT_UNDEFINED)
-            continue;
-        fault_of[missing] = i;
-        names[missing++] = program_entry_meaning(faults[i].entry);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (faults[i].kind == FAULT_UNDEFINED)
+            names[missing++] = program_entry_meaning(faults[i].entry);
     notes = contents_explain_undefined(members, names, missing, &explainer->arena);
-    for (size_t i = 0; i < missing; i++)
-        if (notes[i])
-            add_remark(explainer, fault_of[i],
-                       (struct remark){.kind = REMARK_ELSEWHERE, .text = notes[i]});
-}
-
-static void say_remark(const struct remark *remark, const char *const *shown)
-{
-    bool has_name = remark->kind != REMARK_MORE && remark->kind != REMARK_ELSEWHERE;
-    const char *name = has_name ? shown[remark->name] : "";
-
-    switch (remark->kind) {
-    case REMARK_ELSEWHERE:
-        diag_note("%s", remark->text);
-        break;
-    case REMARK_REFERS:
-        diag_at(DIAG_NOTE, &remark->place, "%s refers to %s", name, shown[remark->other]);
-        break;
-    case REMARK_MORE:
-        diag_note("so do %zu more", remark->count);
-        break;
-    case REMARK_NEAR:
-        diag_at(DIAG_NOTE, &remark->place, "%s is defined in '%s', %s", name, remark->file,
-                remark->text);
-        break;
-    case REMARK_PROTOTYPE:
-        diag_at(DIAG_NOTE, &remark->place, "%s is %s as %s", name,
-                remark->count ? "defined" : "declared", remark->text);
-        break;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (faults[i].kind == FAULT_UNDEFINED)
+            elsewhere[i] = *notes++;
+    return elsewhere;
 }
 
 static void say(const struct program *program, const struct program_fault *fault)
@@ -300,28 +237,25 @@ void diagnostics_report(const struct program *program, const struct program_faul
 {
     struct explainer explainer = {.program = program};
     struct context_cleanup cleanup;
-    const struct remark **remarks;
-    const char **shown;
+    const char **elsewhere;
     size_t explained = diag_room() < count ? diag_room() : count;
 
     if (count == 0)
         return;
     context_defer(&cleanup, free_explainer, &explainer);
-    remarks = arena_zalloc(&explainer.arena, explained, sizeof *remarks);
-    explainer.ends = arena_alloc(&explainer.arena, explained, sizeof *explainer.ends);
-    for (size_t i = 0; i < explained; i++)
-        explainer.ends[i] = &remarks[i];
     find_references(&explainer, faults, explained);
     find_bases(&explainer);
+    elsewhere = find_elsewhere(&explainer, faults, explained, members);
     for (size_t i = 0; i < explained; i++)
-        explain(&explainer, i, &faults[i]);
-    add_elsewhere(&explainer, faults, explained, members);
-    shown = symbol_names_shown(explainer.names, explainer.name_count, &explainer.arena);
+        explain(&explainer, &faults[i]);
+    symbol_names_find(&explainer.names, &explainer.arena);
     for (size_t i = 0; i < count; i++) {
         say(program, &faults[i]);
-        for (const struct remark *remark = i < explained ? remarks[i] : NULL; remark;
-             remark = remark->next)
-            say_remark(remark, shown);
+        if (i >= explained)
+            continue;
+        explain(&explainer, &faults[i]);
+        if (elsewhere[i])
+            diag_note("%s", elsewhere[i]);
     }
     context_clean(&cleanup);
 }
