@@ -29,6 +29,7 @@
 #define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
 #define WORDS(name)            {.kind = OPTION_WORDS, PLACE(struct word_list, name)}
 #define WORD(name)             {.kind = OPTION_WORD, PLACE(struct word_list, name)}
+#define JOINABLE_WORD(name)    {.kind = OPTION_WORD, PLACE(struct word_list, name), .number = true}
 #define JOINED(name)           {.kind = OPTION_JOINED, PLACE(struct buffer, name)}
 #define LIBRARIES              {.kind = OPTION_LIBRARIES}
 #define IGNORED                {.kind = OPTION_IGNORED, PLACE(struct word_list, ignored)}
@@ -244,7 +245,7 @@ const struct option_row option_table[] = {
      "Write the sections and symbols of the output, and which member each came from"},
     {"print-map", NULL, NULL, FLAG(link.observe.print_map), GROUP_REPORTS, "The same on standard output"},
     {"trace", "t", NULL, FLAG(link.observe.trace_inputs), GROUP_REPORTS, "Print the objects that take part"},
-    {"trace-symbol", "y", "NAME", WORD(trace_symbols), GROUP_REPORTS, "Print who defines a symbol, and who refers to it"},
+    {"trace-symbol", "y", "NAME", JOINABLE_WORD(trace_symbols), GROUP_REPORTS, "Print who defines a symbol, and who refers to it"},
     {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, "Print the references by which a kernel keeps a symbol"},
     {"print-gc-sections", NULL, NULL, FLAG(link.observe.print_drops), GROUP_REPORTS, "Print what was left out, and why"},
     {"print-icf-sections", NULL, NULL, FLAG(link.observe.print_folded), GROUP_REPORTS,
@@ -286,16 +287,17 @@ static const struct option_row *find(struct text name)
     return NULL;
 }
 
-/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4"; but "-u name", so that -use_fast_math is unknown.
- * Where a number is expected only digits are taken, so that a misspelt name (-maxregcount) stays
- * unknown. */
+/* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4", "-yname"; but "-u name", so that -use_fast_math is
+ * unknown. Where a number is expected only digits are taken, so that a misspelt name (-maxregcount)
+ * stays unknown. */
 static const struct option_row *find_joined(const char *word)
 {
     const struct option_row *row = find((struct text){word + 1, 1});
     const char *value = word + 2;
     bool is_number;
 
-    if (!row || !option_takes_argument(row) || row->effect.kind == OPTION_WORD)
+    if (!row || !option_takes_argument(row) ||
+        (row->effect.kind == OPTION_WORD && !row->effect.number))
         return NULL;
     is_number = row->effect.kind == OPTION_NUMBER || isdigit((unsigned char)*row->argument);
     return is_number && value[strspn(value, "0123456789")] ? NULL : row;

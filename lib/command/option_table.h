@@ -45,7 +45,8 @@ enum option_kind {
     OPTION_CHOICE,    /* the number of the one of `choices` that the argument is */
     OPTION_LIST,      /* struct word_list: the pieces of a comma list */
     OPTION_WORDS,     /* struct word_list: words for another program, between commas and blanks */
-    OPTION_WORD,      /* struct word_list: the argument as it is, once for each option */
+    OPTION_WORD,      /* struct word_list: the argument as it is, once for each option; `number`:
+                       * may be joined to the short name */
     OPTION_JOINED,    /* struct buffer: comma lists add up, each with a comma behind it */
     OPTION_LIBRARIES, /* the pieces of a comma list are libraries among the operands */
     OPTION_IGNORED,   /* struct word_list: the option's name; it has no other effect */

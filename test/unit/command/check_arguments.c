@@ -137,9 +137,10 @@ START_TEST(letters_have_their_value_joined)
                    {"-oa=b", "output-file", "a=b"},
                    {"-l=x", "library", "x"},
                    {"-m64", "machine", "64"},
-                   {"-j16", "threads", "16"}};
-    static const char *const none[] = {"-mx", "-j2x",   "-gx",  "-v1", "-rx", "-use_fast_math",
-                                       "-yx", "--lfoo", "--m64"};
+                   {"-j16", "threads", "16"},
+                   {"-yname", "trace-symbol", "name"}};
+    static const char *const none[] = {"-mx", "-j2x",           "-gx",    "-v1",
+                                       "-rx", "-use_fast_math", "--lfoo", "--m64"};
 
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
         READ_LINE(letters[i].word);
