@@ -81,7 +81,8 @@ static const struct {
      "debuggers and profilers read"},
     {" unresolved-symbols ignore-unresolved-symbol z ",
      "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
-    {" build-id ", "the same inputs give the same bytes: a hash of the file is an id"},
+    {" build-id ", "nvlink crashes on cubins for sm_100 with a note that it does not know; the "
+                   "same inputs give the same bytes: a hash of the file is an id"},
     {" no-gc-sections ", "what no kernel reaches stays with -r or -preserve-relocs only"},
     {" dynamic-linker rpath soname pie no-pie static Bstatic Bdynamic export-dynamic ",
      "device code is neither a program of its own nor a shared library"},
