@@ -33,10 +33,11 @@ struct modules {
     struct id_list firsts;
     struct id_list others;
     struct table registered; /* ids that a linked object registers */
-    const char *file;        /* operand at hand */
-    const char *object;      /* for messages: the operand, or "lib.a(b.o)" */
-    bool has_code;           /* the object has relocatable device code */
-    bool has_id;             /* the object's first id is known */
+    const struct table *compiled;
+    const char *file;   /* operand at hand */
+    const char *object; /* for messages: the operand, or "lib.a(b.o)" */
+    bool has_code;      /* the object has relocatable device code */
+    bool has_id;        /* the object's first id is known */
     bool ok;
 };
 
@@ -159,6 +160,8 @@ static void add_file(struct modules *modules, const struct input_file *file)
     case FILE_FATBIN:
     case FILE_PTX:
         /* Measured: under another name, the same file is not listed. */
+        if (modules->compiled && table_find(modules->compiled, text_of(file->path)) != TABLE_NONE)
+            break;
         if (string_has_suffix(file->path, ".cubin") || string_has_suffix(file->path, ".fatbin") ||
             string_has_suffix(file->path, ".ptx"))
             add_path(modules, file->path);
@@ -206,10 +209,10 @@ static void free_modules(void *argument)
     arena_free(&modules->arena);
 }
 
-bool modules_list(struct buffer *list, const struct inputs *inputs, bool without_system,
-                  bool last_first)
+bool modules_list(struct buffer *list, const struct inputs *inputs, const struct table *compiled,
+                  bool without_system, bool last_first)
 {
-    struct modules modules = {.ok = true};
+    struct modules modules = {.compiled = compiled, .ok = true};
     struct context_cleanup cleanup;
 
     context_defer(&cleanup, free_modules, &modules);

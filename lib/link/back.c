@@ -240,8 +240,18 @@ static uint64_t image_bytes_of(const struct link *link, const struct merged *mer
 
 static bool list_modules(const struct link *link, const struct chunks *chunks, struct buffer *list)
 {
-    return modules_list(list, &link->inputs, link->is_system_unused,
-                        state_lists_last_first(link, chunks));
+    struct table compiled = {0};
+    struct context_cleanup cleanup;
+    bool ok;
+
+    context_defer(&cleanup, table_cleanup, &compiled);
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_LTO)
+            table_set(&compiled, text_of(link->members.list[i].file), 0);
+    ok = modules_list(list, &link->inputs, &compiled, link->is_system_unused,
+                      state_lists_last_first(link, chunks));
+    context_clean(&cleanup);
+    return ok;
 }
 
 /* Appends the link's result to its file. */

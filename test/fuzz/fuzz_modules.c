@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (inputs.count < MOST_FILES && rest.size)
         files[inputs.count++] = file_of(fuzz_part(&rest), choice & 1);
     fuzz_catch(&sink);
-    ok = modules_list(&list, &inputs, choice & 2, choice & 4);
+    ok = modules_list(&list, &inputs, NULL, choice & 2, choice & 4);
     if (ok)
         check(buffer_view(&list));
     if (ok != (fuzz_caught(&sink) == 0))

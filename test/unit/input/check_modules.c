@@ -36,7 +36,7 @@ static void expect(bool without_system, const char *expected)
 {
     struct buffer list = {0};
 
-    ck_assert(modules_list(&list, &inputs, without_system, false));
+    ck_assert(modules_list(&list, &inputs, NULL, without_system, false));
     buffer_char(&list, '\0');
     ck_assert_str_eq(list.data, expected);
     buffer_free(&list);
@@ -48,7 +48,7 @@ static void expect_error(const char *message)
     struct diag_sink sink;
 
     fixture_catch(&sink);
-    ck_assert(!modules_list(&list, &inputs, false, false));
+    ck_assert(!modules_list(&list, &inputs, NULL, false, false));
     ck_assert_uint_eq(list.size, 0);
     fixture_caught_part(&sink, message);
 }
@@ -127,7 +127,7 @@ START_TEST(archives_are_walked)
     struct buffer list = {0};
 
     add_file("lib.a", fixture_read(FIXTURES "lib.a"));
-    ck_assert(modules_list(&list, &inputs, false, false));
+    ck_assert(modules_list(&list, &inputs, NULL, false, false));
     ck_assert(text_starts(buffer_view(&list), TEXT("#define NUM_PRELINKED_OBJECTS 2\n")));
     buffer_free(&list);
     files[0].data.size -= 7;
