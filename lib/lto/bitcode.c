@@ -19,8 +19,6 @@
 #include "lto/partition.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
-#include "pool/fit.h"
-#include "pool/pool.h"
 
 /* Modules that are compiled by themselves come in so many batches at most: a child takes as long to
  * load the library as to compile some. */
@@ -148,18 +146,11 @@ static void make_jobs(struct bitcode_compilation *compilation)
 
 static uint32_t count_threads(struct bitcode_compilation *compilation)
 {
-    const struct lto_request *link = compilation->request->link;
-    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
-    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : link->thread_limit;
     uint64_t *needs = arena_alloc(&compilation->arena, compilation->count, sizeof *needs);
 
-    if (limit && threads > limit)
-        threads = limit;
-    if (threads > compilation->count)
-        threads = (uint32_t)compilation->count;
     for (size_t i = 0; i < compilation->count; i++)
         needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * compilation->run.list[i].cost;
-    return fit_threads(threads, link->memory_limit, needs, compilation->count);
+    return parts_threads(compilation->request->link, needs, compilation->count);
 }
 
 /* Reads the answers; what those hold that have failed tells how far they came. */

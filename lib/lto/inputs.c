@@ -1,13 +1,13 @@
 /* inputs.c: what takes part in the compilation of LTO-IR, and what does not. */
 #include "lto/inputs.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
 #include "lto/lto.h"
+#include "os/descriptor.h"
 #include "os/exec.h"
 
 /* Members of a group stand side by side. */
@@ -81,21 +81,11 @@ struct writer {
 
 static void write_bytes(struct writer *writer, const void *data, size_t size)
 {
-    const char *from = data;
-
-    while (size > 0) {
-        ssize_t written = write(writer->fd, from, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            close(writer->fd);
-            context_raise(LINK_NO_MEMORY);
-        }
-        from += written;
-        size -= (size_t)written;
-        writer->size += (uint64_t)written;
+    if (!descriptor_write(writer->fd, data, size)) {
+        close(writer->fd);
+        context_raise(LINK_NO_MEMORY);
     }
+    writer->size += size;
 }
 
 /* The header of a fatbin with nothing in it but that entry. */

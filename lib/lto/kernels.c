@@ -213,7 +213,6 @@ static bool collect(struct collector *collector)
         return true;
     collector->count = 0;
     table_free(&collector->seen);
-    collector->seen = (struct table){0};
     if (!request->used->has_lists || request->used->has_parts || request->used->wanted_count ||
         !request->is_split)
         return false;

@@ -23,8 +23,6 @@
 #include "lto/parts.h"
 #include "lto/report.h"
 #include "pool/child_tokens.h"
-#include "pool/fit.h"
-#include "pool/pool.h"
 
 /* What a compilation may take (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB
  * for 837 KB, 70 MiB for a sixteenth of its kernels). */
@@ -208,19 +206,13 @@ static void make_jobs(struct compilation *compilation)
 /* How many parts may run at one time. */
 static uint32_t count_threads(struct compilation *compilation)
 {
-    const struct lto_request *request = compilation->request;
-    uint32_t threads = request->threads ? request->threads : (uint32_t)pool_cpu_count();
-    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : request->thread_limit;
     size_t count = compilation->run.count;
     uint64_t *needs = arena_alloc(&compilation->arena, count, sizeof *needs);
 
-    if (limit && threads > limit)
-        threads = limit;
-    if (threads > count)
-        threads = (uint32_t)count;
     for (size_t i = 0; i < count; i++)
-        needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
-    return fit_threads(threads, request->memory_limit, needs, count);
+        needs[i] =
+            MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(compilation->request->members);
+    return parts_threads(compilation->request, needs, count);
 }
 
 static bool is_out_of_memory(const struct part *part)

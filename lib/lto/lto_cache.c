@@ -132,22 +132,14 @@ static uint8_t *read_answer(int fd, size_t *size)
 {
     struct stat status;
     uint8_t *data;
-    size_t at = 0;
 
     if (fstat(fd, &status) || status.st_size <= 0)
         return NULL;
     *size = (size_t)status.st_size;
     data = malloc(*size);
-    while (data && at < *size) {
-        ssize_t got = pread(fd, data + at, *size - at, (off_t)at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            free(data);
-            return NULL;
-        }
-        at += (size_t)got;
+    if (data && !descriptor_read(fd, data, *size, 0)) {
+        free(data);
+        return NULL;
     }
     return data;
 }

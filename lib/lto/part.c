@@ -13,12 +13,15 @@
 #include "diag/progress.h"
 #include "lto/answer.h"
 #include "lto/child.h"
+#include "lto/lto.h"
 #include "lto/lto_cache.h"
 #include "lto/remote_parts.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
+#include "pool/fit.h"
+#include "pool/pool.h"
 
 /* Most bytes that are kept of what the library prints. */
 #define OUTPUT_LIMIT 65536u
@@ -169,6 +172,18 @@ uint32_t parts_run(struct parts_run *run)
         threads = run->threads;
     context_clean(&cleanup);
     return threads;
+}
+
+uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count)
+{
+    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
+    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : link->thread_limit;
+
+    if (limit && threads > limit)
+        threads = limit;
+    if (threads > count)
+        threads = (uint32_t)count;
+    return fit_threads(threads, link->memory_limit, needs, count);
 }
 
 size_t parts_first_failed(const struct parts_run *run)

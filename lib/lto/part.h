@@ -18,6 +18,7 @@
 
 struct parts_run;
 struct cancellation; /* os/cancellation.h */
+struct lto_request;  /* lto/lto.h */
 
 /* Start with {.answer = -1} and what stands first. */
 struct part {
@@ -53,6 +54,11 @@ struct parts_run {
 /* Runs all parts, but those that the cache has. Returns how many ran at one time at most, or would
  * have. */
 uint32_t parts_run(struct parts_run *run);
+
+/* How many of `count` parts, which need so many bytes of memory each, the link lets run at one
+ * time.
+ */
+uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count);
 
 /* Index of the first part that failed; count = none. */
 size_t parts_first_failed(const struct parts_run *run);

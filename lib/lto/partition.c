@@ -3,8 +3,9 @@
  * Kernels of one module share functions, which each part that reaches them compiles; so neighbours
  * are dealt together. But costs are guesses, and wrong for whole modules alike; so a part gets
  * bundles from all over the program. */
-#include "base/search.h"
 #include "lto/partition.h"
+
+#include "base/search.h"
 
 /* A bundle has about this share of a part. */
 #define BUNDLES_OF_PART 8u

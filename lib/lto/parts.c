@@ -1,8 +1,6 @@
 /* parts.c: the steps of joining, each on all parts before the next begins. */
 #include "lto/parts.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "lto/parts_steps.h"
 
@@ -13,9 +11,6 @@ static void free_joining(void *argument)
     for (size_t i = 0; i < joining->part_count; i++)
         table_free(&joining->parts[i].names);
     table_free(&joining->lifted);
-    free(joining->entries);
-    free(joining->symbols);
-    free(joining->versions);
     arena_free(&joining->arena);
 }
 

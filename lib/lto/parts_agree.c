@@ -9,7 +9,6 @@
 #include <xxhash.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
@@ -51,7 +50,8 @@ static uint32_t add_version(struct rendering *rendering, uint32_t entry)
                                         rendering->reference_count, sizeof *rendering->references);
     version.hash = XXH3_64bits(version.text.data, version.text.size);
     symbol->first_version = (uint32_t)joining->version_count;
-    ARRAY_PUSH(joining->versions, joining->version_count, joining->version_capacity) = version;
+    ARENA_PUSH(&joining->arena, joining->versions, joining->version_count,
+               joining->version_capacity) = version;
     return symbol->first_version;
 }
 

@@ -10,7 +10,6 @@
 #include <xxhash.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
@@ -31,7 +30,6 @@ static void free_naming(void *argument)
 
     table_free(&naming->keys);
     table_free(&naming->strings);
-    free(naming->hashes);
     buffer_free(&naming->content);
 }
 
@@ -81,7 +79,8 @@ static void note_string(struct naming *naming, uint32_t part, const struct ptx_i
     uint32_t at = table_add(&naming->strings, item->name, (uint32_t)naming->hash_count);
 
     if (at == naming->hash_count)
-        ARRAY_PUSH(naming->hashes, naming->hash_count, naming->hash_capacity) = hash;
+        ARENA_PUSH(&naming->joining->arena, naming->hashes, naming->hash_count,
+                   naming->hash_capacity) = hash;
     else if (naming->hashes[at] != hash)
         naming->hashes[at] = 0;
 }
@@ -118,12 +117,12 @@ static struct joined_symbol *symbol_of(struct naming *naming, struct text name)
     uint32_t at = table_add(&naming->keys, name, (uint32_t)joining->symbol_count);
 
     if (at == joining->symbol_count)
-        ARRAY_PUSH(joining->symbols, joining->symbol_count, joining->symbol_capacity) =
-            (struct joined_symbol){.name = name,
-                                   .first_entry = NO_INDEX,
-                                   .last_entry = NO_INDEX,
-                                   .first_version = NO_INDEX,
-                                   .address = NO_INDEX};
+        ARENA_PUSH(&joining->arena, joining->symbols, joining->symbol_count,
+                   joining->symbol_capacity) = (struct joined_symbol){.name = name,
+                                                                      .first_entry = NO_INDEX,
+                                                                      .last_entry = NO_INDEX,
+                                                                      .first_version = NO_INDEX,
+                                                                      .address = NO_INDEX};
     return &joining->symbols[at];
 }
 
@@ -133,7 +132,7 @@ static uint32_t add_entry(struct joining *joining, uint32_t part, struct text na
 
     if (at == joining->entry_count) {
         filter_add(&joining->parts[part].filter, name);
-        ARRAY_PUSH(joining->entries, joining->entry_count,
+        ARENA_PUSH(&joining->arena, joining->entries, joining->entry_count,
                    joining->entry_capacity) = (struct part_entry){
             .name = name, .part = part, .symbol = NO_INDEX, .version = NO_INDEX, .next = NO_INDEX};
     }
@@ -187,27 +186,16 @@ static int compare_texts(const void *left, const void *right)
     return text_compare(*(const struct text *)left, *(const struct text *)right);
 }
 
-static size_t count_items(const struct joining *joining, enum ptx_item_kind kind)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-            count += joining->parts[i].module->items[j].kind == kind;
-    return count;
-}
-
 /* The files of all parts, each once, in the order of their names. */
 static void collect_files(struct joining *joining)
 {
-    size_t count = 0, kept = 0;
+    size_t count = 0, capacity = 0, kept = 0;
 
-    joining->files =
-        arena_alloc(&joining->arena, count_items(joining, PTX_FILE), sizeof *joining->files);
     for (size_t i = 0; i < joining->part_count; i++)
         for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
             if (joining->parts[i].module->items[j].kind == PTX_FILE)
-                joining->files[count++] = joining->parts[i].module->items[j].target;
+                ARENA_PUSH(&joining->arena, joining->files, count, capacity) =
+                    joining->parts[i].module->items[j].target;
     SORT(joining->files, count, compare_texts);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !text_equal(joining->files[kept - 1], joining->files[i]))
@@ -232,11 +220,8 @@ static int compare_numbers(const void *left, const void *right)
 static void number_files(struct joining *joining, struct part *part)
 {
     const struct ptx_module *module = part->module;
-    size_t count = 0;
+    size_t capacity = 0;
 
-    for (size_t i = 0; i < module->item_count; i++)
-        count += module->items[i].kind == PTX_FILE;
-    part->files = arena_alloc(&joining->arena, count, sizeof *part->files);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         const struct text *found;
@@ -245,7 +230,7 @@ static void number_files(struct joining *joining, struct part *part)
             continue;
         found = bsearch(&item->target, joining->files, joining->file_count, sizeof *joining->files,
                         compare_texts);
-        part->files[part->file_count++] =
+        ARENA_PUSH(&joining->arena, part->files, part->file_count, capacity) =
             (struct part_file){item->number, (uint32_t)(found - joining->files) + 1};
     }
     SORT(part->files, part->file_count, compare_numbers);
@@ -260,26 +245,25 @@ static void name_label(struct joining *joining, uint32_t part, struct text label
     struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
 
     joining->entries[at].replacement = name;
-    joining->strings[joining->string_count++] = (struct joined_string){name, content};
+    ARENA_PUSH(&joining->arena, joining->strings, joining->string_count, joining->string_capacity) =
+        (struct joined_string){name, content};
 }
 
-/* Calls name_label for each label of a section, or counts them. */
-static size_t walk_labels(struct joining *joining, uint32_t part, const struct ptx_item *section,
-                          bool counts_only)
+/* Calls name_label for each label of a section. */
+static void name_section(struct joining *joining, uint32_t part, const struct ptx_item *section)
 {
     struct lexer lexer = lexer_at(section->target, 0);
     struct text label = {0};
-    size_t from = 0, last_end = 0, count = 0;
+    size_t from = 0, last_end = 0;
     struct token token;
 
     do {
         token = lexer_next(&lexer);
         if (token.kind == TOKEN_END ||
             (token.kind == TOKEN_WORD && lexer_peek(&lexer).mark == ':') || token.mark == '}') {
-            if (label.size && !counts_only)
+            if (label.size)
                 name_label(joining, part, label,
                            (struct text){section->target.data + from, last_end - from});
-            count += label.size > 0;
             label = token.kind == TOKEN_WORD ? lexer_text(&lexer, token) : (struct text){0};
             if (label.size) {
                 lexer_next(&lexer);
@@ -288,22 +272,15 @@ static size_t walk_labels(struct joining *joining, uint32_t part, const struct p
         }
         last_end = lexer.at;
     } while (token.kind != TOKEN_END);
-    return count;
 }
 
 /* Labels in sections of strings: one line of the program's section for each content. */
 static void name_labels(struct joining *joining)
 {
-    size_t count = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < joining->part_count; i++)
-            for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-                if (joining->parts[i].module->items[j].kind == PTX_SECTION)
-                    count += walk_labels(joining, i, &joining->parts[i].module->items[j], !pass);
-        if (pass == 0)
-            joining->strings = arena_alloc(&joining->arena, count, sizeof *joining->strings);
-    }
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+            if (joining->parts[i].module->items[j].kind == PTX_SECTION)
+                name_section(joining, i, &joining->parts[i].module->items[j]);
     SORT(joining->strings, joining->string_count, compare_strings);
 }
 
@@ -316,10 +293,8 @@ bool parts_name(struct joining *joining)
     context_defer(&cleanup, free_naming, &naming);
     note_strings(&naming);
     for (uint32_t i = 0; i < joining->part_count && ok; i++) {
-        joining->parts[i].first_entry = (uint32_t)joining->entry_count;
         ok = name_items(&naming, i, joining->parts[i].module) &&
              name_items(&naming, i, joining->parts[i].lifted);
-        joining->parts[i].end_entry = (uint32_t)joining->entry_count;
     }
     collect_files(joining);
     for (size_t i = 0; i < joining->part_count; i++)

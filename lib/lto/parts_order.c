@@ -3,8 +3,8 @@
  * what it needs, in the order in which its text names it. */
 #include <string.h>
 
-#include "input/used.h"
 #include "base/search.h"
+#include "input/used.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 

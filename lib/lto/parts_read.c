@@ -4,11 +4,9 @@
  * that says so (measured on libnvvm 13.0). What one function of a part uses may be used by others
  * in another part: then it is taken out of the bodies, as one compilation would not have put it
  * there. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "lto/parts_steps.h"
 #include "ptx/lexer.h"
 
@@ -57,14 +55,6 @@ struct demotions {
     size_t capacity;
 };
 
-static void free_demotions(void *argument)
-{
-    struct demotions *demotions = argument;
-
-    table_free(&demotions->names);
-    free(demotions->list);
-}
-
 bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement)
 {
     struct lexer lexer = lexer_at(body, at);
@@ -91,7 +81,8 @@ static void note_demotion(struct demotions *demotions, const struct demotion *de
     if (first != demotions->count &&
         !text_equal(demotions->list[first].function, demotion->function))
         table_add(&demotions->joining->lifted, demotion->name, 0);
-    ARRAY_PUSH(demotions->list, demotions->count, demotions->capacity) = *demotion;
+    ARENA_PUSH(&demotions->joining->arena, demotions->list, demotions->count, demotions->capacity) =
+        *demotion;
 }
 
 static void find_demotions(struct demotions *demotions, uint32_t part, const struct ptx_item *item)
@@ -184,7 +175,7 @@ enum parts_answer parts_read(struct joining *joining)
     for (size_t i = 0; i < joining->part_count; i++)
         if (!check_header(joining, i))
             return PARTS_DISAGREE;
-    context_defer(&cleanup, free_demotions, &demotions);
+    context_defer(&cleanup, table_cleanup, &demotions.names);
     ok = find_lifted(&demotions);
     context_clean(&cleanup);
     return ok ? PARTS_JOINED : PARTS_FAILED;

@@ -45,7 +45,6 @@ struct part {
     struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
     struct table names;        /* to indexes of `entries` */
     struct name_filter filter;
-    uint32_t first_entry, end_entry;
     struct part_file *files; /* rising `own` */
     size_t file_count;
 };
@@ -114,7 +113,7 @@ struct joining {
     struct text *files; /* what stands behind `.file N`; the program's number is index + 1 */
     size_t file_count;
     struct joined_string *strings; /* of .debug_str, by rising names; some several times */
-    size_t string_count;
+    size_t string_count, string_capacity;
 
     uint32_t *variables; /* versions in the order in which they are reached */
     size_t variable_count;

@@ -2,11 +2,10 @@
  *
  * A function that calls another of which there are several is itself one for each of those, however
  * alike its texts are. */
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/context.h"
-#include "base/memory.h"
+#include "base/search.h"
 #include "lto/parts_steps.h"
 #include "ptx/types.h"
 
@@ -68,7 +67,8 @@ static uint32_t regroup_entry(struct joining *joining, struct joined_symbol *sym
     copy.entry = index;
     copy.next = symbol->first_version;
     symbol->first_version = (uint32_t)joining->version_count;
-    ARRAY_PUSH(joining->versions, joining->version_count, joining->version_capacity) = copy;
+    ARENA_PUSH(&joining->arena, joining->versions, joining->version_count,
+               joining->version_capacity) = copy;
     return symbol->first_version;
 }
 
@@ -163,16 +163,12 @@ static int compare_ranked(const void *left, const void *right)
 /* The one whose address is taken, or else the one with the lowest text, keeps the name. */
 static void name_versions(struct joining *joining, struct joined_symbol *symbol)
 {
-    struct ranked *list;
-    size_t count = 0;
+    struct ranked *list = NULL;
+    size_t count = 0, capacity = 0;
 
     for (uint32_t i = symbol->first_version; i != NO_INDEX; i = joining->versions[i].next)
-        count++;
-    list = arena_alloc(&joining->arena, count, sizeof *list);
-    count = 0;
-    for (uint32_t i = symbol->first_version; i != NO_INDEX; i = joining->versions[i].next)
-        list[count++] = (struct ranked){joining, i};
-    qsort(list, count, sizeof *list, compare_ranked);
+        ARENA_PUSH(&joining->arena, list, count, capacity) = (struct ranked){joining, i};
+    SORT(list, count, compare_ranked);
     for (size_t i = 1; i < count; i++) {
         struct symbol_version *version = &joining->versions[list[i].version];
 
