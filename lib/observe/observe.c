@@ -146,9 +146,21 @@ void observe_members(struct observation *observation, const struct members *memb
         print_inputs(members);
 }
 
-uint32_t facts_member(struct observation *observation, const char *name)
+/* The member of that name, or the only one that a module of LTO-IR was made of ("lto.ptx(a.o)"). */
+static uint32_t find_member(const struct observation *observation, const char *name)
 {
     uint32_t found = table_find(&observation->member_names, text_of(name));
+    const char *made_of = strchr(name, '(');
+    size_t size = made_of ? strlen(made_of) : 0;
+
+    return found == TABLE_NONE && size > 2
+               ? table_find(&observation->member_names, (struct text){made_of + 1, size - 2})
+               : found;
+}
+
+uint32_t facts_member(struct observation *observation, const char *name)
+{
+    uint32_t found = find_member(observation, name);
     uint32_t number = (uint32_t)observation->member_count;
     struct text short_name = {name, strcspn(name, "(")}; /* of what it was made, members say */
 
