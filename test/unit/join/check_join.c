@@ -552,34 +552,69 @@ START_TEST(code_that_names_a_section_follows_the_variable)
 }
 END_TEST
 
-/* Relocations of one place stand by their types, then by their symbols, whatever the order was. */
-START_TEST(relocations_of_one_place_have_an_order)
+/* Relocations stand from behind to the front; those of one place by their types, then by their
+ * symbols, whatever the order was. */
+START_TEST(relocations_of_united_sections_have_an_order)
 {
-    struct joining joining;
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } wanted[] = {{R_CUDA_64, "__cuda_sm20_div_u64"},
+                  {R_CUDA_64, "small"},
+                  {R_CUDA_64, "k1"},
+                  {R_CUDA_UNUSED_CLEAR64, "__cuda_sm20_div_u64"}};
+    static const int shuffled[] = {2, 0, 1, 3};
     const struct cubin_section *frames;
+    struct joining joining;
     Elf64_Rela *list;
+    size_t found = 0;
 
     begin_chunks(&joining, 0);
     list = (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.debug_frame");
-    list[0] = (Elf64_Rela){0x144, ELF64_R_INFO(28ull, 2), 0};
-    list[1] = (Elf64_Rela){0x144, ELF64_R_INFO(28ull, 0x49), 0};
-    list[2] = (Elf64_Rela){0x144, ELF64_R_INFO(18ull, 2), 0};
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        uint32_t symbol = symbol_in(&joining.files[0], wanted[shuffled[i]].name);
+
+        list[i] = (Elf64_Rela){0x144, ELF64_R_INFO((uint64_t)symbol, wanted[shuffled[i]].type), 0};
+    }
     ck_assert(join_all(&joining));
     frames = section_named(&joining, ".rela.debug_frame");
-    for (size_t i = 2; i < frames->relocation_count; i++) {
+    for (size_t i = 1; i < frames->relocation_count; i++) {
         const struct cubin_relocation *r = &frames->relocations[i];
 
-        if (r->offset != r[-2].offset)
+        ck_assert_uint_le(r->offset, r[-1].offset);
+        if (i + 1 < COUNT(wanted) || r->offset != r[1 - (int)COUNT(wanted)].offset)
             continue;
-        ck_assert_uint_eq(r[-2].type, 2);
-        ck_assert_uint_eq(r[-1].type, 2);
-        ck_assert_uint_eq(r->type, 0x49);
-        ck_assert_uint_eq(r->symbol, r[-1].symbol);
-        ck_assert(text_equal(joining.joined.symbols[r[-2].symbol].name, TEXT("small")));
-        end(&joining);
-        return;
+        for (size_t k = 0; k < COUNT(wanted); k++, found++) {
+            const struct cubin_relocation *one = r + 1 + k - COUNT(wanted);
+
+            ck_assert_uint_eq(one->type, wanted[k].type);
+            ck_assert(
+                text_equal(joining.joined.symbols[one->symbol].name, text_of(wanted[k].name)));
+        }
     }
-    ck_abort_msg("no three relocations of one place");
+    ck_assert_uint_eq(found, COUNT(wanted));
+    end(&joining);
+}
+END_TEST
+
+/* Before sm_90 a frame has relocations of both kinds: of addends that are 0, and of others, and of
+ * what the frame does not use. */
+START_TEST(both_kinds_of_relocations_stay_apart)
+{
+    const struct cubin_section *in_place, *others;
+    struct joining joining;
+    size_t unused = 0;
+
+    begin_chunks(&joining, 1);
+    ck_assert(join_all(&joining));
+    in_place = section_named(&joining, ".rel.debug_frame");
+    others = section_named(&joining, ".rela.debug_frame");
+    for (size_t i = 0; i < in_place->relocation_count; i++)
+        ck_assert_uint_eq(in_place->relocations[i].type, R_CUDA_64);
+    for (size_t i = 0; i < others->relocation_count; i++)
+        unused += others->relocations[i].type == R_CUDA_UNUSED_CLEAR64;
+    ck_assert_uint_eq(unused, 6);
+    end(&joining);
 }
 END_TEST
 
@@ -763,7 +798,8 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, a_cubin_without_a_list_is_kept, 0, PROGRAMS);
     tcase_add_loop_test(tests, addresses_by_a_section_follow_the_variable, 0, PROGRAMS);
     tcase_add_test(tests, code_that_names_a_section_follows_the_variable);
-    tcase_add_test(tests, relocations_of_one_place_have_an_order);
+    tcase_add_test(tests, relocations_of_united_sections_have_an_order);
+    tcase_add_test(tests, both_kinds_of_relocations_stay_apart);
     tcase_add_test(tests, debug_sections_are_kept);
     tcase_add_test(tests, twins_of_code_are_joined);
     tcase_add_test(tests, twins_of_data_stand_as_the_data);

@@ -26,6 +26,8 @@ int __real_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __real_pthread_cond_signal(pthread_cond_t *condition);
 int __wrap_pthread_cond_signal(pthread_cond_t *condition);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
 
 /* How many threads may still be made; negative = any number. The tests that need none to fail leave
  * it alone. */
@@ -39,6 +41,13 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (threads_left > 0)
         threads_left--;
     return __real_pthread_create(thread, attributes, start, argument);
+}
+
+static bool has_no_room = false;
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return has_no_room ? NULL : __real_realloc(block, size);
 }
 
 static int smaller_first(const void *a, const void *b)
@@ -282,6 +291,27 @@ START_TEST(no_function_is_no_task)
 }
 END_TEST
 
+START_TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
+{
+    struct pool *pool = pool_create(1);
+    atomic_int done = 0;
+    int taken = 0;
+
+    close_gate();
+    ck_assert(submit(pool, wait_at_gate, NULL, 0));
+    wait_for_inside(1);
+    has_no_room = true;
+    while (taken < 100000 && submit(pool, count_one, &done, 0))
+        taken++;
+    has_no_room = false;
+    ck_assert_int_lt(taken, 100000);
+    open_gate();
+    pool_wait(pool);
+    ck_assert_int_eq(done, taken);
+    pool_destroy(pool);
+}
+END_TEST
+
 START_TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
 {
     struct pool *pool = pool_create(2);
@@ -447,6 +477,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, wait_waits_for_what_runs);
     tcase_add_test(cases, each_task_wakes_one_worker_and_the_last_one_wakes_the_owner);
     tcase_add_test(cases, no_function_is_no_task);
+    tcase_add_test(cases, a_task_that_the_queue_has_no_room_for_is_not_taken);
     tcase_add_test(cases, tasks_leave_by_priority_and_then_in_order_of_submission);
     tcase_add_test(cases, wait_returns_when_all_have_ended_and_may_be_repeated);
     tcase_add_test(cases, destroy_waits_for_running_tasks_and_drops_queued_ones);

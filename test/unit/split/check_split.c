@@ -484,6 +484,34 @@ START_TEST(stable_chunks_have_nothing_of_their_neighbours)
 }
 END_TEST
 
+/* A function that the compiler numbers is named by its text, in which labels are counted through
+ * the module. */
+START_TEST(stable_names_do_not_know_how_labels_are_counted)
+{
+    static const char *const labels[] = {"$L__BB3_1", "$L__BB5_1"};
+    char names[COUNT(labels)][64];
+
+    for (size_t i = 0; i < COUNT(labels); i++) {
+        char text[1024];
+        const char *call;
+        struct program_source source = {"a", {text, 0}};
+
+        source.text.size =
+            (size_t)snprintf(text, sizeof text,
+                             HEADER ".func f$1() { %s: bra %s; }\n.func f$2() { ret; }\n"
+                                    ".visible .entry a() { call f$1; call f$2; ret; }\n"
+                                    ".visible .entry b() { ret; }",
+                             labels[i], labels[i]);
+        split_by(SPLIT_STABLE, &source, 1, MOST);
+        call = strstr(chunks.list[0].text.data, "call f");
+        ck_assert_ptr_nonnull(call);
+        snprintf(names[i], sizeof names[i], "%.*s", (int)strcspn(call, ";"), call);
+        ck_assert_msg(strstr(names[i], "$ml") != NULL, "%s", chunks.list[0].text.data);
+    }
+    ck_assert_str_eq(names[0], names[1]);
+}
+END_TEST
+
 /* A label that a symbol has, or that looks like one that is counted, stays. */
 START_TEST(counted_labels_that_are_symbols_stay)
 {
@@ -782,6 +810,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, small_functions_stay_with_their_neighbours);
     tcase_add_test(tests, file_tables_have_no_gap);
     tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
+    tcase_add_test(tests, stable_names_do_not_know_how_labels_are_counted);
     tcase_add_test(tests, counted_labels_that_are_symbols_stay);
     tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
     tcase_add_test(tests, symbols_carry_what_the_merger_restores);
