@@ -309,6 +309,8 @@ static const struct {
      "010000000000000001000000010000000000000000000000"},
     {".global .u64 a[3] = {(.u64)-1 > 0, (.s64)-1 > 0, 1 ? 2 : 3};",
      "010000000000000000000000000000000200000000000000"},
+    {".global .u64 a[2] = {((1U < 2U) - 2) / 2, (1U - 2) / 2};", /* what compares is signed */
+     "0000000000000000ffffffffffffff7f"},
 };
 
 START_TEST(initial_values_become_bytes)
