@@ -40,6 +40,7 @@ struct encoder {
     uint32_t *extern_of; /* by symbol: the last kernel that listed it, plus 1 */
     uint32_t kernel;     /* counts kernels */
     struct reach_walker walker;
+    struct merged_pairs reached; /* from the kernel at hand: by order, what has externs */
 };
 
 /* nvlink: "Internal error: no regcount?"; but not of -r. */
@@ -270,7 +271,7 @@ static void read_records(struct encoder *encoder, size_t file, struct bytes rest
     struct found_record found = {.file = (uint32_t)file};
 
     while (info_next(&rest, &found.record))
-        ARRAY_PUSH(encoder->records, encoder->count, encoder->capacity) = found;
+        ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) = found;
 }
 
 static void encode_program_record(struct encoder *encoder, const struct found_record *found)
@@ -360,10 +361,10 @@ static void start_externs(struct encoder *encoder)
 
 /* Measured: a program's only kernel has the externs of all functions in it, last read first; but
  * its own as they are when the others have nothing to add. */
-static void collect_all_externs(struct encoder *encoder, uint32_t kernel,
-                                struct merged_pairs *functions)
+static void collect_all_externs(struct encoder *encoder, uint32_t kernel)
 {
     const struct merging *m = encoder->m;
+    struct merged_pairs *functions = &encoder->reached;
     size_t own = encoder->extern_count;
 
     for (uint32_t i = 0; i < m->symbol_count; i++)
@@ -391,8 +392,7 @@ static void collect_all_externs(struct encoder *encoder, uint32_t kernel,
 static void collect_externs(struct encoder *encoder, uint32_t function)
 {
     struct merging *m = encoder->m;
-    struct merged_pairs reached = {0};
-    struct context_cleanup cleanup;
+    struct merged_pairs *reached = &encoder->reached;
     const uint32_t *found;
     size_t count;
 
@@ -400,20 +400,18 @@ static void collect_externs(struct encoder *encoder, uint32_t function)
     add_externs(encoder, function);
     if (m->request->relocatable || !merged_is_kernel(&m->symbols[function]))
         return;
-    context_defer(&cleanup, memory_cleanup, &reached.items);
+    reached->count = 0;
     if (m->layout->kernel_count == 1) {
-        collect_all_externs(encoder, function, &reached);
-        context_clean(&cleanup);
+        collect_all_externs(encoder, function);
         return;
     }
     count = reach_walk(&encoder->walker, m, function, REACHES_EXTERNS, &found);
     for (size_t i = 0; i < count; i++)
         if (found[i] < m->symbol_count && m->functions[found[i]].externs.size > 0)
-            index_lists_add(&reached, m->functions[found[i]].order, found[i]);
-    SORT(reached.items, reached.count, compare_orders);
-    for (size_t i = 0; i < reached.count; i++)
-        add_externs(encoder, reached.items[i].to);
-    context_clean(&cleanup);
+            index_lists_add(reached, m->functions[found[i]].order, found[i]);
+    SORT(reached->items, reached->count, compare_orders);
+    for (size_t i = 0; i < reached->count; i++)
+        add_externs(encoder, reached->items[i].to);
 }
 
 static void put_externs(struct encoder *encoder)
@@ -506,9 +504,7 @@ static void encode_section(struct encoder *encoder, struct merged_section *secti
         encode_program(encoder, section->type);
     else
         encode_function(encoder, section);
-    section->own = arena_alloc(&encoder->m->image->arena, encoder->out.size, 1);
-    if (encoder->out.size > 0)
-        memcpy(section->own, encoder->out.data, encoder->out.size);
+    section->own = arena_copy(&encoder->m->image->arena, encoder->out.data, encoder->out.size, 1);
     section->data = section->own;
     section->size = encoder->out.size;
 }
@@ -517,11 +513,10 @@ bool attributes_encode(struct merging *m)
 {
     static const enum merged_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
                                                 CLASS_TWIN_FUNCTION_INFO};
-    struct encoder encoder = {.m = m};
-    struct context_cleanup cleanups[2];
+    struct encoder encoder = {.m = m, .reached = {.arena = &m->arena}};
+    struct context_cleanup cleanup;
 
-    context_defer(&cleanups[0], buffer_cleanup, &encoder.out);
-    context_defer(&cleanups[1], memory_cleanup, &encoder.records);
+    context_defer(&cleanup, buffer_cleanup, &encoder.out);
     encoder.externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     encoder.extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t));
     reach_walker_begin(&encoder.walker, m);
@@ -529,7 +524,6 @@ bool attributes_encode(struct merging *m)
         for (uint32_t i = m->classes->first[classes[c]]; i < m->classes->first[classes[c] + 1]; i++)
             if (m->index_of[m->classes->items[i]])
                 encode_section(&encoder, &m->sections[m->classes->items[i]]);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
     return !m->failed;
 }

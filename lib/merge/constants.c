@@ -71,7 +71,7 @@ static void find_blocks(struct planner *planner)
 static void find_users(struct planner *planner)
 {
     struct merging *m = planner->m;
-    struct merged_pairs users = {0};
+    struct merged_pairs users = {.arena = &m->arena};
     struct reach_walker walker;
 
     reach_walker_begin(&walker, m);
@@ -86,7 +86,6 @@ static void find_users(struct planner *planner)
     planner->kernels_of = index_lists_make(&m->arena, &users, planner->block_count);
     index_lists_distinct(&m->arena, &planner->kernels_of, planner->block_count,
                          m->layout->kernel_count);
-    free(users.items);
 }
 
 /* Finds the block's offset, one for all its kernels. */

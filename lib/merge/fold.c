@@ -51,11 +51,9 @@ static uint32_t function_of(const struct merging *m, size_t file, uint32_t index
 static void find_sections(struct folding *folding)
 {
     struct merging *m = folding->m;
-    struct merged_pairs pairs = {0};
-    struct context_cleanup cleanup;
+    struct merged_pairs pairs = {.arena = &m->arena};
     uint32_t *counts = arena_zalloc(&m->arena, m->symbol_count, sizeof *counts);
 
-    context_defer(&cleanup, memory_cleanup, &pairs.items);
     folding->place_of = merging_none(m, m->section_base[m->count]);
     for (struct merging_walk at = {0}; merging_next(m, &at);) {
         uint32_t function = function_of(m, at.file, at.index);
@@ -66,7 +64,6 @@ static void find_sections(struct folding *folding)
         folding->place_of[m->section_base[at.file] + at.index] = counts[function]++;
     }
     folding->sections = index_lists_make(&m->arena, &pairs, m->symbol_count);
-    context_clean(&cleanup);
 }
 
 static bool is_info(const struct cubin_section *section)
@@ -77,11 +74,9 @@ static bool is_info(const struct cubin_section *section)
 static void find_records(struct folding *folding)
 {
     struct merging *m = folding->m;
-    struct merged_pairs pairs = {0};
-    struct context_cleanup cleanup;
+    struct merged_pairs pairs = {.arena = &m->arena};
     size_t count = 0, capacity = 0;
 
-    context_defer(&cleanup, memory_cleanup, &pairs.items);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
         struct bytes rest = at.section->data;
         struct info_record record;
@@ -98,7 +93,6 @@ static void find_records(struct folding *folding)
         }
     }
     folding->records = index_lists_make(&m->arena, &pairs, m->symbol_count);
-    context_clean(&cleanup);
 }
 
 static void find_prototypes(struct folding *folding)

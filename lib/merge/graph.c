@@ -26,6 +26,7 @@ struct edges {
 
 /* What is read before it is sorted into lists. */
 struct reading {
+    struct arena *arena;
     struct edges calls;
     struct edges references;
     struct merged_pairs called;
@@ -50,8 +51,8 @@ static uint32_t prototype_id(struct reading *reading, struct text text)
     uint32_t id = table_add(&reading->prototype_names, text, (uint32_t)reading->prototype_count);
 
     if (id == reading->prototype_count)
-        ARRAY_PUSH(reading->prototypes, reading->prototype_count, reading->prototype_capacity) =
-            text;
+        ARENA_PUSH(reading->arena, reading->prototypes, reading->prototype_count,
+                   reading->prototype_capacity) = text;
     return id;
 }
 
@@ -152,17 +153,12 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
 static struct merged_lists make_candidates(struct merging *m, const struct merged_lists *taken,
                                            size_t prototype_count)
 {
-    struct merged_pairs pairs = {0};
-    struct merged_lists lists;
-    struct context_cleanup cleanup;
+    struct merged_pairs pairs = {.arena = &m->arena};
 
-    context_defer(&cleanup, memory_cleanup, &pairs.items);
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
         for (uint32_t i = taken->first[symbol]; i < taken->first[symbol + 1]; i++)
             index_lists_add(&pairs, taken->items[i], symbol);
-    lists = index_lists_make(&m->arena, &pairs, prototype_count);
-    context_clean(&cleanup);
-    return lists;
+    return index_lists_make(&m->arena, &pairs, prototype_count);
 }
 
 /* A caller's entries are distinct in each cubin. */
@@ -181,11 +177,9 @@ static const struct call_graph *sort_into_lists(struct merging *m, const struct 
     struct call_graph *graph = arena_zalloc(&m->arena, 1, sizeof *graph);
 
     graph->prototype_count = reading->prototype_count;
-    graph->prototypes = arena_copy(&m->arena, reading->prototypes, graph->prototype_count,
-                                   sizeof *graph->prototypes);
+    graph->prototypes = reading->prototypes;
     graph->declared_count = reading->declared.count;
-    graph->declared = arena_copy(&m->arena, reading->declared.items, graph->declared_count,
-                                 sizeof *graph->declared);
+    graph->declared = reading->declared.items;
     graph->calls = sort_edges(m, &reading->calls);
     graph->references = sort_edges(m, &reading->references);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
@@ -197,27 +191,18 @@ static const struct call_graph *sort_into_lists(struct merging *m, const struct 
     return graph;
 }
 
-static void free_reading(void *argument)
-{
-    struct reading *reading = argument;
-
-    free(reading->calls.pairs.items);
-    free(reading->calls.files.items);
-    free(reading->references.pairs.items);
-    free(reading->references.files.items);
-    free(reading->called.items);
-    free(reading->taken.items);
-    free(reading->declared.items);
-    free(reading->prototypes);
-    table_free(&reading->prototype_names);
-}
-
 bool graph_read(struct merging *m)
 {
-    struct reading reading = {0};
+    const struct merged_pairs none = {.arena = &m->arena};
+    struct reading reading = {.arena = &m->arena,
+                              .calls = {none, none},
+                              .references = {none, none},
+                              .called = none,
+                              .taken = none,
+                              .declared = none};
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_reading, &reading);
+    context_defer(&cleanup, table_cleanup, &reading.prototype_names);
     reading.prototype_of = merging_none(m, m->symbol_count);
     reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {

@@ -92,8 +92,7 @@ static void take_contents(struct merging *m, enum merged_class class, struct buf
         struct merged_section *section = &m->sections[m->classes->items[i]];
 
         section->size = contents->size;
-        section->own = arena_alloc(&m->image->arena, contents->size, 1);
-        memcpy(section->own, contents->data, contents->size);
+        section->own = arena_copy(&m->image->arena, contents->data, contents->size, 1);
         section->data = section->own;
     }
 }

@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to)
 {
-    ARRAY_PUSH(pairs->items, pairs->count, pairs->capacity) = (struct merged_pair){from, to};
+    ARENA_PUSH(pairs->arena, pairs->items, pairs->count, pairs->capacity) =
+        (struct merged_pair){from, to};
 }
 
 void index_lists_distinct(struct arena *arena, struct merged_lists *lists, size_t key_count,

@@ -16,8 +16,9 @@ struct merged_pair {
     uint32_t to;
 };
 
-/* A growing array, malloc'ed; start with {0}, free `items`. */
+/* A growing array; start with {.arena = ...}. */
 struct merged_pairs {
+    struct arena *arena;
     struct merged_pair *items;
     size_t count;
     size_t capacity;

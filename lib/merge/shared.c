@@ -78,19 +78,17 @@ void shared_gather(struct merging *m, struct merged_function *functions)
     struct gathering gathering = {
         .m = m,
         .functions = functions,
+        .uses = {.arena = &m->arena},
         .is_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool)),
     };
     struct shared_names *names = arena_alloc(&m->arena, 1, sizeof *names);
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &gathering.uses.items);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         gather_code(&gathering, at.file, at.section);
     gather_own(&gathering);
     names->is_named = gathering.is_named;
     names->uses = index_lists_make(&m->arena, &gathering.uses, m->symbol_count);
     index_lists_distinct(&m->arena, &names->uses, m->symbol_count, m->symbol_count);
-    context_clean(&cleanup);
     m->shared_names = names;
 }
 

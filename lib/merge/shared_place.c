@@ -253,20 +253,17 @@ static void place_variables(struct shared_planner *planner)
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
     size_t count = list_variables(m, all);
     size_t outside_count = 0;
-    struct merged_pairs single = {0};
+    struct merged_pairs single = {.arena = &m->arena};
     struct merged_lists lists;
-    struct context_cleanup cleanup;
 
     for (size_t i = 0; i < count; i++)
         if (!belongs_to_kernel(m, all[i]))
             outside[outside_count++] = all[i];
     sort_unstably(outside, outside_count, scratch, is_larger, m);
     place_common(planner, outside, outside_count);
-    context_defer(&cleanup, memory_cleanup, &single.items);
     add_single(planner, &single, all, count, true);
     add_single(planner, &single, outside, outside_count, false);
     lists = index_lists_make(&m->arena, &single, m->layout->kernel_count);
-    context_clean(&cleanup);
     for (uint32_t k = 0; k < m->layout->kernel_count; k++)
         place_single(planner, &lists, k, scratch);
 }
@@ -299,12 +296,10 @@ static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t ite
 static void unite_users(struct shared_planner *planner, uint32_t *sets)
 {
     struct merging *m = planner->m;
-    struct merged_pairs pairs = {0};
+    struct merged_pairs pairs = {.arena = &m->arena};
     struct merged_lists kernels_of;
     struct reach_walker walker;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &pairs.items);
     reach_walker_begin(&walker, m);
     for (uint32_t k = 0; k < m->layout->kernel_count; k++) {
         const uint32_t *found;
@@ -319,7 +314,6 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
     kernels_of = index_lists_make(&m->arena, &pairs, m->symbol_count);
     for (uint32_t i = 0; i < m->symbol_count; i++)
         unite(sets, &kernels_of, i);
-    context_clean(&cleanup);
 }
 
 /* Gives each set of kernels the highest address of its members' (measured). Under -g kernels that

@@ -26,14 +26,6 @@ struct grouping {
     struct table table; /* groups by their functions' numbers, then sets by their groups' */
 };
 
-static void free_grouping(void *argument)
-{
-    struct grouping *grouping = argument;
-
-    table_free(&grouping->table);
-    memory_cleanup(&grouping->pairs.items);
-}
-
 /* Turns the functions' lists of variables round. */
 static void find_functions(struct grouping *grouping)
 {
@@ -167,10 +159,10 @@ static void find_sets(struct grouping *grouping)
 
 void shared_users_find(struct shared_planner *planner)
 {
-    struct grouping grouping = {.planner = planner};
+    struct grouping grouping = {.planner = planner, .pairs = {.arena = &planner->m->arena}};
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_grouping, &grouping);
+    context_defer(&cleanup, table_cleanup, &grouping.table);
     find_functions(&grouping);
     find_groups(&grouping);
     find_kernels(&grouping);
