@@ -4,13 +4,10 @@
  * only say what each function needs by itself, so that the linker computes a kernel's records anew
  * from all that it can reach; device functions keep their own. nvlink pushes records to the front
  * as it reads them, which reverses every list. All rules measured on nvlink 13.0. */
-#include "merge/attributes.h"
-
-#include <string.h>
+#include "merge/merge_steps.h"
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "merge/layout.h"
@@ -145,17 +142,17 @@ static void add_section(struct merging *m, size_t file, size_t input, uint32_t o
 {
     bool is_program = owner == MERGE_NONE;
 
-    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = (struct merged_section){
-        .class = is_program ? CLASS_INFO : CLASS_FUNCTION_INFO,
-        .name = is_program ? TEXT(".nv.info") : m->cubins[file]->sections[input].name,
-        .type = SHT_CUDA_INFO,
-        .flags = is_program ? 0 : SHF_INFO_LINK,
-        .alignment = 4,
-        .function = owner,
-        .target = MERGE_NONE,
-        .file = (uint32_t)file,
-        .input = (uint32_t)input,
-    };
+    layout_add(m, &(struct merged_section){
+                      .class = is_program ? CLASS_INFO : CLASS_FUNCTION_INFO,
+                      .name = is_program ? TEXT(".nv.info") : m->cubins[file]->sections[input].name,
+                      .type = SHT_CUDA_INFO,
+                      .flags = is_program ? 0 : SHF_INFO_LINK,
+                      .alignment = 4,
+                      .function = owner,
+                      .target = MERGE_NONE,
+                      .file = (uint32_t)file,
+                      .input = (uint32_t)input,
+                  });
 }
 
 /* A record that is not about one function; the compiler writes some into every cubin. */

@@ -1,11 +1,9 @@
 /* build.c: from merged sections to the image's: their sh_link, sh_info and flags, and the tables.
  */
-#include "merge/build.h"
+#include "merge/merge_steps.h"
 
 #include "base/memory.h"
-#include "merge/attributes.h"
 #include "merge/layout.h"
-#include "merge/mercury_write.h"
 #include "merge/ordering.h"
 #include "merge/symtab.h"
 

@@ -8,7 +8,6 @@
  * has none, they stay in a section of the function's. */
 #include "merge/constants.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "diag/diag.h"

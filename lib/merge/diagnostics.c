@@ -8,8 +8,8 @@
 #include "diag/referrers.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
+#include "merge/merge_steps.h"
 #include "merge/merging_inputs.h"
-#include "merge/notes.h"
 #include "merge/reach.h"
 
 /* Most notes of each kind under one message. */

@@ -16,7 +16,6 @@
 #include "base/buffer.h"
 #include "base/components.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "input/used.h"
 #include "merge/graph.h"
 #include "merge/mercury.h"

@@ -3,7 +3,7 @@
  * Measured on nvlink 13.0: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and
  * losing functions are gone, with their CIEs, and the others point to the CIE before them, whatever
  * ptxas's addend says. */
-#include "merge/frames.h"
+#include "merge/merge_steps.h"
 
 #include <string.h>
 

@@ -8,11 +8,9 @@
  * last in front. */
 #include "merge/graph.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "merge/diagnostics.h"
 #include "merge/index_lists.h"
 #include "merge/merging_inputs.h"

@@ -2,9 +2,7 @@
  *
  * The parts of .nv.callgraph stand one behind the other, each with the functions in the order of
  * the symbol table and each function's entries last read first. */
-#include "merge/graph_write.h"
-
-#include <string.h>
+#include "merge/merge_steps.h"
 
 #include "base/buffer.h"
 #include "base/context.h"

@@ -1,5 +1,5 @@
 /* limits.c: checks across cubins. Rules and words as measured on nvlink 13.0. */
-#include "merge/limits.h"
+#include "merge/merge_steps.h"
 
 #include <stdlib.h>
 

@@ -5,13 +5,11 @@
  * shared memory are told by the target's instructions already, so that their records just vanish.
  * Records against the end of the driver's shared memory stay. A relocation's offset in code counts
  * bytes of the whole intermediate form (mercury_code.h). */
-#include "merge/mercury_relocate.h"
+#include "merge/merge_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "cubin/mercury.h"
 #include "merge/fold.h"
 #include "merge/layout.h"
@@ -192,11 +190,12 @@ static void relocate_constant(struct mercury_list *list, const Elf64_Rela *recor
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
         give_up(list, "a relocation against a constant is of unknown type");
-    ARRAY_PUSH(list->fills, list->fill_count, list->fill_capacity) = (struct mercury_fill){
-        .offset = record->r_offset,
-        .value = (uint16_t)(constant->value + (uint64_t)record->r_addend),
-        .load = load,
-    };
+    ARENA_PUSH(&list->m->arena, list->fills, list->fill_count, list->fill_capacity) =
+        (struct mercury_fill){
+            .offset = record->r_offset,
+            .value = (uint16_t)(constant->value + (uint64_t)record->r_addend),
+            .load = load,
+        };
 }
 
 /* The plain type of an address that might have been one in a unified table; 0: unknown. */
@@ -355,13 +354,6 @@ static void relocate_list(struct mercury_list *list)
     }
 }
 
-static void clean_list(void *argument)
-{
-    struct mercury_list *list = argument;
-
-    free(list->fills);
-}
-
 /* What is looked up in a cubin's plain sections. */
 struct plain_sections {
     uint32_t *lists;      /* by section: the RELA section that relocates it, or 0 */
@@ -403,7 +395,6 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
     const struct cubin_section *input = &cubin->sections[index];
     struct mercury_list list = {.m = m, .file = file, .input = input, .target_index = input->info};
     struct merged_place place;
-    struct context_cleanup cleanup;
 
     if (input->size == 0 || !merging_keeps(m, file, input->info))
         return;
@@ -415,7 +406,6 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
         list.plain = &cubin->sections[plain->lists[cubin->symbols[list.target->info].section]];
     if (m->sections[place.section].class == CLASS_TWIN_GLOBAL_INIT)
         list.initialized = plain->initialized;
-    context_defer(&cleanup, clean_list, &list);
     if (m->sections[place.section].class != CLASS_COUNT)
         relocate_place(&list, merged_lists, place);
     else
@@ -426,7 +416,6 @@ static void relocate_section_of(struct merging *m, uint32_t *merged_lists,
             relocate_place(&list, merged_lists,
                            (struct merged_place){m->twin_pairs->twin_of[m->constants[i].to],
                                                  m->constants[i].offset});
-    context_clean(&cleanup);
 }
 
 void mercury_relocate(struct merging *m)

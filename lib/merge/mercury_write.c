@@ -1,5 +1,5 @@
 /* mercury_write.c: Mercury's info sections, symbol table and numbers in the image. */
-#include "merge/mercury_write.h"
+#include "merge/merge_steps.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "merge/mercury.h"
 #include "merge/merging_inputs.h"
 #include "merge/ordering.h"
-#include "merge/reserved.h"
 #include "merge/resolve.h"
 #include "merge/shared.h"
 #include "merge/symtab.h"

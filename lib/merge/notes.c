@@ -1,14 +1,14 @@
 /* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.nv.cuinfo and .note.minilink
  * are the first cubin's; .nv.compat has per attribute the largest value (measured on nvlink 13.0).
  */
-#include "merge/notes.h"
+#include "merge/merge_steps.h"
 
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "cubin/empty.h"
+#include "merge/layout.h"
 #include "merge/merging_inputs.h"
 
 #define TKINFO_TYPE    2000u
@@ -60,16 +60,14 @@ static void add(struct merging *m, enum merged_class class, const struct cubin_s
         .flags = like->flags,
         .alignment = like->alignment,
         .size = contents.size,
-        .own = arena_alloc(&m->image->arena, contents.size, 1),
+        .own = arena_copy(&m->image->arena, contents.data, contents.size, 1),
         .function = MERGE_NONE,
         .target = MERGE_NONE,
     };
 
-    if (contents.size > 0)
-        memcpy(section.own, contents.data, contents.size);
     section.data = section.own;
     table_add(&m->section_names, like->name, (uint32_t)m->section_count);
-    ARRAY_PUSH(m->sections, m->section_count, m->section_capacity) = section;
+    layout_add(m, &section);
 }
 
 /* The linker's own record: five strings (output, tool, version, build, command line), each by its
@@ -204,10 +202,8 @@ static void add_compat(struct merging *m, struct buffer *out)
         bool has_payload = records[i].format == EIFMT_SVAL;
         size_t value = has_payload ? records[i].payload.size : records[i].value;
 
-        buffer_char(out, (char)records[i].format);
-        buffer_char(out, (char)records[i].attribute);
-        buffer_char(out, (char)(value & 0xff));
-        buffer_char(out, (char)(value >> 8 & 0xff));
+        buffer_u32(out, (uint32_t)records[i].format | (uint32_t)records[i].attribute << 8 |
+                            (uint32_t)(value & 0xffff) << 16);
         if (has_payload)
             buffer_append(out, records[i].payload.data, records[i].payload.size);
     }

@@ -10,10 +10,6 @@
  * be. That is not followed here. */
 #include "merge/overridden.h"
 
-#include <stdlib.h>
-
-#include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "merge/merging_inputs.h"
 
@@ -55,7 +51,7 @@ static void note_storage(struct finding *finding, size_t file, uint32_t index)
     else if (*storage == STORAGE_EMPTY)
         *storage = STORAGE_LOSERS;
     if (overridden_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
-        ARRAY_PUSH(finding->ranges, finding->result->range_count,
+        ARENA_PUSH(&finding->m->arena, finding->ranges, finding->result->range_count,
                    finding->capacity) = (struct lost_range){
             (uint32_t)file, symbol->section, symbol->value,
             symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
@@ -63,9 +59,7 @@ static void note_storage(struct finding *finding, size_t file, uint32_t index)
 
 static void sort_ranges(struct lost_range *ranges, size_t count)
 {
-    if (count < 2)
-        return;
-    qsort(ranges, count, sizeof *ranges, compare_ranges);
+    SORT(ranges, count, compare_ranges);
     for (size_t i = 1; i < count; i++) {
         const struct lost_range *before = &ranges[i - 1];
         struct lost_range *range = &ranges[i];
@@ -95,17 +89,6 @@ static void note_addresses(struct finding *finding, size_t file, const struct cu
     }
 }
 
-/* The ranges go into the merge's arena when all are known. */
-static void keep_ranges(struct finding *finding)
-{
-    size_t count = finding->result->range_count;
-    struct lost_range *ranges =
-        arena_copy(&finding->m->arena, finding->ranges, count, sizeof *ranges);
-
-    sort_ranges(ranges, count);
-    finding->result->ranges = ranges;
-}
-
 void overridden_find(struct merging *m)
 {
     size_t sections = m->section_base[m->count];
@@ -116,17 +99,15 @@ void overridden_find(struct merging *m)
         .is_relocated = arena_zalloc(&m->arena, sections, sizeof(bool)),
         .is_pointed_at = arena_zalloc(&m->arena, m->symbol_base[m->count], sizeof(bool)),
     };
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &finding.ranges);
     finding.result->storage = finding.storage;
     finding.result->is_relocated = finding.is_relocated;
     finding.result->is_pointed_at = finding.is_pointed_at;
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
             note_storage(&finding, file, i);
-    keep_ranges(&finding);
-    context_clean(&cleanup);
+    sort_ranges(finding.ranges, finding.result->range_count);
+    finding.result->ranges = finding.ranges;
     m->losses = finding.result;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         note_addresses(&finding, at.file, at.section);

@@ -6,7 +6,7 @@
  * give way to the offsets of words in constant bank 0. Lists are written with the
  * relocation read last in front. Relocations of debug sections against functions that are gone
  * vanish with them. Fields and rules as measured on nvlink 13.0; any other type is refused. */
-#include "merge/relocate.h"
+#include "merge/merge_steps.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* relocations_write.c: only now, with the symbol table's rows known, can relocations name their
  * symbols. */
-#include "merge/relocations_write.h"
+#include "merge/merge_steps.h"
 
 #include <string.h>
 

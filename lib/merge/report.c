@@ -1,11 +1,10 @@
 /* report.c: what the link made, as -v and the drivers of other programs want to know it. */
-#include "merge/report.h"
+#include "merge/merge_steps.h"
 
 #include "merge/graph_print.h"
 #include "merge/layout.h"
 #include "merge/ordering.h"
 #include "merge/reach.h"
-#include "merge/report_places.h"
 #include "merge/shared.h"
 #include "merge/texture.h"
 

@@ -1,6 +1,6 @@
 /* report_places.c: what the merge knows of places, by the numbers of the image and of the cubins.
  */
-#include "merge/report_places.h"
+#include "merge/merge_steps.h"
 
 #include "merge/fold.h"
 #include "merge/graph.h"
@@ -120,20 +120,12 @@ static void fill_names(const struct filling *filling)
     }
 }
 
-/* An alias is the function behind it. */
-static uint32_t behind(const struct merging *m, uint32_t symbol)
-{
-    uint32_t alias = m->symbols[symbol].alias;
-
-    return alias == MERGE_NONE ? symbol : alias;
-}
-
 static void add_call(const struct filling *filling, uint32_t from, uint32_t to, bool is_indirect,
                      size_t *capacity)
 {
     struct merge_places *places = &filling->report->places;
 
-    to = behind(filling->m, to);
+    to = merging_canonical(filling->m, to);
     if (!has_code(filling->m, to))
         return;
     ARENA_PUSH(&filling->report->arena, places->calls, places->call_count, *capacity) =

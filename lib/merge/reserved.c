@@ -5,7 +5,7 @@
  * is the alignment before the link. The link keeps each name once, whether code names it or not,
  * places the strictest first and the smaller before the larger, and begins behind 0x40 bytes that
  * are the driver's own; the twin does not count these, and is zeroes. Measured on nvlink 13.0. */
-#include "merge/reserved.h"
+#include "merge/merge_steps.h"
 
 #include "diag/diag.h"
 #include "merge/sort.h"

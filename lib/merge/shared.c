@@ -6,8 +6,6 @@
  * they count in the section's size, not in addresses. All rules were measured on nvlink 13.0. */
 #include "merge/shared.h"
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "merge/layout.h"
 #include "merge/merging_inputs.h"
 #include "merge/reach.h"

@@ -4,7 +4,6 @@
 #include "merge/shared_users.h"
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/table.h"
 #include "merge/layout.h"
 #include "merge/reach.h"
