@@ -13,32 +13,25 @@
 #include "os/exec.h"
 #include "os/program_path.h"
 
-/* What is looked for. */
+/* What is looked for: one of the names, in one of the folders of a toolkit. Lists end with NULL. */
 struct wanted {
-    const char *const *inside; /* where it may be in a toolkit; ends with NULL */
+    const char *const *folders, *const *names;
     bool (*is_it)(const char *path);
 };
 
 /* As the toolkits of CUDA 12 and 13 have them: packages for development have the plain name, those
  * for running programs only the versions. ARM servers have sbsa-linux, Jetson aarch64-linux. */
-static const char *const library_places[] = {
-    "lib64/libnvJitLink.so",
-    "lib64/libnvJitLink.so.13",
-    "lib64/libnvJitLink.so.12",
-    "targets/x86_64-linux/lib/libnvJitLink.so",
-    "targets/sbsa-linux/lib/libnvJitLink.so",
-    "targets/sbsa-linux/lib/libnvJitLink.so.13",
-    "targets/sbsa-linux/lib/libnvJitLink.so.12",
-    "targets/aarch64-linux/lib/libnvJitLink.so",
-    "targets/aarch64-linux/lib/libnvJitLink.so.13",
-    "targets/aarch64-linux/lib/libnvJitLink.so.12",
-    "lib/libnvJitLink.so",
-    "lib/libnvJitLink.so.13",
-    "lib/libnvJitLink.so.12",
-    NULL,
-};
+static const char *const library_folders[] = {"lib64/",
+                                              "targets/x86_64-linux/lib/",
+                                              "targets/sbsa-linux/lib/",
+                                              "targets/aarch64-linux/lib/",
+                                              "lib/",
+                                              NULL};
+static const char *const library_names[] = {"libnvJitLink.so", "libnvJitLink.so.13",
+                                            "libnvJitLink.so.12", NULL};
 
-static const char *const ptxas_places[] = {"bin/ptxas", NULL};
+static const char *const ptxas_folders[] = {"bin/", NULL};
+static const char *const ptxas_names[] = {"ptxas", NULL};
 
 /* nvcc is stopped when it does not answer; it does so within milliseconds. */
 #define NVCC_SECONDS 10
@@ -50,37 +43,41 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static const struct wanted library = {library_places, is_file};
-static const struct wanted ptxas = {ptxas_places, program_path_is};
+static const struct wanted ptxas = {ptxas_folders, ptxas_names, program_path_is};
 
 static void note_tried(struct buffer *tried, const char *place)
 {
     buffer_printf(tried, "%s'%s'", tried->size ? ", " : "", place);
 }
 
-/* "<folder>/<place>" when that is what is wanted, else NULL. */
-static char *try_place(struct text folder, const char *place, bool (*is_it)(const char *path))
+/* The first of the names in the folder that is what is wanted, or NULL. */
+static char *try_folder(const struct wanted *wanted, struct text toolkit, const char *folder)
 {
     struct buffer path = {0};
-
-    /* In one allocation, so that nothing is lost when there is no memory for it. */
-    buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), place);
-    if (is_it(path.data))
-        return path.data;
-    buffer_free(&path);
-    return NULL;
-}
-
-static char *try_toolkit(const struct wanted *wanted, struct buffer *tried, struct text folder)
-{
-    bool is_one = !wanted->inside[1];
+    struct context_cleanup cleanup;
     char *found = NULL;
 
-    for (const char *const *place = wanted->inside; *place && !found; place++)
-        found = try_place(folder, *place, wanted->is_it);
+    context_defer(&cleanup, buffer_cleanup, &path);
+    for (const char *const *name = wanted->names; *name && !found; name++) {
+        path.size = 0;
+        buffer_printf(&path, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name);
+        if (wanted->is_it(path.data))
+            found = buffer_take(&path, NULL);
+    }
+    context_clean(&cleanup);
+    return found;
+}
+
+static char *try_toolkit(const struct wanted *wanted, struct buffer *tried, struct text toolkit)
+{
+    bool is_one = wanted == &ptxas;
+    char *found = NULL;
+
+    for (const char *const *folder = wanted->folders; *folder && !found; folder++)
+        found = try_folder(wanted, toolkit, *folder);
     if (!found)
-        buffer_printf(tried, "%s'%.*s%s%s'", tried->size ? ", " : "", TEXT_ARG(folder),
-                      is_one ? "/" : "", is_one ? wanted->inside[0] : "");
+        buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(toolkit),
+                      is_one ? "/bin/ptxas" : "");
     return found;
 }
 
@@ -95,17 +92,17 @@ static struct text parent_of(struct text path)
 }
 
 /* The toolkit whose bin/ holds `program`, which may be a symbolic link into it. */
-static char *try_program(struct buffer *tried, const char *program)
+static char *try_program(const struct wanted *wanted, struct buffer *tried, const char *program)
 {
     char real[PATH_MAX];
 
     if (access(program, X_OK) != 0 || !realpath(program, real))
         return NULL;
-    return try_toolkit(&library, tried, parent_of(parent_of(text_of(real))));
+    return try_toolkit(wanted, tried, parent_of(parent_of(text_of(real))));
 }
 
 /* nvcc says what it takes for its toolkit in a line "#$ TOP=...", wherever it was run from. */
-static char *ask_nvcc(struct buffer *tried, const char *nvcc)
+static char *ask_nvcc(const struct wanted *wanted, struct buffer *tried, const char *nvcc)
 {
     const char *const argv[] = {nvcc,        "-dryrun", "-c",        "-x", "cu",
                                 "/dev/null", "-o",      "/dev/null", NULL};
@@ -121,14 +118,15 @@ static char *ask_nvcc(struct buffer *tried, const char *nvcc)
     top = result.output ? strstr(result.output, "#$ TOP=") : NULL;
     if (top) {
         top += strlen("#$ TOP=");
-        found = try_toolkit(&library, tried, (struct text){top, strcspn(top, "\r\n")});
+        found = try_toolkit(wanted, tried, (struct text){top, strcspn(top, "\r\n")});
     }
     context_clean(&cleanup);
     return found;
 }
 
 /* One folder of PATH; remembers the first nvcc that is there. */
-static char *try_path_folder(struct buffer *tried, struct text folder, struct buffer *nvcc)
+static char *try_path_folder(const struct wanted *wanted, struct buffer *tried, struct text folder,
+                             struct buffer *nvcc)
 {
     static const char *const programs[] = {"nvcc", "ptxas"};
     struct buffer path = {0};
@@ -139,7 +137,7 @@ static char *try_path_folder(struct buffer *tried, struct text folder, struct bu
     for (size_t i = 0; i < 2 && !found; i++) {
         path.size = 0;
         buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), programs[i]);
-        found = try_program(tried, path.data);
+        found = try_program(wanted, tried, path.data);
         if (!found && i == 0 && nvcc->size == 0 && access(path.data, X_OK) == 0)
             buffer_printf(nvcc, "%s", path.data); /* with a NUL, unlike buffer_string */
     }
@@ -147,7 +145,7 @@ static char *try_path_folder(struct buffer *tried, struct text folder, struct bu
     return found;
 }
 
-static char *find_library_by_path(struct buffer *tried)
+static char *find_library_by_path(const struct wanted *wanted, struct buffer *tried)
 {
     const char *list = getenv("PATH");
     struct text folder;
@@ -157,9 +155,9 @@ static char *find_library_by_path(struct buffer *tried)
 
     context_defer(&cleanup, buffer_cleanup, &nvcc);
     while (!found && program_path_next(&list, &folder))
-        found = try_path_folder(tried, folder, &nvcc);
+        found = try_path_folder(wanted, tried, folder, &nvcc);
     if (!found && nvcc.size)
-        found = ask_nvcc(tried, nvcc.data);
+        found = ask_nvcc(wanted, tried, nvcc.data);
     context_clean(&cleanup);
     return found;
 }
@@ -171,7 +169,7 @@ static char *find_ptxas_by_path(struct buffer *tried)
     char *found = NULL;
 
     while (!found && program_path_next(&list, &folder)) {
-        found = try_place(folder, "ptxas", program_path_is);
+        found = try_folder(&ptxas, folder, "");
         if (!found)
             buffer_printf(tried, "%s'%.*s/ptxas'", tried->size ? ", " : "", TEXT_ARG(folder));
     }
@@ -219,7 +217,9 @@ char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *t
 
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct buffer *tried)
 {
+    const struct wanted library = {library_folders, library_names,
+                                   request->is_library ? request->is_library : is_file};
     char *found = find(&library, request, tried);
 
-    return found || is_named(request) ? found : find_library_by_path(tried);
+    return found || is_named(request) ? found : find_library_by_path(&library, tried);
 }

@@ -4,6 +4,8 @@
  * none, one, several, or scripts on PATH that run the tools of one elsewhere. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 
 /* What the command line says; each may be NULL. */
@@ -11,6 +13,8 @@ struct toolkit_request {
     const char *file;      /* --ptxas, --nvjitlink: the file itself */
     const char *cuda_path; /* --cuda-path: the toolkit */
     const char *nvvm_path; /* -nvvmpath: <toolkit>/nvvm */
+    /* Which files are a libnvJitLink; NULL = all that are regular. */
+    bool (*is_library)(const char *path);
 };
 
 /* Both look for what `file` or cuda_path names, and for nothing else when one is given; then beside

@@ -18,23 +18,6 @@ struct input {
     const char *name;
 };
 
-/* Infos and warnings are the assembler's, but for one of merging. */
-static void take_infos(struct nvJitLink *link, const struct minilink *made)
-{
-    const char *line = minilink_info_log(made, NULL);
-
-    while (*line) {
-        size_t size = strcspn(line, "\n");
-        char *copy = strndup(line, size + (line[size] == '\n'));
-
-        if (copy && !strstr(copy, "Mercury sections of "))
-            log_add_messages(&link->infos, copy);
-        link->infos.is_lost |= !copy;
-        free(copy);
-        line += size + (line[size] == '\n');
-    }
-}
-
 static nvJitLinkResult result_of(struct nvJitLink *link, int code, const char *name)
 {
     switch (code) {
@@ -44,7 +27,7 @@ static nvJitLinkResult result_of(struct nvJitLink *link, int code, const char *n
     case MINILINK_FAILED:
     case MINILINK_USAGE: /* options that the assembler does not take */
     case MINILINK_NOT_RELOCATABLE:
-        log_printf(&link->errors, "'%s': the PTX cannot be assembled\n", name);
+        buffer_printf(&link->errors, "'%s': the PTX cannot be assembled\n", name);
         return NVJITLINK_ERROR_PTX_COMPILE;
     default:
         return NVJITLINK_ERROR_INTERNAL;
@@ -55,8 +38,9 @@ static nvJitLinkResult result_of(struct nvJitLink *link, int code, const char *n
 static void warn_of_targets(struct nvJitLink *link, unsigned changes)
 {
     while (changes-- > 0)
-        log_printf(&link->infos, "warning : incompatible redefinition for option 'gpu-name', the "
-                                 "last value of this option was used\n");
+        buffer_printf(&link->infos,
+                      "warning : incompatible redefinition for option 'gpu-name', the "
+                      "last value of this option was used\n");
 }
 
 /* Adds the assembler's cubin to the link. What needs no assembler is added as it is. */
@@ -78,20 +62,21 @@ static void tell(struct nvJitLink *link, const struct minilink *made,
 {
     warn_of_targets(link, settings->target_changes);
     link_take_errors(link, made);
-    take_infos(link, made);
+    link_take_infos(link, made, "Mercury sections of "); /* of merging, not of the assembler */
 }
 
 static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *settings,
                                 const struct input *input)
 {
-    struct words words = {0};
+    struct words words = {.arena = &link->arena};
     struct minilink *made;
     nvJitLinkResult result;
     size_t size;
     int code;
 
     settings_input_words(settings, link->ptxas, &words);
-    code = link_begin(link, &made, &words);
+    code = link_begin(link, &link->trial, &words);
+    made = link->trial;
     if (code == MINILINK_OK) {
         assembled_want(made);
         code = minilink_add_data(made, input->type, input->data, input->size, input->name);
@@ -103,7 +88,7 @@ static nvJitLinkResult assemble(struct nvJitLink *link, const struct settings *s
     result = result_of(link, code, input->name);
     if (result == NVJITLINK_SUCCESS)
         result = take_cubin(link, made, input);
-    minilink_destroy(&made);
+    minilink_destroy(&link->trial);
     return result;
 }
 

@@ -4,37 +4,34 @@
  * input's, code for other targets only, LTO-IR without -lto. What cannot be linked and does no harm
  * (host objects without device code, cubins that are linked already) is left out without a word. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/context.h"
 #include "base/text.h"
+#include "distribute/files.h"
 #include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/link.h"
-#include "os/descriptor.h"
 
-#define LARGEST_FILE ((off_t)1 << 40)
+#define LARGEST_FILE ((size_t)1 << 40)
 
 static nvJitLinkResult wrong_type(struct nvJitLink *link, nvJitLinkInputType type,
                                   nvJitLinkInputType found, const char *name)
 {
     if (type == NVJITLINK_INPUT_ANY) {
-        log_printf(&link->errors, "'%s' is nothing that can be linked\n", name);
+        buffer_printf(&link->errors, "'%s' is nothing that can be linked\n", name);
         return NVJITLINK_ERROR_UNRECOGNIZED_INPUT;
     }
     if (type <= NVJITLINK_INPUT_NONE || type > NVJITLINK_INPUT_INDEX)
-        log_printf(&link->errors, "'%s': there is no input type %d\n", name, (int)type);
+        buffer_printf(&link->errors, "'%s': there is no input type %d\n", name, (int)type);
     else
-        log_printf(&link->errors, "'%s' is %s, not %s\n", name, contents_type_name(found),
-                   contents_type_name(type));
+        buffer_printf(&link->errors, "'%s' is %s, not %s\n", name, contents_type_name(found),
+                      contents_type_name(type));
     return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
 }
 
 static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
 {
-    log_printf(&link->errors, "'%s' is LTO-IR, which is linked with -lto only\n", name);
+    buffer_printf(&link->errors, "'%s' is LTO-IR, which is linked with -lto only\n", name);
     return NVJITLINK_ERROR_LTO_NOT_ENABLED;
 }
 
@@ -53,39 +50,16 @@ nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input,
     return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
 }
 
-static bool reserve_waiting(struct nvJitLink *link)
-{
-    size_t room = link->waiting_room ? link->waiting_room * 2 : 8;
-    struct waiting *list;
-
-    if (link->waiting_count < link->waiting_room)
-        return true;
-    list = realloc(link->waiting, room * sizeof *list);
-    if (!list)
-        return false;
-    link->waiting = list;
-    link->waiting_room = room;
-    return true;
-}
-
 /* Measured: what comes of LTO-IR stands behind the code of all other inputs. */
 static nvJitLinkResult let_wait(struct nvJitLink *link, enum minilink_input input, const void *data,
                                 size_t size, const char *name)
 {
-    struct waiting waiting = {input, NULL, size, NULL};
+    struct arena *arena = &link->waiting_arena;
 
-    if (reserve_waiting(link)) {
-        waiting.data = malloc(size);
-        waiting.name = strdup(name);
-    }
-    if (!waiting.data || !waiting.name) {
-        free(waiting.data);
-        free(waiting.name);
-        return NVJITLINK_ERROR_INTERNAL;
-    }
-    memcpy(waiting.data, data, size);
     link->has_input = true;
-    link->waiting[link->waiting_count++] = waiting;
+    ARENA_PUSH(arena, link->waiting, link->waiting_count, link->waiting_capacity) =
+        (struct waiting){input, arena_copy(arena, data, size, 1), size,
+                         arena_string(arena, text_of(name))};
     return NVJITLINK_SUCCESS;
 }
 
@@ -98,19 +72,9 @@ nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link)
 
         result = input_hand_on(link, waiting->input, waiting->data, waiting->size, waiting->name);
     }
-    input_free_waiting(link);
+    arena_free(&link->waiting_arena);
+    link->waiting_count = 0;
     return result;
-}
-
-void input_free_waiting(struct nvJitLink *link)
-{
-    for (size_t i = 0; i < link->waiting_count; i++) {
-        free(link->waiting[i].data);
-        free(link->waiting[i].name);
-    }
-    free(link->waiting);
-    link->waiting = NULL;
-    link->waiting_count = link->waiting_room = 0;
 }
 
 /* A cubin that cannot be linked for the target is told now, by a link that ends before it does
@@ -118,18 +82,17 @@ void input_free_waiting(struct nvJitLink *link)
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const void *data, size_t size,
                                    const char *name)
 {
-    struct words words = {0};
-    struct minilink *made;
+    struct words words = {.arena = &link->arena};
     int code;
 
     settings_check_words(&link->settings, &words);
-    code = link_begin(link, &made, &words);
+    code = link_begin(link, &link->trial, &words);
     if (code == MINILINK_OK)
-        code = minilink_add_data(made, MINILINK_INPUT_CUBIN, data, size, name);
+        code = minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, data, size, name);
     if (code == MINILINK_OK)
-        code = minilink_complete(made);
-    link_take_errors(link, made);
-    minilink_destroy(&made);
+        code = minilink_complete(link->trial);
+    link_take_errors(link, link->trial);
+    minilink_destroy(&link->trial);
     if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
     return code == MINILINK_FAILED || code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT
@@ -160,13 +123,13 @@ static nvJitLinkResult add_container(struct nvJitLink *link, nvJitLinkInputType 
     bool is_library = type == NVJITLINK_INPUT_LIBRARY;
 
     if (type == NVJITLINK_INPUT_FATBIN && contents.is_cut) {
-        log_printf(&link->errors, "'%s' is a damaged fatbin\n", name);
+        buffer_printf(&link->errors, "'%s' is a damaged fatbin\n", name);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
     if (contents.has_ltoir && !has_code && !link->settings.is_lto)
         return needs_lto(link, name);
     if (contents.fatbin_count && !contents.has_ltoir && !has_code && !is_library) {
-        log_printf(&link->errors, "'%s' has no code for sm_%u\n", name, link->settings.sm);
+        buffer_printf(&link->errors, "'%s' has no code for sm_%u\n", name, link->settings.sm);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
     if (type == NVJITLINK_INPUT_OBJECT && !contents.fatbin_count)
@@ -188,7 +151,7 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const void *data, size_
     if (!link->settings.is_lto)
         return needs_lto(link, name);
     if (made > link->settings.sm) {
-        log_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", name, made);
+        buffer_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", name, made);
         return NVJITLINK_ERROR_ARCH_MISMATCH;
     }
     link->has_ltoir = true;
@@ -251,44 +214,26 @@ static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type,
 
 static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const char *why)
 {
-    log_printf(&link->errors, "could not read '%s': %s\n", path, why);
+    buffer_printf(&link->errors, "could not read '%s': %s\n", path, why);
     return NVJITLINK_ERROR_INVALID_INPUT;
-}
-
-/* Reads `size` bytes, which are the caller's. NULL when there are fewer, or no memory for them. */
-static char *read_all(int fd, size_t size)
-{
-    char *data = malloc(size);
-
-    if (data && descriptor_read(fd, data, size, 0))
-        return data;
-    free(data);
-    return NULL;
 }
 
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
+    struct file_contents contents;
+    struct context_cleanup cleanup;
     nvJitLinkResult result;
-    char *data;
 
-    if (fd < 0)
+    if (!files_read(&contents, path, LARGEST_FILE))
         return no_file(link, path, strerror(errno));
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size == 0 ||
-        status.st_size > LARGEST_FILE) {
-        close(fd);
-        return no_file(link, path, "it is no file, or empty");
-    }
-    data = read_all(fd, (size_t)status.st_size);
-    close(fd);
-    if (!data)
-        return no_file(link, path, "it became shorter, or memory ran out");
-    /* It names files beside it: minilink reads it by its path. */
-    if (text_starts((struct text){data, (size_t)status.st_size}, TEXT("!<thin>\n")))
+    context_defer(&cleanup, files_cleanup, &contents);
+    /* A thin archive names files beside it: minilink reads it by its path. */
+    if (contents.size == 0)
+        result = no_file(link, path, "it is empty");
+    else if (text_starts((struct text){contents.data, contents.size}, TEXT("!<thin>\n")))
         result = add_thin(link, type, path);
     else
-        result = input_add(link, type, data, (size_t)status.st_size, path);
-    free(data);
+        result = input_add(link, type, contents.data, contents.size, path);
+    context_clean(&cleanup);
     return result;
 }

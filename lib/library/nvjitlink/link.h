@@ -10,27 +10,30 @@
 /* An input that waits for nvJitLinkComplete(). */
 struct waiting {
     enum minilink_input input;
-    void *data;
+    const void *data;
     size_t size;
-    char *name;
+    const char *name;
 };
 
 struct nvJitLink {
+    struct arena arena; /* has words of options, and all else that lives as long as the link */
     struct settings settings;
     nvJitLinkResult created; /* what link_create() has said */
     struct minilink *link;   /* NULL when that was no success */
     struct minilink *open;   /* with -ptx: another, for what is not in the inputs may be missing */
     struct minilink *result; /* the one of both that has succeeded, or NULL */
+    struct minilink *trial;  /* what looks at one input, while it does */
     char *library;           /* NVIDIA's, for LTO-IR, or NULL */
     char *ptxas;             /* see toolkit_ptxas() */
     size_t input_count;      /* for names */
     bool has_input;          /* there is something to link */
-    struct waiting *waiting; /* LTO-IR */
-    size_t waiting_count, waiting_room;
+    struct waiting *waiting; /* LTO-IR, in: */
+    size_t waiting_count, waiting_capacity;
+    struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */
-    struct log errors, infos;
+    struct buffer errors, infos;
     uint64_t start; /* clock_now() when something was told last */
 };
 
@@ -72,16 +75,14 @@ nvJitLinkResult input_hand_on(struct nvJitLink *link, enum minilink_input input,
 /* Hands on what waits. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
 
-/* Frees what waits. */
-void input_free_waiting(struct nvJitLink *link);
-
 /* NVJITLINK_SUCCESS when something may still be added; else that is told. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);
 
-/* Begins a link of minilink's with the words, and frees those. A result that is not MINILINK_OK is
+/* Begins a link of minilink's with the words. A result that is not MINILINK_OK is
  * told in the error log, and *made is NULL. */
-int link_begin(struct nvJitLink *link, struct minilink **made, struct words *words);
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words);
 
-/* Takes what there is to say from minilink's logs. */
+/* Takes what there is to say from minilink's logs, without the program's name in front of each
+ * line. Of infos, those that do not speak of `but` (NULL = all). */
 void link_take_errors(struct nvJitLink *link, const struct minilink *made);
-void link_take_infos(struct nvJitLink *link, const struct minilink *made);
+void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but);

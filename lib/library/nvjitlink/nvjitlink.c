@@ -8,27 +8,41 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/context.h"
+#include "library/caller_state.h"
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"
 
+#define PROGRAM TEXT("minilink ")
+
+static void take_lines(struct buffer *log, const char *lines, const char *but)
+{
+    while (*lines) {
+        size_t size = strcspn(lines, "\n");
+        struct text line = {lines, size + (lines[size] == '\n')};
+
+        lines += line.size;
+        if (but && memmem(line.data, line.size, but, strlen(but)))
+            continue;
+        text_skip(&line, PROGRAM);
+        buffer_printf(log, "%.*s", TEXT_ARG(line));
+    }
+}
+
 void link_take_errors(struct nvJitLink *link, const struct minilink *made)
 {
-    log_add_messages(&link->errors, minilink_error_log(made, NULL));
+    take_lines(&link->errors, minilink_error_log(made, NULL), NULL);
 }
 
-void link_take_infos(struct nvJitLink *link, const struct minilink *made)
+void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but)
 {
-    log_add_messages(&link->infos, minilink_info_log(made, NULL));
+    take_lines(&link->infos, minilink_info_log(made, NULL), but);
 }
 
-int link_begin(struct nvJitLink *link, struct minilink **made, struct words *words)
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words)
 {
-    int code = MINILINK_NO_MEMORY;
+    int code = minilink_create(made, words->list, words->count);
 
-    *made = NULL;
-    if (!words->is_lost)
-        code = minilink_create(made, words->list, words->count);
-    words_free(words);
     if (code != MINILINK_OK) {
         link_take_errors(link, *made);
         minilink_destroy(made);
@@ -42,7 +56,7 @@ int link_begin(struct nvJitLink *link, struct minilink **made, struct words *wor
 static nvJitLinkResult begin(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
-    struct words words = {0};
+    struct words words = {.arena = &link->arena}, open = words;
     size_t errors = link->errors.size;
     int code;
 
@@ -54,10 +68,10 @@ static nvJitLinkResult begin(struct nvJitLink *link)
     settings_program_words(settings, link->library, link->ptxas, false, &words);
     code = link_begin(link, &link->link, &words);
     if (settings->is_ptx && settings->is_split)
-        log_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
+        buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
     if (code == MINILINK_OK && settings->is_ptx) {
-        settings_program_words(settings, link->library, link->ptxas, true, &words);
-        code = link_begin(link, &link->open, &words);
+        settings_program_words(settings, link->library, link->ptxas, true, &open);
+        code = link_begin(link, &link->open, &open);
     }
     if (code == MINILINK_USAGE)
         return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
@@ -68,12 +82,56 @@ static nvJitLinkResult begin(struct nvJitLink *link)
  * but the search for a toolkit comes first, which has paths on the stack. */
 static nvJitLinkResult check_stack(struct nvJitLink *link)
 {
-    struct words none = {0};
-    struct minilink *made;
-    int code = link_begin(link, &made, &none);
+    const struct words none = {0};
+    int code = link_begin(link, &link->trial, &none);
 
-    minilink_destroy(&made);
+    minilink_destroy(&link->trial);
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
+}
+
+/* A call of the interface. */
+struct call {
+    struct nvJitLink *link;
+    nvJitLinkResult (*function)(const struct call *call);
+    nvJitLinkResult result;
+    const char *const *options; /* of link_create(): */
+    uint32_t count;
+    nvJitLinkInputType type; /* of an input: */
+    const void *data;
+    size_t size;
+    const char *name;
+};
+
+static enum link_code run_call(void *argument)
+{
+    struct call *call = argument;
+
+    call->result = call->function(call);
+    return LINK_OK;
+}
+
+/* Makes the call under a recovery point; without memory for it the result is an internal error. */
+static nvJitLinkResult run(struct call call)
+{
+    struct caller_state saved;
+    enum link_code code;
+
+    if (!caller_state_save(&saved))
+        return NVJITLINK_ERROR_INTERNAL;
+    code = context_run(run_call, &call);
+    caller_state_restore(&saved);
+    return code == LINK_OK ? call.result : NVJITLINK_ERROR_INTERNAL;
+}
+
+static nvJitLinkResult create(const struct call *call)
+{
+    struct nvJitLink *link = call->link;
+    nvJitLinkResult result = check_stack(link);
+
+    if (result == NVJITLINK_SUCCESS)
+        result =
+            settings_read(&link->settings, &link->arena, call->options, call->count, &link->errors);
+    return result == NVJITLINK_SUCCESS ? begin(link) : result;
 }
 
 nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
@@ -88,12 +146,9 @@ nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char 
     if (!link)
         return NVJITLINK_ERROR_INTERNAL;
     link->start = clock_now();
-    link->created = check_stack(link);
-    if (link->created == NVJITLINK_SUCCESS)
-        link->created = settings_read(&link->settings, options, count, &link->errors);
     link->settings.major = major;
-    if (link->created == NVJITLINK_SUCCESS)
-        link->created = begin(link);
+    link->created =
+        run((struct call){.link = link, .function = create, .options = options, .count = count});
     *handle = link;
     return link->created;
 }
@@ -107,10 +162,11 @@ nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
     *handle = NULL;
     minilink_destroy(&link->link);
     minilink_destroy(&link->open);
-    input_free_waiting(link);
-    settings_free(&link->settings);
-    log_free(&link->errors);
-    log_free(&link->infos);
+    minilink_destroy(&link->trial);
+    arena_free(&link->waiting_arena);
+    arena_free(&link->arena);
+    buffer_free(&link->errors);
+    buffer_free(&link->infos);
     free(link->library);
     free(link->ptxas);
     free(link);
@@ -121,23 +177,35 @@ nvJitLinkResult link_check_open(struct nvJitLink *link)
 {
     if (!link->is_complete)
         return NVJITLINK_SUCCESS;
-    log_printf(&link->errors, "the link is complete already\n");
+    buffer_printf(&link->errors, "the link is complete already\n");
     return NVJITLINK_ERROR_INTERNAL;
+}
+
+static nvJitLinkResult add_data(const struct call *call)
+{
+    struct nvJitLink *link = call->link;
+    char number[32];
+
+    snprintf(number, sizeof number, "input %zu", link->input_count + 1);
+    return input_add(link, call->type, call->data, call->size, call->name ? call->name : number);
 }
 
 nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
                               size_t size, const char *name)
 {
-    char number[32];
-
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
     if (handle->created != NVJITLINK_SUCCESS)
         return handle->created;
     if (size == 0)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    snprintf(number, sizeof number, "input %zu", handle->input_count + 1);
-    return input_add(handle, type, data, size, name ? name : number);
+    return run(
+        (struct call){handle, add_data, .type = type, .data = data, .size = size, .name = name});
+}
+
+static nvJitLinkResult add_file(const struct call *call)
+{
+    return input_add_file(call->link, call->type, call->name);
 }
 
 nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
@@ -146,7 +214,7 @@ nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, c
         return NVJITLINK_ERROR_NULL_INPUT;
     if (handle->created != NVJITLINK_SUCCESS)
         return handle->created;
-    return input_add_file(handle, type, path);
+    return run((struct call){.link = handle, .function = add_file, .type = type, .name = path});
 }
 
 /* Milliseconds from `start` on; *start is now then. */
@@ -164,11 +232,11 @@ static nvJitLinkResult check_inputs(struct nvJitLink *link)
     const struct settings *settings = &link->settings;
 
     if (settings->is_ptx && link->has_other_code) {
-        log_printf(&link->errors, "-ptx needs LTO-IR in all inputs\n");
+        buffer_printf(&link->errors, "-ptx needs LTO-IR in all inputs\n");
         return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
     }
     if (settings->is_lto && !link->has_ltoir) {
-        log_printf(&link->errors, "-lto needs an input with LTO-IR\n");
+        buffer_printf(&link->errors, "-lto needs an input with LTO-IR\n");
         return NVJITLINK_ERROR_NVVM_COMPILE;
     }
     return link->has_input ? NVJITLINK_SUCCESS : input_add_nothing(link);
@@ -194,7 +262,7 @@ static nvJitLinkResult result_of(const struct nvJitLink *link, int code)
     }
 }
 
-static nvJitLinkResult complete(struct nvJitLink *link)
+static nvJitLinkResult link_all(struct nvJitLink *link)
 {
     int code = minilink_complete(link->link);
 
@@ -204,39 +272,44 @@ static nvJitLinkResult complete(struct nvJitLink *link)
         link->result = link->open;
     }
     link_take_errors(link, link->result);
-    link_take_infos(link, link->result);
+    link_take_infos(link, link->result, NULL);
     if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
     link->result = NULL;
     if (link->settings.is_lto && !link->library)
-        log_printf(&link->errors,
-                   "no libnvJitLink of a CUDA toolkit was found for LTO-IR: MINILINK_NVJITLINK "
-                   "or CUDA_HOME may say where there is one\n");
+        buffer_printf(&link->errors,
+                      "no libnvJitLink of a CUDA toolkit was found for LTO-IR: MINILINK_NVJITLINK "
+                      "or CUDA_HOME may say where there is one\n");
     return result_of(link, code);
+}
+
+static nvJitLinkResult complete(const struct call *call)
+{
+    struct nvJitLink *link = call->link;
+    nvJitLinkResult result = link_check_open(link);
+
+    if (result != NVJITLINK_SUCCESS)
+        return result;
+    link->is_complete = true;
+    if (link->settings.is_timed)
+        buffer_printf(&link->infos, "nvJitLink time until Complete: %f\n", lap(&link->start));
+    result = check_inputs(link);
+    if (result == NVJITLINK_SUCCESS)
+        result = input_hand_on_waiting(link);
+    if (result == NVJITLINK_SUCCESS)
+        result = link_all(link);
+    if (link->settings.is_timed)
+        buffer_printf(&link->infos, "nvJitLinkComplete time to finish: %f\n", lap(&link->start));
+    return result;
 }
 
 nvJitLinkResult link_complete(nvJitLinkHandle handle)
 {
-    nvJitLinkResult result;
-
     if (!handle)
         return NVJITLINK_ERROR_NULL_INPUT;
     if (handle->created != NVJITLINK_SUCCESS)
         return handle->created;
-    result = link_check_open(handle);
-    if (result != NVJITLINK_SUCCESS)
-        return result;
-    if (handle->settings.is_timed)
-        log_printf(&handle->infos, "nvJitLink time until Complete: %f\n", lap(&handle->start));
-    result = check_inputs(handle);
-    if (result == NVJITLINK_SUCCESS)
-        result = input_hand_on_waiting(handle);
-    if (result == NVJITLINK_SUCCESS)
-        result = complete(handle);
-    handle->is_complete = true;
-    if (handle->settings.is_timed)
-        log_printf(&handle->infos, "nvJitLinkComplete time to finish: %f\n", lap(&handle->start));
-    return handle->errors.is_lost || handle->infos.is_lost ? NVJITLINK_ERROR_INTERNAL : result;
+    return run((struct call){.link = handle, .function = complete});
 }
 
 /* One of both kinds of results, with its size, all bytes that are to be copied. What is not there
@@ -282,7 +355,7 @@ nvJitLinkResult link_get_bytes(const struct nvJitLink *link, bool is_ptx, void *
     return result;
 }
 
-static const struct log *find_log(const struct nvJitLink *link, bool is_errors)
+static const struct buffer *find_log(const struct nvJitLink *link, bool is_errors)
 {
     if (!link)
         return NULL;
@@ -291,7 +364,7 @@ static const struct log *find_log(const struct nvJitLink *link, bool is_errors)
 
 nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, size_t *size)
 {
-    const struct log *log = find_log(link, is_errors);
+    const struct buffer *log = find_log(link, is_errors);
 
     if (!log || !size)
         return NVJITLINK_ERROR_NULL_INPUT;
@@ -301,10 +374,11 @@ nvJitLinkResult link_get_log_size(const struct nvJitLink *link, bool is_errors, 
 
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, char *buffer)
 {
-    const struct log *log = find_log(link, is_errors);
+    const struct buffer *log = find_log(link, is_errors);
 
     if (!log || !buffer)
         return NVJITLINK_ERROR_NULL_INPUT;
-    memcpy(buffer, log->size ? log->data : "", log->size + 1);
+    memcpy(buffer, log->size ? log->data : "", log->size);
+    buffer[log->size] = '\0';
     return NVJITLINK_SUCCESS;
 }

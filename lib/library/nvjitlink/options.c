@@ -84,7 +84,7 @@ static const struct known {
 /* One option that is read. */
 struct reading {
     struct settings *settings;
-    struct log *errors;
+    struct buffer *errors;
     const struct known *known;
     const char *word;  /* all of it */
     const char *value; /* behind the name */
@@ -102,15 +102,15 @@ static const struct known *look_up(const char *word)
     return NULL;
 }
 
-static nvJitLinkResult unrecognized(struct log *errors, const char *word)
+static nvJitLinkResult unrecognized(struct buffer *errors, const char *word)
 {
-    log_printf(errors, "unrecognized option: %s\n", word);
+    buffer_printf(errors, "unrecognized option: %s\n", word);
     return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 }
 
 static nvJitLinkResult wrong_value(const struct reading *reading, const char *expected)
 {
-    log_printf(reading->errors, "'%s': the value must be %s\n", reading->word, expected);
+    buffer_printf(reading->errors, "'%s': the value must be %s\n", reading->word, expected);
     return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 }
 
@@ -159,9 +159,9 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     settings->is_virtual = kind > 0;
     code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch(settings->sm, settings->suffix);
     if (code != NVJITLINK_SUCCESS)
-        log_printf(reading->errors, "%s architecture: %s\n",
-                   code == NVJITLINK_ERROR_UNSUPPORTED_ARCH ? "unsupported" : "unrecognized",
-                   value);
+        buffer_printf(reading->errors, "%s architecture: %s\n",
+                      code == NVJITLINK_ERROR_UNSUPPORTED_ARCH ? "unsupported" : "unrecognized",
+                      value);
     return code;
 }
 
@@ -215,11 +215,11 @@ static nvJitLinkResult read_nvvm_version(const struct reading *reading)
 static nvJitLinkResult read_index(const struct reading *reading)
 {
     if (access(reading->value, F_OK) != 0) {
-        log_printf(reading->errors, "no such file: '%s'\n", reading->value);
+        buffer_printf(reading->errors, "no such file: '%s'\n", reading->value);
         return NVJITLINK_ERROR_INVALID_INPUT;
     }
-    log_printf(reading->errors, "'%s' is no index of unified symbols, and left out\n",
-               reading->value);
+    buffer_printf(reading->errors, "'%s' is no index of unified symbols, and left out\n",
+                  reading->value);
     return NVJITLINK_SUCCESS;
 }
 
@@ -326,7 +326,7 @@ static bool is_level(const char *word)
     return strncmp(word, "-O", 2) == 0 && isdigit((unsigned char)word[2]) && word[3] == '\0';
 }
 
-static nvJitLinkResult read_word(struct settings *settings, const char *word, struct log *errors)
+static nvJitLinkResult read_word(struct settings *settings, const char *word, struct buffer *errors)
 {
     struct reading reading = {settings, errors, look_up(word), word, NULL};
 
@@ -344,38 +344,31 @@ static nvJitLinkResult read_word(struct settings *settings, const char *word, st
 }
 
 /* What only all of them together can be wrong with, in the order that was measured. */
-static nvJitLinkResult check_together(const struct settings *settings, struct log *errors)
+static nvJitLinkResult check_together(const struct settings *settings, struct buffer *errors)
 {
     if (settings->sm == 0)
         return NVJITLINK_ERROR_MISSING_ARCH; /* says it all: the real library logs nothing */
     if (settings->is_ptx && !settings->is_lto) {
-        log_printf(errors, "-ptx needs -lto\n");
+        buffer_printf(errors, "-ptx needs -lto\n");
         return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
     }
     if (settings->is_virtual && !settings->is_ptx) {
-        log_printf(errors, "a virtual architecture needs -ptx\n");
+        buffer_printf(errors, "a virtual architecture needs -ptx\n");
         return NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
     }
     return NVJITLINK_SUCCESS;
 }
 
-nvJitLinkResult settings_read(struct settings *settings, const char *const *options, uint32_t count,
-                              struct log *errors)
+nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
+                              const char *const *options, uint32_t count, struct buffer *errors)
 {
     nvJitLinkResult code = NVJITLINK_SUCCESS;
 
-    *settings = (struct settings){.level = -1};
+    settings->level = -1;
+    settings->assembly.arena = settings->program.arena = arena;
     for (uint32_t i = 0; i < count && code == NVJITLINK_SUCCESS; i++)
         code = options[i] ? read_word(settings, options[i], errors) : NVJITLINK_ERROR_NULL_INPUT;
     if (code == NVJITLINK_SUCCESS)
         code = check_together(settings, errors);
-    if (settings->assembly.is_lost || settings->program.is_lost)
-        code = NVJITLINK_ERROR_INTERNAL;
     return code;
-}
-
-void settings_free(struct settings *settings)
-{
-    words_free(&settings->assembly);
-    words_free(&settings->program);
 }

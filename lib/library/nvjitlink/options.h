@@ -4,8 +4,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/buffer.h"
 #include "library/nvjitlink/interface.h"
-#include "library/nvjitlink/text.h"
+
+/* Words of minilink, in `arena`. */
+struct words {
+    struct arena *arena;
+    const char **list;
+    size_t count, capacity;
+};
+
+void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct settings {
     unsigned major;          /* 12: a cubin has the form that drivers of CUDA 12 know */
@@ -32,10 +42,11 @@ struct settings {
     struct words program;   /* of the program alone */
 };
 
-/* Reads `count` options. Not NVJITLINK_SUCCESS: the first that is wrong is told in `errors`. Some
- * that are only said to be of no use are told there, too. */
-nvJitLinkResult settings_read(struct settings *settings, const char *const *options, uint32_t count,
-                              struct log *errors);
+/* Reads `count` options into settings of zeros; what is kept of them is in `arena`. Not
+ * NVJITLINK_SUCCESS: the first that is wrong is told in `errors`. Some that are only said to be of
+ * no use are told there, too. */
+nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
+                              const char *const *options, uint32_t count, struct buffer *errors);
 
 /* Words of minilink_create() for the whole link. `library` is the libnvJitLink that LTO-IR is given
  * to, or NULL; `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: of
@@ -48,5 +59,3 @@ void settings_input_words(const struct settings *settings, const char *ptxas, st
 
 /* The same to look at one input that is a cubin, without linking anything. */
 void settings_check_words(const struct settings *settings, struct words *words);
-
-void settings_free(struct settings *settings);

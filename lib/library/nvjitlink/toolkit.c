@@ -1,255 +1,182 @@
-/* toolkit.c: looking for files.
+/* toolkit.c: a libnvJitLink that is not this one.
  *
  * Where this library stands in for NVIDIA's, the loader finds it under NVIDIA's name: to hand
  * LTO-IR to what is found there would hand it to ourselves, and so on without an end. Every
- * libnvJitLink that is found is therefore looked at: ours carries an ELF note, which copies of the
- * file have, too. */
+ * libnvJitLink that is found is therefore looked at: ours has a section of its own, which copies of
+ * the file have, too. */
 #include "library/nvjitlink/toolkit.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/descriptor.h"
+#include "base/context.h"
+#include "diag/diag.h"
+#include "input/hostobj.h"
+#include "os/program_path.h"
+#include "os/toolkit.h"
 
-#define NOTE_NAME    "minilink"
-#define NOTE_TYPE    1u
-#define MOST_HEADERS 64
-#define MOST_NOTES   65536u
+#define SECTION   ".note.minilink"
+#define NOTE_NAME "minilink"
 
 /* What this library is known by. */
 static const struct {
     Elf64_Nhdr header;
     char name[12]; /* with its NUL, to a multiple of 4 */
     uint32_t version;
-} note __attribute__((used, section(".note.minilink"), aligned(4))) = {
-    {sizeof NOTE_NAME, 4, NOTE_TYPE}, NOTE_NAME, 1};
+} note
+    __attribute__((used, section(SECTION), aligned(4))) = {{sizeof NOTE_NAME, 4, 1}, NOTE_NAME, 1};
 
-/* As the toolkits of CUDA 12 and 13 have them. ARM servers have sbsa-linux, Jetson aarch64-linux.
- */
-static const char *const inside[] = {
-    "lib64/libnvJitLink.so.13",
-    "lib64/libnvJitLink.so.12",
-    "targets/x86_64-linux/lib/libnvJitLink.so.13",
-    "targets/x86_64-linux/lib/libnvJitLink.so.12",
-    "targets/sbsa-linux/lib/libnvJitLink.so.13",
-    "targets/sbsa-linux/lib/libnvJitLink.so.12",
-    "targets/aarch64-linux/lib/libnvJitLink.so.13",
-    "targets/aarch64-linux/lib/libnvJitLink.so.12",
-    "lib/libnvJitLink.so.13",
-    "lib/libnvJitLink.so.12",
-    NULL,
+/* A file, and whether it is a shared object that is not ours. */
+struct candidate {
+    struct bytes data;
+    bool is_foreign;
 };
 
-static const char *const alone[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
-
-/* Whether one of the notes in `size` bytes is ours. */
-static bool has_our_note(const char *notes, size_t size)
+static bool see_section(void *is_ours, const char *section, struct bytes data)
 {
-    Elf64_Nhdr header;
-
-    while (size >= sizeof header) {
-        uint64_t name, whole;
-
-        memcpy(&header, notes, sizeof header);
-        name = ((uint64_t)header.n_namesz + 3) & ~UINT64_C(3);
-        whole = sizeof header + name + (((uint64_t)header.n_descsz + 3) & ~UINT64_C(3));
-        if (whole > size)
-            return false;
-        if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof NOTE_NAME &&
-            memcmp(notes + sizeof header, NOTE_NAME, sizeof NOTE_NAME) == 0)
-            return true;
-        notes += whole;
-        size -= (size_t)whole;
-    }
-    return false;
-}
-
-static bool segment_is_ours(int fd, const Elf64_Phdr *segment)
-{
-    char *notes;
-    bool is_ours;
-
-    if (segment->p_type != PT_NOTE || segment->p_filesz > MOST_NOTES)
-        return false;
-    notes = malloc((size_t)segment->p_filesz + 1);
-    is_ours = notes && descriptor_read(fd, notes, (size_t)segment->p_filesz, segment->p_offset) &&
-              has_our_note(notes, (size_t)segment->p_filesz);
-    free(notes);
-    return is_ours;
-}
-
-/* A shared object of this kind of machine that is not ours. */
-static bool is_foreign(int fd)
-{
-    Elf64_Ehdr header;
-    Elf64_Phdr segment;
-
-    if (!descriptor_read(fd, &header, sizeof header, 0) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_type != ET_DYN || header.e_phentsize != sizeof segment ||
-        header.e_phnum > MOST_HEADERS)
-        return false;
-    for (unsigned i = 0; i < header.e_phnum; i++) {
-        if (!descriptor_read(fd, &segment, sizeof segment, header.e_phoff + i * sizeof segment) ||
-            segment_is_ours(fd, &segment))
-            return false;
-    }
+    (void)section;
+    (void)data;
+    *(bool *)is_ours = true;
     return true;
 }
 
-static bool is_library(const char *path)
+static enum link_code examine(void *argument)
 {
-    struct stat status;
+    struct candidate *candidate = argument;
+    bool is_ours = false;
+
+    candidate->is_foreign =
+        hostobj_is_shared(candidate->data) &&
+        hostobj_walk_named("", candidate->data, SECTION, see_section, &is_ours) && !is_ours;
+    return LINK_OK;
+}
+
+static void unmap(void *argument)
+{
+    const struct candidate *candidate = argument;
+
+    munmap((void *)(uintptr_t)candidate->data.data, candidate->data.size);
+}
+
+static bool is_foreign(const char *path)
+{
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_one;
+    struct candidate candidate = {0};
+    struct context_cleanup cleanup;
+    struct stat status;
+    void *data = MAP_FAILED;
 
     if (fd < 0)
         return false;
-    is_one = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && is_foreign(fd);
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
-    return is_one;
+    if (data == MAP_FAILED)
+        return false;
+    candidate.data = (struct bytes){data, (size_t)status.st_size};
+    context_defer(&cleanup, unmap, &candidate);
+    diag_silence(examine, &candidate);
+    context_clean(&cleanup);
+    return candidate.is_foreign;
 }
 
-/* The first of `names` in the folder, `size` bytes, that is a library; its own path, as the folder
- * may be relative to a working directory that changes. */
-static char *try_folder(const char *folder, size_t size, const char *const *names)
+/* The path from the root, as the working directory may change. Frees `path`, which may be NULL. */
+static char *make_absolute(char *path)
 {
-    char path[PATH_MAX];
+    char *real = path ? realpath(path, NULL) : NULL;
 
-    if (size == 0 || size >= PATH_MAX)
-        return NULL;
-    for (; *names; names++) {
-        int length = snprintf(path, sizeof path, "%.*s/%s", (int)size, folder, *names);
-
-        if (length > 0 && (size_t)length < sizeof path && is_library(path))
-            return realpath(path, NULL);
-    }
-    return NULL;
+    free(path);
+    return real;
 }
 
-static char *try_variable(const char *name)
+/* In a folder of the loader's. */
+static char *find_alone(void)
 {
-    const char *folder = getenv(name);
-
-    return folder ? try_folder(folder, strlen(folder), inside) : NULL;
-}
-
-/* Cuts off what follows the last slash, `levels` times; false when there is not so much. */
-static bool go_up(char *path, int levels)
-{
-    while (levels-- > 0) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash || slash == path)
-            return false;
-        *slash = '\0';
-    }
-    return true;
-}
-
-/* The toolkit whose bin is a folder of PATH, or has what a link there leads to. */
-static char *try_programs(const char *folder, size_t size)
-{
-    static const char *const programs[] = {"nvcc", "ptxas"};
-    char path[PATH_MAX], real[PATH_MAX];
+    static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
+    const char *list = getenv("LD_LIBRARY_PATH");
+    struct text folder;
+    struct buffer path = {0};
+    struct context_cleanup cleanup;
     char *found = NULL;
 
-    for (size_t i = 0; i < 2 && !found; i++) {
-        int length = snprintf(path, sizeof path, "%.*s/%s", (int)size, folder, programs[i]);
-
-        if (length > 0 && (size_t)length < sizeof path && access(path, X_OK) == 0 &&
-            realpath(path, real) && go_up(real, 2))
-            found = try_folder(real, strlen(real), inside);
+    context_defer(&cleanup, buffer_cleanup, &path);
+    while (!found && program_path_next(&list, &folder)) {
+        for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
+            path.size = 0;
+            buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), names[i]);
+            if (is_foreign(path.data))
+                found = buffer_take(&path, NULL);
+        }
     }
+    context_clean(&cleanup);
     return found;
 }
 
-/* Calls `look` for each folder of a list with colons, until something is found. */
-static char *try_list(const char *variable, char *(*look)(const char *folder, size_t size))
+static char *find_library(const struct toolkit_request *request)
 {
-    const char *at = getenv(variable);
-    char *found = NULL;
+    struct buffer tried = {0};
+    struct context_cleanup cleanup;
+    char *found;
 
-    while (at && !found) {
-        size_t size = strcspn(at, ":");
-
-        if (size > 0 && size < PATH_MAX)
-            found = look(at, size);
-        at = at[size] ? at + size + 1 : NULL;
-    }
-    return found;
+    context_defer(&cleanup, buffer_cleanup, &tried);
+    found = toolkit_find_nvjitlink(request, &tried);
+    if (!found && !request->file)
+        found = find_alone();
+    context_clean(&cleanup);
+    return make_absolute(found);
 }
 
-static char *try_alone(const char *folder, size_t size)
-{
-    return try_folder(folder, size, alone);
-}
-
-char *toolkit_library(struct log *errors)
+char *toolkit_library(struct buffer *errors)
 {
     const char *named = getenv("MINILINK_NVJITLINK");
-    char *found = NULL;
+    const struct toolkit_request request = {.file = named && *named ? named : NULL,
+                                            .is_library = is_foreign};
+    char *found = find_library(&request);
 
-    if (named && *named) {
-        if (is_library(named))
-            return realpath(named, NULL);
-        log_printf(errors,
-                   "MINILINK_NVJITLINK names '%s', which is no libnvJitLink of a CUDA toolkit\n",
-                   named);
-        return NULL;
-    }
-    found = try_variable("CUDA_HOME");
-    if (!found)
-        found = try_variable("CUDA_PATH");
-    if (!found)
-        found = try_list("PATH", try_programs);
-    if (!found)
-        found = try_list("LD_LIBRARY_PATH", try_alone);
+    if (!found && request.file)
+        buffer_printf(errors,
+                      "MINILINK_NVJITLINK names '%s', which is no libnvJitLink of a CUDA toolkit\n",
+                      named);
     return found;
 }
 
-static char *find_ptxas(const char *folder, size_t size)
+static char *find_ptxas(const char *toolkit)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%.*s/ptxas", (int)size, folder);
+    const struct toolkit_request request = {.cuda_path = toolkit};
+    struct buffer tried = {0};
+    struct context_cleanup cleanup;
+    char *found;
 
-    return length > 0 && (size_t)length < sizeof path && access(path, X_OK) == 0 ? strdup(path)
-                                                                                 : NULL;
-}
-
-static char *find_ptxas_in(const char *toolkit)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/bin", toolkit);
-
-    return length > 0 && (size_t)length < sizeof path ? find_ptxas(path, (size_t)length) : NULL;
+    context_defer(&cleanup, buffer_cleanup, &tried);
+    found = toolkit_find_ptxas(&request, &tried);
+    context_clean(&cleanup);
+    return found;
 }
 
 char *toolkit_ptxas(const char *library)
 {
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    char *found = NULL, *folder;
+    char *found = find_ptxas(NULL), *slash;
+    struct buffer folder = {0};
+    struct context_cleanup cleanup;
 
-    for (size_t i = 0; i < 2 && !found; i++)
-        found = getenv(variables[i]) ? find_ptxas_in(getenv(variables[i])) : NULL;
-    if (!found)
-        found = try_list("PATH", find_ptxas);
-    if (found) { /* by minilink, too */
+    if (found || !library) { /* by minilink, too; or nowhere */
         free(found);
         return NULL;
     }
+    context_defer(&cleanup, buffer_cleanup, &folder);
+    buffer_printf(&folder, "%s", library);
     /* lib64, or targets/MACHINE/lib */
-    for (int levels = 2; levels <= 4 && library && !found; levels++) {
-        folder = strdup(library);
-        if (folder && go_up(folder, levels))
-            found = find_ptxas_in(folder);
-        free(folder);
+    for (int level = 1; level <= 4 && !found && (slash = strrchr(folder.data, '/')); level++) {
+        *slash = '\0';
+        if (level > 1)
+            found = find_ptxas(folder.data);
     }
+    context_clean(&cleanup);
     return found;
 }

@@ -1,4 +1,5 @@
 /* words.c: what was read of nvJitLink's options, said to minilink. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +8,20 @@
 /* minilink writes the form of CUDA 12 for targets up to this one. */
 #define NEWEST_OF_OLD_FORM 90
 
+void words_add(struct words *words, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    ARENA_PUSH(words->arena, words->list, words->count, words->capacity) =
+        arena_vprintf(words->arena, format, arguments);
+    va_end(arguments);
+}
+
 static void add_all(struct words *words, const struct words *more)
 {
     for (size_t i = 0; i < more->count; i++)
         words_add(words, "%s", more->list[i]);
-    words->is_lost |= more->is_lost;
 }
 
 /* A virtual architecture's PTX is that of the real one. */
@@ -115,7 +125,6 @@ void settings_program_words(const struct settings *settings, const char *library
     add_used(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)
         add_word(words, settings, settings->program.list[i]);
-    words->is_lost |= settings->program.is_lost;
 }
 
 void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words)
