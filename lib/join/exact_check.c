@@ -127,15 +127,6 @@ static bool check_relocations(struct exact *join, size_t chunk, uint32_t index, 
     return true;
 }
 
-static bool is_frame_relocation(const struct exact *join, uint32_t out)
-{
-    struct text name = join->image.sections[out].name;
-
-    return text_equal(name, TEXT(".rel.debug_frame")) ||
-           text_equal(name, TEXT(".rela.debug_frame")) ||
-           text_equal(name, TEXT(".nv.merc.rela.debug_frame"));
-}
-
 static bool is_same_kind(const struct exact *join, size_t chunk, uint32_t index,
                          const struct exact_item *item)
 {
@@ -151,14 +142,15 @@ static bool check_section(struct exact *join, uint32_t out)
 {
     const struct exact_item item = join->sections.items[out - 1];
     unsigned class = join->inputs[item.chunk].section_class[item.index];
-    bool is_bank = is_bank4(join->image.sections[out].name) ||
-                   is_bank4_relocation(join->image.sections[out].name);
+    struct text name = join->image.sections[out].name;
+    bool is_bank = is_bank4(name) || is_bank4_relocation(name);
     bool is_list = class == EXACT_RELOCATIONS || class == EXACT_MERCURY_RELOCATIONS;
-    bool is_bytes = is_shared_class(class) || class == EXACT_EMPTY;
+    bool is_bytes = is_shared_class(class) || class == EXACT_EMPTY ||
+                    text_equal(cubin_twin_plain_name(name), TEXT(".debug_str"));
 
     if (item.owner != EXACT_COMMON)
         return true;
-    is_list = is_list && !is_frame_relocation(join, out);
+    is_list = is_list && !exact_is_frames(name) && !exact_is_lines(name);
     for (size_t c = 0; c < join->count; c++) {
         uint32_t index = exact_section_of(join, c, out);
 

@@ -109,26 +109,57 @@ static uint32_t find_out(const struct exact *join, struct text name)
     return 0;
 }
 
-static bool fill_frames(struct exact *join, uint32_t out, bool is_twin)
+/* The relocations of a section of debug information. */
+static uint32_t find_relocations(struct exact *join, struct text name)
 {
-    uint32_t relocations =
-        find_out(join, is_twin ? TEXT(".nv.merc.rela.debug_frame") : TEXT(".rela.debug_frame"));
+    struct text plain = cubin_twin_plain_name(name);
+    const char *prefix = plain.size < name.size ? ".nv.merc.rela" : ".rela";
+    uint32_t out =
+        find_out(join, text_of(arena_printf(&join->arena, "%s%.*s", prefix, TEXT_ARG(plain))));
 
-    if (!is_twin && relocations == 0)
-        relocations = find_out(join, TEXT(".rel.debug_frame"));
-    return exact_fill_frames(join, out, relocations);
+    return out ? out
+               : find_out(join, text_of(arena_printf(&join->arena, ".rel%.*s", TEXT_ARG(name))));
+}
+
+static bool fill_debug(struct exact *join, uint32_t out)
+{
+    struct text name = join->image.sections[out].name;
+
+    if (exact_is_frames(name))
+        return exact_fill_frames(join, out, find_relocations(join, name));
+    if (exact_is_lines(name))
+        return exact_fill_lines(join, out, find_relocations(join, name));
+    return !text_equal(cubin_twin_plain_name(name), TEXT(".nv_debug_ptx_txt")) ||
+           exact_fill_ptx(join, out);
+}
+
+/* Twins that are equal stand once, also where those of a chunk were not, or were. */
+static bool fill_debug_twin(struct exact *join, uint32_t out)
+{
+    struct image_section *section = &join->image.sections[out];
+    uint32_t plain = find_out(join, cubin_twin_plain_name(section->name));
+    const struct image_section *other = &join->image.sections[plain];
+
+    if (!fill_debug(join, out))
+        return false;
+    section->shares = plain && section->size > 0 && section->size == other->size &&
+                              memcmp(section->data, other->data, section->size) == 0
+                          ? plain
+                          : 0;
+    return true;
 }
 
 static bool fill(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     bool is_common = item->owner == EXACT_COMMON;
+    struct text name = join->image.sections[out].name;
 
     switch (join->inputs[item->chunk].section_class[item->index]) {
     case EXACT_INFO:
         return exact_fill_info(join, out);
     case EXACT_MERCURY_INFO:
-        return is_common && text_equal(join->image.sections[out].name, TEXT(".nv.merc.nv.info"))
+        return is_common && text_equal(name, TEXT(".nv.merc.nv.info"))
                    ? exact_fill_info(join, out)
                    : fill_kernel_info(join, out);
     case EXACT_KERNEL_INFO:
@@ -140,18 +171,14 @@ static bool fill(struct exact *join, uint32_t out)
     case EXACT_PROTOTYPE:
         return fill_prototypes(join, out);
     case EXACT_DEBUG:
+        return fill_debug(join, out);
     case EXACT_MERCURY_DEBUG:
-        return fill_frames(
-            join, out, cubin_is_mercury(&join->inputs[item->chunk].cubin.sections[item->index]));
+        return fill_debug_twin(join, out);
     case EXACT_RELOCATIONS:
-    case EXACT_MERCURY_RELOCATIONS: {
-        struct text name = join->image.sections[out].name;
-
-        /* Those of frames are filled with them. */
-        return (is_common && name.size > 12 &&
-                text_equal((struct text){name.data + name.size - 12, 12}, TEXT(".debug_frame"))) ||
+    case EXACT_MERCURY_RELOCATIONS:
+        /* Those of frames and lines are filled with them. */
+        return (is_common && (exact_is_frames(name) || exact_is_lines(name))) ||
                fill_relocations(join, out);
-    }
     case EXACT_MERCURY_CODE:
         return fill_mercury_code(join, out);
     default:

@@ -11,9 +11,9 @@
  * rules.
  *
  * What was measured on ptxas 13.0.88 for sm_75 to sm_120. A chunk that does not follow the rules is
- * answered with EXACT_JOIN_UNSUPPORTED, so that the program can be assembled in one piece: debug
- * information besides .debug_frame (-lineinfo, -g), which is one table over all functions, and
- * whatever the rules do not know.
+ * answered with EXACT_JOIN_UNSUPPORTED, so that the program can be assembled in one piece: what
+ * describes types and variables (-g), which is one table over all functions, and whatever the rules
+ * do not know.
  *
  * What the join cannot see is up to the caller: kernels that may call through pointers have to be
  * in one chunk with all functions whose address is taken, and a chunk's kernels must call the
@@ -38,6 +38,8 @@ struct exact_join_request {
     size_t count;
     const struct text *kernels; /* all of the program's, in the order of its text */
     size_t kernel_count;
+    size_t line_count; /* with -lineinfo: each chunk's text begins with so many lines, each the
+                          program's or empty; 0 = there must be no line tables */
 };
 
 enum exact_join_outcome {

@@ -8,6 +8,9 @@
 
 #include "join/exact_plan.h"
 
+/* Items behind the last kernel's: there are about a dozen (measured). */
+#define MOST_ENDS 100u
+
 /* One merge. */
 struct merge_run {
     struct exact *join;
@@ -32,9 +35,11 @@ struct exact_list *exact_lists(struct exact *join)
 /* The names of what is made when all kernels are compiled (measured). */
 static bool closes_list(struct text name)
 {
-    static const char *const first[] = {".rel.",         ".rela.",        ".nv.merc.rela.",
-                                        ".debug_frame",  ".nv.callgraph", ".nv.prototype",
-                                        ".nv.rel.action"};
+    static const char *const first[] = {
+        ".rel.",         ".rela.",          ".nv.merc.rela.",     ".debug_",
+        ".nv_debug_",    ".nv.merc.debug_", ".nv.merc.nv_debug_", ".nv.callgraph",
+        ".nv.prototype", ".nv.rel.action",
+    };
 
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         if (text_starts(name, text_of(first[i])))
@@ -89,19 +94,20 @@ static bool find_runs(struct merge_run *merge, uint32_t chunk)
     return true;
 }
 
+/* Whether the common item is the first of its key. */
+static bool is_new(struct exact *join, const struct exact_item *item)
+{
+    uint32_t place = (uint32_t)join->seen.count;
+
+    return table_add(&join->seen, item->key, place) == place;
+}
+
 static void emit(struct merge_run *merge, const struct exact_item *item)
 {
     struct exact *join = merge->join;
 
-    if (item->owner == EXACT_COMMON) {
-        uint32_t place = (uint32_t)join->seen.count;
-
-        if (table_add(&join->seen, item->key, place) != place)
-            return;
-    } else if (item->owner >= join->kernel_count) {
-        return;
-    }
-    exact_push(join, merge->out, item);
+    if (item->owner == EXACT_COMMON ? is_new(join, item) : item->owner < join->kernel_count)
+        exact_push(join, merge->out, item);
 }
 
 static void emit_range(struct merge_run *merge, uint32_t chunk, size_t begin, size_t end)
@@ -186,16 +192,50 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
         emit_range(merge, run.chunk, run.begin, run.end);
 }
 
-/* What is made at the end: the base's first, then the others'. */
-static void emit_ends(struct merge_run *merge)
+/* Puts the item at `place` of the list. */
+static void insert(struct exact *join, struct exact_list *list, size_t place,
+                   const struct exact_item *item)
 {
-    const struct exact *join = merge->join;
+    exact_push(join, list, item);
+    memmove(&list->items[place + 1], &list->items[place],
+            (list->count - 1 - place) * sizeof *list->items);
+    list->items[place] = *item;
+}
+
+static size_t find_key(const struct exact_list *list, size_t begin, struct text key)
+{
+    while (begin < list->count && !text_equal(list->items[begin].key, key))
+        begin++;
+    return begin;
+}
+
+/* What is made at the end, in the order of one chunk; what only others have follows what it follows
+ * there. */
+static bool emit_ends(struct merge_run *merge)
+{
+    struct exact *join = merge->join;
+    struct exact_list *out = merge->out;
+    size_t begin = out->count;
 
     for (uint32_t i = 0; i < join->count; i++) {
-        uint32_t chunk = i == 0 ? join->base : i <= join->base ? i - 1 : i;
+        uint32_t chunk = i == 0 ? join->ends : i <= join->ends ? i - 1 : i;
+        const struct exact_list *list = &merge->lists[chunk];
+        size_t place = begin;
 
-        emit_range(merge, chunk, merge->last[chunk], merge->lists[chunk].count);
+        if (list->count - merge->last[chunk] > MOST_ENDS)
+            return exact_unsupported(join, chunk, 0, "has too much behind its kernels");
+        for (size_t k = merge->last[chunk]; k < list->count; k++) {
+            const struct exact_item *item = &list->items[k];
+            size_t found = find_key(out, begin, item->key);
+
+            if (found == out->count && !is_new(join, item))
+                continue;
+            if (found == out->count)
+                insert(join, out, found = place, item);
+            place = found + 1;
+        }
     }
+    return true;
 }
 
 bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
@@ -214,6 +254,5 @@ bool exact_merge(struct exact *join, const struct exact_list *lists, struct exac
                                      "has a kernel's entries in two places, or behind the last");
     for (uint32_t i = 0; i < join->kernel_count; i++)
         emit_kernel(&merge, i);
-    emit_ends(&merge);
-    return true;
+    return emit_ends(&merge);
 }

@@ -138,11 +138,14 @@ bool exact_join_section_names(struct exact *join)
     for (unsigned i = 0; i < EXACT_CLASSES; i++) {
         size_t begin = join->section_names.count;
 
+        join->ends = exact_find_header(join, i < EXACT_MERCURY_CODE ? TEXT(".debug_line")
+                                                                    : TEXT(".nv.merc.debug_line"));
         if (!exact_merge(join, lists[i], &join->section_names))
             return false;
         if (i == EXACT_MERCURY_CONSTANTS)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
     }
+    join->ends = exact_find_header(join, TEXT(".debug_line"));
     return true;
 }
 

@@ -28,6 +28,7 @@ struct exact_item {
     uint32_t chunk;
     uint32_t index;    /* of what it stands for in its chunk */
     uint32_t zeros;    /* names: so many zero bytes stand behind it, besides its own NUL */
+    uint32_t row;      /* of its symbol in the result: see exact_sort_by_row */
     bool is_head;      /* of the names and symbols that a kernel begins with */
     bool is_undefined; /* a function of the driver */
 };
@@ -113,6 +114,7 @@ struct exact {
     struct table seen;      /* the same */
     uint32_t erased_chunk;  /* that has the unnamed symbol, see exact_is_erased(); EXACT_NONE */
     uint32_t erased_row;    /* of the symbol */
+    uint32_t ends;          /* the chunk whose order goes for what is made at the end */
     uint32_t longest;       /* the chunk whose table in bank 4 is the program's */
     struct exact_list section_names; /* all of .shstrtab */
     struct exact_list sections;      /* in the order of the file, without the null section */
@@ -179,12 +181,31 @@ bool exact_fill_info(struct exact *join, uint32_t out);
 bool exact_fill_callgraph(struct exact *join, uint32_t out);
 bool exact_fill_compat(struct exact *join, uint32_t out);
 
+/* exact_records.c: for items that have their rows. */
+void exact_sort_by_row(struct exact_list *list);
+
+/* exact_records.c: the contents of the section `out` from now on; frees the buffer. */
+void exact_take_data(struct exact *join, uint32_t out, struct buffer *data);
+
 /* exact_check.c: an entry of a list of relocations, with or without addends. */
 Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
 
 /* exact_frames.c: joins a frame section, which is the common section `frames` of the result, and
  * its relocations (0 = none). */
 bool exact_fill_frames(struct exact *join, uint32_t frames, uint32_t relocations);
+
+/* exact_lines.c: the same of a line table; joins the texts of PTX in the section `out`. */
+bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations);
+bool exact_fill_ptx(struct exact *join, uint32_t out);
+
+/* exact_lines.c: the chunk whose header of the line table `name` is the program's; the base where
+ * there is none. */
+uint32_t exact_find_header(const struct exact *join, struct text name);
+
+/* exact_lines.c: whether a section of debug information, or of its relocations, is filled as a line
+ * table or frames are. */
+bool exact_is_lines(struct text name);
+bool exact_is_frames(struct text name);
 
 /* exact_layout.c: places the sections as the assembler does. */
 bool exact_layout(struct exact *join);

@@ -77,10 +77,14 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct exact_item *x = a, *y = b;
 
-    return (x->zeros > y->zeros) - (x->zeros < y->zeros);
+    return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The rows of the records' symbols in the result stand where names have their zeros. */
+void exact_sort_by_row(struct exact_list *list)
+{
+    SORT(list->items, list->count, compare_rows);
+}
+
 static void sort_by_symbol(const struct exact *join, uint32_t out, struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -89,12 +93,12 @@ static void sort_by_symbol(const struct exact *join, uint32_t out, struct exact_
         struct info_record record = {0};
 
         record_at(input, exact_section_of(join, item->chunk, out), item->index, &record);
-        item->zeros = input->symbol_out[info_word(record.payload, 0)];
+        item->row = input->symbol_out[info_word(record.payload, 0)];
     }
-    SORT(list->items, list->count, compare_rows);
+    exact_sort_by_row(list);
 }
 
-static void take_data(struct exact *join, uint32_t out, struct buffer *data)
+void exact_take_data(struct exact *join, uint32_t out, struct buffer *data)
 {
     struct image_section *section = &join->image.sections[out];
 
@@ -126,7 +130,7 @@ bool exact_fill_info(struct exact *join, uint32_t out)
     sort_by_symbol(join, out, &rest);
     for (size_t i = 0; i < rest.count; i++)
         put_record(join, out, &rest.items[i], &data);
-    take_data(join, out, &data);
+    exact_take_data(join, out, &data);
     return true;
 }
 
@@ -241,7 +245,7 @@ bool exact_fill_callgraph(struct exact *join, uint32_t out)
                 return false;
             }
     }
-    take_data(join, out, &data);
+    exact_take_data(join, out, &data);
     return true;
 }
 

@@ -37,6 +37,15 @@ static unsigned loaded_class(const struct exact *join, const struct cubin_sectio
     return EXACT_CONSTANTS;
 }
 
+/* Of debug sections. */
+static bool is_known(const struct exact *join, struct text name)
+{
+    return exact_is_frames(name) ||
+           (join->request->line_count > 0 &&
+            (exact_is_lines(name) || text_equal(name, TEXT(".debug_str")) ||
+             text_equal(name, TEXT(".nv_debug_ptx_txt"))));
+}
+
 /* 0 for what is not known. */
 static unsigned class_of(const struct exact *join, const struct cubin_section *section,
                          uint32_t owner)
@@ -51,7 +60,7 @@ static unsigned class_of(const struct exact *join, const struct cubin_section *s
     case SHT_SYMTAB:
         return EXACT_SYMBOLS;
     case SHT_PROGBITS:
-        return text_equal(section->name, TEXT(".debug_frame")) ? EXACT_DEBUG : 0;
+        return is_known(join, section->name) ? EXACT_DEBUG : 0;
     case SHT_NOTE:
         return EXACT_NOTES;
     case SHT_CUDA_INFO:

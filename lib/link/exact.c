@@ -170,7 +170,8 @@ static struct exact_join_request request_for(const struct chunks *chunks,
     for (size_t i = 0; i < chunks->symbol_count; i++)
         if (chunks->sources[i].is_kernel)
             kernels[kernel_count++] = chunks->symbols[i].name;
-    return (struct exact_join_request){list, cubins->count, kernels, kernel_count};
+    return (struct exact_join_request){list, cubins->count, kernels, kernel_count,
+                                       chunks->line_count};
 }
 
 bool exact_make_program(struct buffer *image, const struct chunks *chunks,

@@ -71,6 +71,7 @@ static bool split(const struct link *link, struct cut *cut)
                   : policy == SPLIT_BALANCED ? MOST_CHUNKS
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
+        .has_lines = link->agreement.line_info && !link->request->strip_debug,
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
         .threads = is_exact ? assemble_most_threads(link->request->thread_limit) : 0,

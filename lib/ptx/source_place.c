@@ -120,3 +120,18 @@ const char *source_find(const struct ptx_item *item, struct text name)
     }
     return NULL;
 }
+
+struct text source_first_loc(const struct ptx_item *function)
+{
+    struct text body = function->function.body, rest;
+    const char *loc = body.size > 0 ? find_loc(body, NULL) : NULL;
+    uint64_t number;
+
+    if (!loc)
+        return (struct text){0};
+    rest = rest_from(body, loc + 4);
+    for (int i = 0; i < 3; i++)
+        if (!take_number(&rest, &number))
+            return (struct text){0};
+    return (struct text){loc, (size_t)(rest.data - loc)};
+}

@@ -18,3 +18,6 @@ struct diag_place source_ptx_place(const struct ptx_module *module, const struct
 
 /* Where the item names `name`; NULL: nowhere. */
 const char *source_find(const struct ptx_item *item, struct text name);
+
+/* The first ".loc 1 2 3" of a function, without what may follow; empty where it has none. */
+struct text source_first_loc(const struct ptx_item *function);

@@ -42,6 +42,7 @@ struct chunk_context {
     uint32_t origin;            /* module + 1 that a comment names for what is written */
     struct stable_text *stable; /* NULL unless chunks are to be stable */
     struct closing *closing;    /* kernels that end every chunk, or NULL */
+    const struct gaps *gaps;    /* NULL unless lines keep their numbers */
 };
 
 /* Chunks that are to be stable have their own names, and an order that follows from these; but
@@ -398,70 +399,75 @@ static void collect(struct chunk_context *context, const uint32_t *members, size
     }
 }
 
+/* Of a function in the program's only module; NO_SYMBOL for anything else. */
+static uint32_t symbol_of(const struct plan *plan, const struct ptx_item *item)
+{
+    const struct program_module *details = plan->program->details;
+    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+
+    return at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
+}
+
 /* Whether an item of the program's only module is in the chunk: declarations of functions that
  * nobody defines are in all of them, as their order counts. */
 static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
 {
-    const struct plan *plan = context->plan;
-    const struct program_module *details = plan->program->details;
-    uint32_t at, symbol;
+    uint32_t symbol = symbol_of(context->plan, item);
 
-    if (item->kind != PTX_FUNCTION)
-        return true;
-    at = table_find(&details->names, item->name);
-    symbol = at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
-    return symbol == NO_SYMBOL || !plan->program->symbols[symbol].is_defined ||
+    return symbol == NO_SYMBOL || !context->plan->program->symbols[symbol].is_defined ||
            (context->needed.stamps[symbol] == context->needed.stamp &&
             is_defined_here(context, symbol));
 }
 
 static void write_item(struct chunk_context *context, const struct ptx_item *item)
 {
-    const struct program_module *details = context->plan->program->details;
-    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+    uint32_t symbol = symbol_of(context->plan, item);
 
     writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
-    if (at != TABLE_NONE && item->is_definition)
-        write_text(context, details->entries[at].symbol, item->text);
+    if (symbol != NO_SYMBOL && item->is_definition)
+        write_text(context, symbol, item->text);
     else
         writer_text(&context->writer, item->text);
     writer_end_range(&context->writer);
-    writer_text(&context->writer, TEXT("\n"));
+    if (!context->gaps)
+        writer_text(&context->writer, TEXT("\n"));
 }
 
 /* The only module's text, without the functions that the chunk does not have: what an assembler is
  * given of a program that it gets as it stands. */
-static void write_cut(struct chunk_context *context, struct chunk_origins *origins,
-                      const uint32_t *members, size_t count)
+static void write_cut(struct chunk_context *context)
 {
     const struct ptx_module *module = context->plan->program->modules[0];
-    const char *end = module->text.data;
+    const char *end = context->gaps ? context->gaps->text.data : module->text.data;
 
-    collect(context, members, count);
-    explain_chunk(context->plan, context->chunk, &context->needed);
-    write_header(context);
+    if (!context->gaps)
+        write_header(context);
     if (context->stable)
         stable_text_start(context->stable);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
+        bool is_here = has_item(context, item);
 
         /* Variables of one statement share their text. */
-        if (item->text.data < end || !has_item(context, item))
+        if (item->text.data < end || !(is_here || context->gaps))
             continue;
-        write_item(context, item);
+        if (context->gaps)
+            writer_text(&context->writer, (struct text){end, (size_t)(item->text.data - end)});
+        if (is_here)
+            write_item(context, item);
+        else
+            gaps_write(context->gaps, &context->writer, item->text);
         end = item->text.data + item->text.size;
     }
+    if (context->gaps)
+        gaps_finish(context->gaps, &context->writer, end);
     if (context->closing)
         closing_write(context->closing, &context->writer);
-    context->chunk->text = writer_finish(&context->writer, origins);
 }
 
-static void write_ordinary(struct chunk_context *context, struct chunk_origins *origins,
-                           const uint32_t *members, size_t count)
+static void write_ordinary(struct chunk_context *context)
 {
     context->origin = 0;
-    collect(context, members, count);
-    explain_chunk(context->plan, context->chunk, &context->needed);
     write_header(context);
     if (context->stable)
         stable_text_start(context->stable);
@@ -473,12 +479,10 @@ static void write_ordinary(struct chunk_context *context, struct chunk_origins *
     write_extras(context, PTX_SECTION);
     if (context->stable)
         stable_text_finish(context->stable, &context->writer);
-    context->chunk->text = writer_finish(&context->writer, origins);
 }
 
 /* A module whose debug sections describe all of its text. */
-static void write_whole(struct chunk_context *context, struct chunk_origins *origins,
-                        uint32_t index)
+static void write_whole(struct chunk_context *context, uint32_t index)
 {
     const struct ptx_module *module = context->plan->program->modules[index];
     const struct program_module *details = &context->plan->program->details[index];
@@ -498,24 +502,14 @@ static void write_whole(struct chunk_context *context, struct chunk_origins *ori
     writer_edited(&context->writer, module->text, details->edits, details->edit_count);
     writer_end_range(&context->writer);
     writer_text(&context->writer, TEXT("\n"));
-    context->chunk->text = writer_finish(&context->writer, origins);
 }
 
-static void write_unchanged(struct chunk_context *context, struct chunk_origins *origins,
-                            const uint32_t *members, size_t count)
+static void write_unchanged(struct chunk_context *context)
 {
-    const struct ptx_module *module = context->plan->program->modules[0];
-    struct text text = module->whole;
-
     context->chunk->is_unchanged = true;
-    collect(context, members, count);
-    explain_chunk(context->plan, context->chunk, &context->needed);
-    while (text.size > 0 && text.data[text.size - 1] == '\0')
-        text.size--;
-    writer_begin_range(&context->writer, module->file, 1);
-    writer_text(&context->writer, text);
+    writer_begin_range(&context->writer, context->plan->program->modules[0]->file, 1);
+    writer_text(&context->writer, plan_one_text(context->plan));
     writer_end_range(&context->writer);
-    context->chunk->text = writer_finish(&context->writer, origins);
 }
 
 static void collect_extras(struct chunk_context *context)
@@ -545,10 +539,15 @@ static void start(struct chunk_context *context, struct chunks *chunks, const st
     context->declared = closure_new(plan);
     context->replicas = closure_new(plan);
     context->module_stamps = arena_zalloc(plan->arena, program->module_count, sizeof(uint32_t));
-    if (plan->names || (plan->is_exact && plan->request->policy == SPLIT_STABLE))
+    if (plan->names ||
+        (plan->is_exact && plan->request->policy == SPLIT_STABLE && !plan->keeps_lines))
         context->stable = stable_text_new(plan);
     if (plan->is_exact)
         context->closing = closing_new(plan);
+    if (plan->is_exact && plan->keeps_lines) {
+        context->gaps = gaps_new(plan);
+        chunks->line_count = context->gaps->line_count;
+    }
     collect_extras(context);
 }
 
@@ -576,16 +575,19 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         context.chunk = &chunks->list[c];
         context.chunk->index = c;
         context.chunk->first_function = "";
+        if (c < plan->chunk_count) {
+            collect(&context, members + bounds[c], bounds[c + 1] - bounds[c]);
+            explain_chunk(plan, context.chunk, &context.needed);
+        }
         if (c >= plan->chunk_count)
-            write_whole(&context, &chunks->origins[c], plan->whole_modules[c - plan->chunk_count]);
+            write_whole(&context, plan->whole_modules[c - plan->chunk_count]);
         else if (plan->is_exact && is_cut)
-            write_cut(&context, &chunks->origins[c], members + bounds[c],
-                      bounds[c + 1] - bounds[c]);
+            write_cut(&context);
         else if (unchanged)
-            write_unchanged(&context, &chunks->origins[c], members, bounds[1]);
+            write_unchanged(&context);
         else
-            write_ordinary(&context, &chunks->origins[c], members + bounds[c],
-                           bounds[c + 1] - bounds[c]);
+            write_ordinary(&context);
+        context.chunk->text = writer_finish(&context.writer, &chunks->origins[c]);
     }
     writer_copy(&context.writer);
     if (context.closing)

@@ -7,7 +7,8 @@
  * as the whole program has them.
  *
  * Where the address of a function is taken, ptxas compiles the kernels in an order of its own, and
- * offsets in bank 4 follow that order: such a program is one chunk. */
+ * offsets in bank 4 follow that order: such a program is one chunk.
+ */
 #include "split/exact.h"
 
 #include "ptx/module.h"
@@ -29,8 +30,6 @@ static const char *obstacle_in_module(const struct ptx_module *module, bool is_o
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
 
-        if (item->kind == PTX_FILE || item->kind == PTX_SECTION)
-            return "its line tables describe all of it";
         /* Measured: names stand in the order of declarations, which a text that is given to the
          * assembler as it stands may have. */
         if (is_one_text && item->kind == PTX_FUNCTION && item->function.is_entry &&
@@ -61,13 +60,28 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
     return NULL;
 }
 
+static bool has_lines(const struct plan *plan)
+{
+    const struct program *program = plan->program;
+
+    for (size_t i = 0; i < program->module_count; i++)
+        for (size_t j = 0; j < program->modules[i]->item_count; j++)
+            if (program->modules[i]->items[j].kind == PTX_FILE ||
+                program->modules[i]->items[j].kind == PTX_SECTION)
+                return true;
+    return plan->request->has_lines;
+}
+
 static const char *find_obstacle(const struct plan *plan)
 {
     const struct program *program = plan->program;
+    bool is_one_text = plan_is_one_text(plan);
     const char *obstacle = NULL;
 
+    if (plan->keeps_lines && !is_one_text)
+        obstacle = "its line tables are of a text that minilink puts together";
     for (size_t i = 0; i < program->module_count && !obstacle; i++)
-        obstacle = obstacle_in_module(program->modules[i], plan_is_one_text(plan));
+        obstacle = obstacle_in_module(program->modules[i], is_one_text);
     for (size_t i = 0; i < program->symbol_count && !obstacle; i++)
         obstacle = obstacle_in_symbol(&program->symbols[i]);
     return obstacle;
@@ -77,6 +91,7 @@ bool exact_begin(struct plan *plan)
 {
     const struct program *program = plan->program;
 
+    plan->keeps_lines = has_lines(plan);
     plan->single_reason = find_obstacle(plan);
     plan->is_exact = !plan->single_reason;
     for (uint32_t i = 0; plan->is_exact && i < program->symbol_count; i++) {

@@ -31,3 +31,19 @@ void closing_add_functions(const struct closing *closing, struct closure *closur
 
 /* Writes the closing kernels. */
 void closing_write(const struct closing *closing, struct writer *writer);
+
+/* gaps.c: chunks in which each line has the number that it has in the program's only text. */
+struct gaps {
+    struct text text;
+    size_t line_count;
+    const char *newlines; /* as many */
+    struct text loc;      /* the first ".loc 1 2 3" of the text; empty where it has none */
+};
+
+const struct gaps *gaps_new(const struct plan *plan);
+
+/* Writes empty lines in place of a part of the text. */
+void gaps_write(const struct gaps *gaps, struct writer *writer, struct text part);
+
+/* Writes what the text has from `at` on, and what is not the program's but makes its tables. */
+void gaps_finish(const struct gaps *gaps, struct writer *writer, const char *at);

@@ -41,7 +41,8 @@ struct plan {
     uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
     struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
-    bool is_exact; /* chunks are whole programs: see exact.h */
+    bool is_exact;    /* chunks are whole programs: see exact.h */
+    bool keeps_lines; /* then: each line has the number that it has in the program's text */
 };
 
 /* Symbols that one chunk contains or names, found by a walk. In the plan's arena; reused. */
@@ -113,6 +114,9 @@ void home_find(struct plan *plan);
 
 /* split.c: true when all that the program has is one module's text as it stands. */
 bool plan_is_one_text(const struct plan *plan);
+
+/* split.c: the text that all of it then is. */
+struct text plan_one_text(const struct plan *plan);
 
 /* split.c: true when the program is one text that can go to the assembler as it stands. */
 bool plan_is_unchanged(const struct plan *plan);

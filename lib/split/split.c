@@ -60,6 +60,15 @@ bool plan_is_one_text(const struct plan *plan)
     return true;
 }
 
+struct text plan_one_text(const struct plan *plan)
+{
+    struct text text = plan->program->modules[0]->whole;
+
+    while (text.size > 0 && text.data[text.size - 1] == '\0')
+        text.size--;
+    return text;
+}
+
 bool plan_is_unchanged(const struct plan *plan)
 {
     return plan->chunk_count == 1 && plan->whole_count == 0 && plan_is_one_text(plan);

@@ -67,6 +67,8 @@ struct chunks {
     const char *single_reason;     /* why there is only one chunk, or NULL */
     bool is_exact;                 /* each of the several chunks is a whole program: all variables,
                                       its kernels, and what these call */
+    size_t line_count;             /* then: each chunk's text begins with so many lines, each the
+                                      program's or empty; 0 = its lines stand elsewhere */
     struct text *closing;          /* then: kernels that close every chunk and are in no result */
     uint32_t closing_count;
     struct text *driver_functions; /* and the functions that nobody defines, in the order in which
@@ -96,6 +98,7 @@ enum split_policy {
 struct split_request {
     bool is_exact; /* each chunk is to be assembled as a whole program, with the code that the whole
                       one would have; a program of which that cannot be known is one chunk */
+    bool has_lines; /* the assembler is told to make line tables (-lineinfo) */
     enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this on average; 0 = as many times

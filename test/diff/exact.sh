@@ -98,8 +98,10 @@ END_OF_SOURCE
 for arch in 90 120; do
     for unit in a b; do
         nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch $unit.cu -o $unit.$arch.o || exit 1
+        nvcc -w -dc -lineinfo -gencode arch=compute_$arch,code=lto_$arch $unit.cu -o $unit.$arch.lines.o || exit 1
     done
     compare "templates and the driver's functions" sm_$arch 5 a.$arch.o b.$arch.o
+    compare "line numbers" sm_$arch 5 a.$arch.lines.o b.$arch.lines.o
 done
 
 # random SEED TARGET: prints nothing when all is as it has to be.

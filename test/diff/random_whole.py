@@ -5,10 +5,12 @@ The modules are FOLDER/m0.ptx and so on. They look like what compilers leave of 
 templates are weak and stand in several modules; there are static functions, tables of constants, strings, shared memory
 of all kinds, the assembler's own functions (division, square roots), calls of the driver's functions, textures, jump
 tables, recursion, and what a program of the target may use besides. A program is rich in some things and has nothing of
-others. What a seed gives depends on the target only where the target's PTX does.
+others. Every third one is one module with line numbers, as of -lineinfo. What a seed gives depends on the target only
+where the target's PTX does.
 """
 import os
 import random
+import re
 import sys
 
 DRIVER = {
@@ -56,6 +58,10 @@ class Program:
         self.number = int("".join(c for c in target if c.isdigit()))
         self.target = target
         self.modules = rng.choice([1, 1, 2, 3, 4])
+        self.lines = random.Random(seed).choice([0.1, 0.4, 0.9]) if seed % 3 == 0 else 0
+        if self.lines:
+            self.modules = 1
+        self.inlines = random.Random(seed).random() < 0.7
         self.kernels = rng.choice([2, 3, 5, 8, 16, 30])
         self.rich = {name: rng.choice([0, 0, 1, 3]) for name in
                      ("call", "driver", "variable", "math", "simple", "shared", "dynamic", "local", "table", "loop",
@@ -227,9 +233,41 @@ class Module:
              "st.global.f64 [%d4+80], %x2; st.global.u32 [%d4+88], %r1; st.global.u32 [%d4+92], %r2; " \
              "st.global.u64 [%d4+96], %d1; st.global.f64 [%d4+104], %x3;\n"
 
+    def location(self, rng):
+        """Where the next statement comes from: nothing, a line, or a line of a function that was inlined."""
+        if rng.random() >= self.program.lines:
+            return ""
+        place = "%d %d %d" % (rng.randint(1, 3), rng.randint(1, 300), rng.randint(1, 80))
+        inlined = "\n.loc 2 %d 7, function_name $L__info_string%d, inlined_at %s\n" % (
+            rng.randint(1, 99), rng.randrange(3), place) if self.program.inlines and rng.random() < 0.3 else ""
+        return ".loc %s\n%s" % (place, inlined)
+
     def body(self, seed, caller, count):
-        rng = random.Random(seed)
-        return "\n".join(self.statement(rng, caller) for _ in range(count)) + "\n"
+        rng, lines = random.Random(seed), random.Random("%s of lines" % seed)
+        if lines.random() < 0.2:
+            return "\n".join(self.statement(rng, caller) for _ in range(count)) + "\n"
+        return self.location(lines) + "\n".join(
+            self.location(lines) + self.statement(rng, caller) for _ in range(count)) + "\n"
+
+    def end(self):
+        """The file table and the inlined functions' names, of a program with lines."""
+        if not self.program.lines:
+            return ""
+        files = "".join('.file %d "/a/folder%d/file%d.cu"\n' % (i, i % 2, i) for i in (1, 2, 3, 4))
+        names = "".join("$L__info_string%d:\n.b8 %d,%d,0\n" % (i, 97 + i, 98) for i in range(3))
+        return "%s.section .debug_str\n{\n%s}\n" % (files, names) if self.program.inlines else files
+
+    @staticmethod
+    def drop_unused(heads, bodies):
+        """Takes out the functions that nobody calls: the program is then linked as it stands."""
+        def is_used(head):
+            name = re.search(r"(\w+)\(\.param \.b\d+ \w+(, [^)]*)?\);", head).group(1)
+            return any(" %s, (" % name in text or "uni %s, (" % name in text
+                       for text in bodies if head[:-2] + "\n" not in text)
+        unused = [head for head in heads if not is_used(head)]
+        heads[:] = [head for head in heads if head not in unused]
+        bodies[:] = [text for text in bodies if not any(text.startswith(head[:-2] + "\n") for head in unused)]
+        return bool(unused)
 
     def kernel(self, i, seed, linkage):
         rng = random.Random(seed)
@@ -282,12 +320,17 @@ class Module:
                  if "$str$%d" % i in self.used]
         data += [".extern .shared .align %d .b8 dyn%d[];" % (4 + 12 * i, i) for i in range(2) if "dyn%d" % i in self.used]
         data += self.globals + ([r for r in p.references] if self.number == 0 and p.rich["reference"] else [])
-        parts += [line + "\n" for line in driver] + others + heads
-        parts += [line + "\n" for line in data]
         bodies = functions + kernels
+        driver = [line + "\n" for line in driver]
+        while p.lines and (self.drop_unused(heads, bodies) or self.drop_unused(driver, bodies)):
+            pass
+        if p.lines:
+            texts = "".join(bodies + [line.partition("=")[2] for line in data])
+            data = [line for line in data if re.search(r" (\S+?)(\[\d*\])*[ ;]*(=|$)", line).group(1) in texts]
+        parts += driver + others + heads + [line + "\n" for line in data]
         if rng.random() < 0.5:
             rng.shuffle(bodies)
-        return "".join(parts + bodies)
+        return "".join(parts + bodies) + self.end()
 
 
 def main():

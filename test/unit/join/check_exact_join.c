@@ -10,12 +10,22 @@
 #include "join/exact_join.h"
 #include "suite.h"
 
-static const char *const targets[] = {"sm_75", "sm_90", "sm_100"};
+static const char *const programs[] = {"sm_75",       "sm_90",       "sm_100",
+                                       "lines-sm_75", "lines-sm_90", "lines-sm_100"};
+
+#define TARGETS 3 /* programs of each kind */
+
+/* Of fixtures/exact/lines.ptx, without its last function. */
+#define LINES 48
 
 static const struct text kernels[] = {{"ka", 2}, {"kc", 2}, {"kd", 2}, {"kb", 2}};
+static const struct text line_kernels[] = {{"ka", 2}, {"kb", 2}, {"kc", 2}};
 
-/* A target's whole program and its two chunks. */
+/* A whole program and its two chunks. */
 struct program {
+    const struct text *kernels;
+    size_t kernel_count;
+    size_t lines;
     struct buffer whole;
     struct buffer chunks[2];
 };
@@ -34,12 +44,17 @@ static void read_fixture(struct buffer *buffer, const char *target, const char *
     fclose(file);
 }
 
-static void open_program(struct program *program, int target)
+static void open_program(struct program *program, int number)
 {
-    *program = (struct program){0};
-    read_fixture(&program->whole, targets[target], "whole");
-    read_fixture(&program->chunks[0], targets[target], "0");
-    read_fixture(&program->chunks[1], targets[target], "1");
+    *program = (struct program){.kernels = kernels, .kernel_count = COUNT(kernels)};
+    if (number >= TARGETS) {
+        program->kernels = line_kernels;
+        program->kernel_count = COUNT(line_kernels);
+        program->lines = LINES;
+    }
+    read_fixture(&program->whole, programs[number], "whole");
+    read_fixture(&program->chunks[0], programs[number], "0");
+    read_fixture(&program->chunks[1], programs[number], "1");
 }
 
 static void close_program(struct program *program)
@@ -57,7 +72,12 @@ static enum exact_join_outcome join(const struct program *program, bool is_swapp
         {.cubin = buffer_bytes(&program->chunks[!is_swapped])},
     };
     struct exact_join_request request = {
-        .chunks = chunks, .count = count, .kernels = kernels, .kernel_count = 4};
+        .chunks = chunks,
+        .count = count,
+        .kernels = program->kernels,
+        .kernel_count = program->kernel_count,
+        .line_count = program->lines,
+    };
 
     return exact_join(image, &request, why);
 }
@@ -93,8 +113,9 @@ static void check_fixture(const char *fixture, const char *whole_name,
         read_fixture(&chunks[i], fixture, chunk_names[i]);
         list[i] = (struct exact_join_chunk){buffer_bytes(&chunks[i]), closing, closing_count};
     }
-    ck_assert_int_eq(exact_join(&image, &(struct exact_join_request){list, 2, names, count}, &why),
-                     EXACT_JOIN_OK);
+    ck_assert_int_eq(
+        exact_join(&image, &(struct exact_join_request){list, 2, names, count, 0}, &why),
+        EXACT_JOIN_OK);
     ck_assert_uint_eq(image.size, whole.size);
     ck_assert_mem_eq(image.data, whole.data, image.size);
     for (int i = 0; i < 2; i++)
@@ -129,6 +150,33 @@ START_TEST(a_symbol_loses_its_name_as_in_the_whole_program)
 }
 END_TEST
 
+/* The first place of `word` in the chunk. */
+static char *find(const struct buffer *chunk, const char *word, size_t size)
+{
+    char *at = memmem(chunk->data, chunk->size, word, size);
+
+    ck_assert_ptr_nonnull(at);
+    return at;
+}
+
+/* Chunks that were not told to keep their lines, and chunks of two texts. */
+START_TEST(lines_of_another_text_are_not_joined)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+    struct program program;
+
+    open_program(&program, _i);
+    program.lines = 0;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_UNSUPPORTED);
+    program.lines = LINES;
+    find(&program.chunks[1], ".address_size", 13)[1]++;
+    ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_DIFFERS);
+    ck_assert_uint_eq(image.size, 0);
+    close_program(&program);
+}
+END_TEST
+
 START_TEST(a_lone_chunk_is_copied)
 {
     struct exact_join_difference why;
@@ -143,15 +191,6 @@ START_TEST(a_lone_chunk_is_copied)
     close_program(&program);
 }
 END_TEST
-
-/* The first place of `word` in the chunk. */
-static char *find(const struct buffer *chunk, const char *word, size_t size)
-{
-    char *at = memmem(chunk->data, chunk->size, word, size);
-
-    ck_assert_ptr_nonnull(at);
-    return at;
-}
 
 START_TEST(other_data_differs)
 {
@@ -278,15 +317,16 @@ Suite *check_suite(void)
     Suite *suite = suite_create("exact_join");
     TCase *tests = tcase_create("exact_join");
 
-    tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(targets));
+    tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(programs));
     tcase_add_loop_test(tests, closing_kernels_are_left_out, 0, 2);
     tcase_add_loop_test(tests, a_symbol_loses_its_name_as_in_the_whole_program, 0, 4);
+    tcase_add_loop_test(tests, lines_of_another_text_are_not_joined, TARGETS, COUNT(programs));
     tcase_add_test(tests, a_lone_chunk_is_copied);
-    tcase_add_loop_test(tests, other_data_differs, 0, COUNT(targets));
-    tcase_add_loop_test(tests, compatibility_is_the_most_of_all_chunks, 1, COUNT(targets));
-    tcase_add_loop_test(tests, every_kernel_is_in_one_chunk, 0, COUNT(targets));
-    tcase_add_loop_test(tests, damaged_bytes_do_no_harm, 0, COUNT(targets));
-    tcase_add_loop_test(tests, cut_chunks_are_damaged, 0, COUNT(targets));
+    tcase_add_loop_test(tests, other_data_differs, 0, TARGETS);
+    tcase_add_loop_test(tests, compatibility_is_the_most_of_all_chunks, 1, TARGETS);
+    tcase_add_loop_test(tests, every_kernel_is_in_one_chunk, 0, COUNT(programs));
+    tcase_add_loop_test(tests, damaged_bytes_do_no_harm, 0, COUNT(programs));
+    tcase_add_loop_test(tests, cut_chunks_are_damaged, 0, COUNT(programs));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -242,6 +242,42 @@ START_TEST(functions_reach_the_driver_for_their_kernels)
 }
 END_TEST
 
+/* Each chunk has every line of the program at its place, or an empty one; and a line number,
+ * without which there would be no table. */
+START_TEST(lines_keep_their_numbers)
+{
+    static const char *const ends[] = {"", "\n"};
+    struct buffer text = {0};
+    size_t seen = 0;
+
+    buffer_printf(&text,
+                  "// a comment\n%s.file 1 \"a.cu\"\n\n.func f()\n{ ret; }\n// .loc\n"
+                  ".entry k0()\n{\n.loc 1 2 3, function_name l, inlined_at 1 2 2\ncall f;\n}\n"
+                  "/* a\n */ .entry k1() {\nret; }\n.section .debug_str\n{\nl: .b8 1 }%s",
+                  HEADER, ends[_i]);
+    buffer_char(&text, '\0');
+    split_text(text.data, 2);
+    ck_assert_uint_eq(chunks.count, 2);
+    ck_assert_uint_eq(chunks.line_count, 20);
+    for (size_t c = 0; c < 2; c++) {
+        const char *at = chunks.list[c].text.data, *wanted = text.data;
+
+        for (size_t n = 0; n < chunks.line_count; n++) {
+            size_t size = strcspn(at, "\n"), wanted_size = strcspn(wanted, "\n");
+
+            if (size > 0 && strncmp(wanted, " */", 3) != 0)
+                ck_assert_msg(size == wanted_size && memcmp(at, wanted, size) == 0, "%s", at);
+            seen += size > 0 && strncmp(at, ".entry k0", 9) == 0;
+            at += size + 1;
+            wanted += wanted_size + (wanted[wanted_size] != '\0');
+        }
+        ck_assert_str_eq(at, ".func __minilink_closing_lines()\n{\n.loc 1 2 3\nret;\n}\n");
+    }
+    ck_assert_uint_eq(seen, 1);
+    buffer_free(&text);
+}
+END_TEST
+
 /* Programs that are one chunk, as nobody knows what their code would be in several. */
 #define TWO ".visible .entry k0() { ret; }\n.visible .entry k1() { ret; }\n"
 
@@ -260,7 +296,7 @@ static const struct {
     {".global .texref image;\n" TWO, "texture reference"},
     {TWO ".visible .entry k2() { .global .b32 count; ret; }\n", "data inside its body"},
     {".visible .entry k1();\n" TWO, "ahead of its definition"},
-    {".file 1 \"a.cu\"\n" TWO, "line tables"},
+    {".file 1 \"a.cu\"\n.func unused() { ret; }\n" TWO, "its line tables are of a text"},
     {".visible .entry __minilink_closing_0() { ret; }\n" TWO, "has a name"},
 };
 
@@ -402,6 +438,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, closing_kernels_name_what_the_program_does_in_its_order, 0,
                         COUNT(closings));
     tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
+    tcase_add_loop_test(tests, lines_keep_their_numbers, 0, 2);
     tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
     tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
     tcase_add_test(tests, an_edit_changes_one_chunk);

@@ -1,0 +1,275 @@
+/* exact_lines.c: line tables, which programs with -lineinfo have.
+ *
+ * .debug_line and .nv_debug_line_sass are a header and a sequence for each kernel, which begins
+ * with the kernel's address. The header of .debug_line ends with a word more where a kernel has
+ * code of a function that was inlined (measured on ptxas 13.0). The line numbers of
+ * .nv_debug_line_sass are those of the PTX, and .nv_debug_ptx_txt is the PTX, without comments and
+ * directives, each line ended by a NUL. All chunks' texts have their lines where the program's has
+ * them, and empty lines in place of what they have not. */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/little.h"
+#include "join/exact_plan.h"
+
+#define HEADER_LENGTH  6u  /* where a table's header says how long the rest of it is */
+#define HEADER_LEAST   10u /* bytes up to there */
+#define ADDRESS_OPCODE 3u  /* bytes in front of a sequence's address */
+#define ADDRESS_SIZE   8u
+#define INLINED_WORD   4u
+
+static struct text plain_name(struct text name)
+{
+    struct text plain = cubin_twin_plain_name(name);
+
+    if (!text_skip(&plain, TEXT(".rela")))
+        text_skip(&plain, TEXT(".rel"));
+    return plain;
+}
+
+bool exact_is_lines(struct text name)
+{
+    struct text plain = plain_name(name);
+
+    return text_equal(plain, TEXT(".debug_line")) || text_equal(plain, TEXT(".nv_debug_line_sass"));
+}
+
+bool exact_is_frames(struct text name)
+{
+    return text_equal(plain_name(name), TEXT(".debug_frame"));
+}
+
+static struct bytes data_of(const struct exact *join, size_t chunk, uint32_t out)
+{
+    return join->inputs[chunk].cubin.sections[exact_section_of(join, chunk, out)].data;
+}
+
+/* The bytes of a table's header; 0 where it has none. */
+static size_t header_size(struct bytes data)
+{
+    size_t size =
+        data.size < HEADER_LEAST ? 0 : HEADER_LEAST + (size_t)little_u32(data.data + HEADER_LENGTH);
+
+    return size > data.size ? 0 : size;
+}
+
+uint32_t exact_find_header(const struct exact *join, struct text name)
+{
+    uint32_t found = join->base;
+    size_t most = 0;
+
+    for (uint32_t i = 0; i <= join->count; i++) {
+        uint32_t chunk = i == 0 ? join->base : i - 1; /* the base is the first of equals */
+        const struct exact_input *input = &join->inputs[chunk];
+        uint32_t index = table_find(&input->sections, name);
+        size_t size = index == TABLE_NONE ? 0 : header_size(input->cubin.sections[index].data);
+
+        if (size > most) {
+            most = size;
+            found = chunk;
+        }
+    }
+    return found;
+}
+
+/* Whether the chunk's table is one unit with the program's header. */
+static bool check_header(struct exact *join, size_t chunk, uint32_t out, struct bytes whole)
+{
+    uint32_t index = exact_section_of(join, chunk, out);
+    struct bytes mine = data_of(join, chunk, out);
+    size_t size = header_size(mine), most = header_size(whole);
+
+    if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
+        return exact_unsupported(join, chunk, index, "is not one line table");
+    if ((size != most && size + INLINED_WORD != most) ||
+        memcmp(mine.data + sizeof(uint32_t), whole.data + sizeof(uint32_t),
+               HEADER_LENGTH - sizeof(uint32_t)) != 0 ||
+        memcmp(mine.data + HEADER_LEAST, whole.data + HEADER_LEAST, size - HEADER_LEAST) != 0)
+        return exact_differs(join, chunk, index, "has another header in another chunk");
+    return true;
+}
+
+/* A chunk's table. */
+struct lines {
+    struct exact_input *input;
+    struct bytes data;
+    const struct cubin_section *records; /* of relocations; the null section where it has none */
+    size_t count;                        /* of them, and of sequences */
+    bool is_falling;                     /* the last sequence's record is the first */
+};
+
+/* From sm_90 on final code's sequences stand in the order of their symbols, and the records as they
+ * do; others in the order of compilation, and the records the other way round (measured). */
+static bool is_by_row(struct text relocations)
+{
+    return text_starts(relocations, TEXT(".rela"));
+}
+
+static struct lines lines_of(const struct exact *join, size_t chunk, uint32_t out,
+                             uint32_t relocations)
+{
+    struct exact_input *input = &join->inputs[chunk];
+    uint32_t index = relocations ? exact_section_of(join, chunk, relocations) : 0;
+    const struct cubin_section *records = &input->cubin.sections[index];
+
+    return (struct lines){
+        .input = input,
+        .data = data_of(join, chunk, out),
+        .records = records,
+        .count = index ? records->size / records->entry_size : 0,
+        .is_falling = !is_by_row(records->name),
+    };
+}
+
+static Elf64_Rela record_of(const struct lines *lines, size_t sequence)
+{
+    return exact_relocation(lines->records,
+                            lines->is_falling ? lines->count - 1 - sequence : sequence);
+}
+
+static size_t sequence_begin(const struct lines *lines, size_t sequence)
+{
+    return sequence == lines->count ? lines->data.size
+                                    : record_of(lines, sequence).r_offset - ADDRESS_OPCODE;
+}
+
+static bool list_sequences(struct exact *join, size_t chunk, uint32_t out, uint32_t relocations,
+                           struct exact_list *list)
+{
+    static const uint8_t opcode[ADDRESS_OPCODE] = {0, 1 + ADDRESS_SIZE, 2};
+    struct lines lines = lines_of(join, chunk, out, relocations);
+    const struct exact_input *input = lines.input;
+    size_t least = header_size(lines.data);
+
+    if (sequence_begin(&lines, 0) != least)
+        return exact_unsupported(join, chunk, exact_section_of(join, chunk, out),
+                                 "has lines of no kernel");
+    for (size_t i = 0; i < lines.count; i++) {
+        uint64_t row = ELF64_R_SYM(record_of(&lines, i).r_info);
+        size_t begin = sequence_begin(&lines, i);
+
+        if (begin < least || begin > lines.data.size ||
+            lines.data.size - begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
+            memcmp(lines.data.data + begin, opcode, sizeof opcode) != 0 ||
+            row >= input->cubin.symbol_count || input->symbol_owner[row] == EXACT_COMMON)
+            return exact_unsupported(join, chunk, exact_section_of(join, chunk, out),
+                                     "has something else than kernels' lines");
+        least = begin + ADDRESS_OPCODE + ADDRESS_SIZE;
+        exact_push(join, list,
+                   &(struct exact_item){.owner = input->symbol_owner[row],
+                                        .chunk = (uint32_t)chunk,
+                                        .index = (uint32_t)i});
+    }
+    return true;
+}
+
+/* Appends the sequence to `data`. Its record, in the result. */
+static Elf64_Rela put_sequence(const struct lines *lines, size_t sequence, struct buffer *data)
+{
+    Elf64_Rela record = record_of(lines, sequence);
+    size_t begin = sequence_begin(lines, sequence), end = sequence_begin(lines, sequence + 1);
+
+    record.r_offset = data->size + ADDRESS_OPCODE;
+    record.r_info = ELF64_R_INFO((uint64_t)lines->input->symbol_out[ELF64_R_SYM(record.r_info)],
+                                 ELF64_R_TYPE(record.r_info));
+    buffer_append(data, lines->data.data + begin, end - begin);
+    return record;
+}
+
+static void sort_by_row(struct exact *join, uint32_t out, uint32_t relocations,
+                        struct exact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct exact_item *item = &list->items[i];
+        struct lines lines = lines_of(join, item->chunk, out, relocations);
+
+        item->row = lines.input->symbol_out[ELF64_R_SYM(record_of(&lines, item->index).r_info)];
+    }
+    exact_sort_by_row(list);
+}
+
+static void put_table(struct exact *join, uint32_t out, uint32_t relocations,
+                      const struct exact_list *list, struct bytes header)
+{
+    struct image_section *records = &join->image.sections[relocations];
+    size_t step = relocations ? (size_t)records->entry_size : 0;
+    uint8_t *copy = arena_alloc(&join->image.arena, list->count, step);
+    struct buffer data = {0};
+    uint32_t length;
+
+    buffer_append(&data, header.data, header_size(header));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct exact_item *item = &list->items[i];
+        struct lines lines = lines_of(join, item->chunk, out, relocations);
+        Elf64_Rela record = put_sequence(&lines, item->index, &data);
+
+        memcpy(copy + (lines.is_falling ? list->count - 1 - i : i) * step, &record, step);
+    }
+    length = (uint32_t)(data.size - sizeof length);
+    memcpy(data.data, &length, sizeof length);
+    exact_take_data(join, out, &data);
+    if (relocations) {
+        records->size = list->count * step;
+        records->data = copy;
+    }
+}
+
+bool exact_fill_lines(struct exact *join, uint32_t out, uint32_t relocations)
+{
+    struct exact_list *lists = exact_lists(join);
+    struct text name = join->image.sections[out].name;
+    struct bytes header = data_of(join, exact_find_header(join, name), out);
+    struct exact_list list = {0};
+
+    for (size_t i = 0; i < join->count; i++)
+        if (!check_header(join, i, out, header) ||
+            !list_sequences(join, i, out, relocations, &lists[i]))
+            return false;
+    if (!exact_merge(join, lists, &list))
+        return false;
+    if (relocations && is_by_row(join->image.sections[relocations].name))
+        sort_by_row(join, out, relocations, &list);
+    put_table(join, out, relocations, &list, header);
+    return true;
+}
+
+/* Takes the next line off; an empty one at the end. */
+static struct text next_line(struct bytes *rest)
+{
+    const uint8_t *end = rest->size ? memchr(rest->data, 0, rest->size) : NULL;
+    struct text line = {(const char *)rest->data, end ? (size_t)(end - rest->data) : rest->size};
+
+    bytes_slice(*rest, line.size + (end != NULL), rest->size - line.size - (end != NULL), rest);
+    return line;
+}
+
+/* A line is that of the chunks that have it. The assembler drops empty ones at the end. */
+bool exact_fill_ptx(struct exact *join, uint32_t out)
+{
+    struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
+    struct buffer data = {0};
+    size_t end = 0; /* behind the last line that is not empty */
+    bool ok = true;
+
+    for (size_t i = 0; i < join->count; i++)
+        rests[i] = data_of(join, i, out);
+    for (size_t n = 0; ok && n < join->request->line_count; n++) {
+        struct text line = {0};
+
+        for (size_t i = 0; i < join->count; i++) {
+            struct text mine = next_line(&rests[i]);
+
+            if (line.size == 0)
+                line = mine;
+            else
+                ok = ok && (mine.size == 0 || text_equal(line, mine));
+        }
+        buffer_text(&data, line);
+        buffer_char(&data, '\0');
+        end = line.size > 0 ? data.size : end;
+    }
+    data.size = end;
+    exact_take_data(join, out, &data);
+    return ok || exact_differs(join, join->base, exact_section_of(join, join->base, out),
+                               "has other lines in another chunk");
+}
