@@ -3,10 +3,8 @@
  * Measured on ptxas 13.0, -c: what counts is the kernel's limit, not what it uses. ptxas tells
  * every pair of kernel and function; here each function is told once, with the kernel that has
  * least, so that a call graph is walked once however many kernels there are. */
-#include "toy/callers.h"
+#include "toy/phases.h"
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "toy/budget.h"
 
@@ -71,17 +69,12 @@ static bool report(const struct walk *walk)
     return is_good;
 }
 
-bool callers_check(const struct unit *unit)
+bool callers_check(struct unit *unit)
 {
-    struct walk walk = {.unit = unit};
-    struct context_cleanup kernels, work;
-    context_defer(&kernels, memory_cleanup, &walk.kernels);
-    context_defer(&work, memory_cleanup, &walk.work);
-    walk.kernels = memory_zalloc(unit->function_count, sizeof *walk.kernels);
-    walk.work = memory_zalloc(unit->function_count, sizeof *walk.work);
+    size_t count = unit->function_count;
+    struct walk walk = {.unit = unit,
+                        .kernels = arena_zalloc(&unit->arena, count, sizeof *walk.kernels),
+                        .work = arena_alloc(&unit->arena, count, sizeof *walk.work)};
     reach_all(&walk);
-    bool is_good = report(&walk);
-    context_clean(&work);
-    context_clean(&kernels);
-    return is_good;
+    return report(&walk);
 }

@@ -3,13 +3,28 @@
  * The parser has not seen the bodies yet, and need not have: in PTX a call's target is the first
  * word behind `call` that stands in no parentheses, and a register's name tells that it is one by
  * not being a function's. */
-#include "toy/calls.h"
+#include "toy/phases.h"
 
 #include <string.h>
 
 #include "base/components.h"
 #include "diag/diag.h"
 #include "ptx/lexer.h"
+
+/* What a function's text shows. */
+struct caller {
+    uint32_t *callees; /* functions of the chunk that it calls by name, each once; in the arena */
+    uint32_t callee_count;
+    bool calls_indirectly;
+    bool has_double_mma; /* mma .f64 */
+    uint32_t ring;       /* functions that call each other, also through others, have one number
+                            other than 0; a function that only calls itself has none */
+};
+
+struct calls {
+    struct caller *callers; /* one for each of unit->functions */
+    uint32_t ring_count;
+};
 
 struct reading {
     struct unit *unit;
@@ -99,7 +114,7 @@ static void add_ring(void *argument, const uint32_t *members, size_t count, cons
         calls->callers[members[i]].ring = calls->ring_count;
 }
 
-void calls_read(struct calls *calls, struct unit *unit)
+static void read_bodies(struct calls *calls, struct unit *unit)
 {
     size_t count = unit->function_count;
     struct reading reading = {.unit = unit, .arena = &unit->arena};
@@ -138,14 +153,16 @@ static void report_ring(const struct calls *calls, const struct unit *unit, size
               TEXT_ARG(name_of(unit, second)), count > 2 ? " and more" : "");
 }
 
-size_t calls_report(const struct calls *calls, struct unit *unit)
+size_t calls_report(struct unit *unit, uint32_t *ring_count)
 {
-    uint32_t told = 0; /* rings have their numbers in no order of the text */
-    bool *is_told = arena_zalloc(&unit->arena, calls->ring_count + 1, sizeof *is_told);
+    struct calls calls;
+    bool *is_told; /* rings have their numbers in no order of the text */
     size_t count = 0;
 
+    read_bodies(&calls, unit);
+    is_told = arena_zalloc(&unit->arena, calls.ring_count + 1, sizeof *is_told);
     for (size_t i = 0; i < unit->function_count; i++) {
-        const struct caller *caller = &calls->callers[i];
+        const struct caller *caller = &calls.callers[i];
 
         if (caller->calls_indirectly && caller->has_double_mma) {
             diag_info("Function '%.*s' has indirect calls beside mma .f64, which keep the "
@@ -156,8 +173,9 @@ size_t calls_report(const struct calls *calls, struct unit *unit)
         if (!unit->switches.verbose || !caller->ring || is_told[caller->ring])
             continue;
         is_told[caller->ring] = true;
-        told++;
-        report_ring(calls, unit, i);
+        count++;
+        report_ring(&calls, unit, i);
     }
-    return count + told;
+    *ring_count = calls.ring_count;
+    return count;
 }

@@ -1,7 +1,7 @@
 /* conflicts.c: options that exclude each other, values out of their bounds, and what the target
  * does not have: refused, put right or dropped with a warning, as ptxas 13.0 was measured to do
  * it. */
-#include "toy/conflicts.h"
+#include "toy/phases.h"
 
 #include <string.h>
 

@@ -13,14 +13,10 @@
 #include "diag/diag.h"
 #include "toy/allocate.h"
 #include "toy/budget.h"
-#include "toy/calls.h"
-#include "toy/conflicts.h"
 #include "toy/emit.h"
-#include "toy/entries.h"
-#include "toy/kernels.h"
 #include "toy/language/target.h"
 #include "toy/mode.h"
-#include "toy/report.h"
+#include "toy/phases.h"
 
 /* Nobody pays for a clock that was not asked for. */
 static uint64_t now(const struct unit *unit)
@@ -295,12 +291,13 @@ static enum link_code set_cache_modes(struct unit *unit)
 static enum link_code look_at_calls(struct unit *unit)
 {
     bool is_wanted = unit->switches.verbose || unit->switches.phase_trace;
-    struct calls calls = {0};
+    uint32_t rings;
+    size_t told;
 
     if (!is_wanted && !calls_may_warn(unit))
         return LINK_OK;
-    calls_read(&calls, unit);
-    remark(unit, 17, "%zu told, %u rings of calls", calls_report(&calls, unit), calls.ring_count);
+    told = calls_report(unit, &rings);
+    remark(unit, 17, "%zu told, %u rings of calls", told, rings);
     return LINK_OK;
 }
 

@@ -5,7 +5,7 @@
  * (those of variables do). Without it, ptxas crashes on an alias or a variable. What an initial
  * value refers to is dropped there as well; here it stays, since the reference has to be written.
  */
-#include "toy/entries.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 #include "options/pattern.h"

@@ -3,7 +3,7 @@
  * A room is the memory of one worker: nobody else allocates from it, so that no lock is taken, and
  * rooms share no cache line. The results stay in the rooms until the chunk is done. The module and
  * the scope are only read. */
-#include "toy/kernels.h"
+#include "toy/phases.h"
 
 #include <stdlib.h>
 

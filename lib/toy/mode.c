@@ -9,7 +9,7 @@
 #include "diag/diag.h"
 #include "ptx/types.h"
 #include "toy/budget.h"
-#include "toy/callers.h"
+#include "toy/phases.h"
 #include "toy/unit.h"
 
 static void begin_program(struct unit *unit)

@@ -1,6 +1,6 @@
 /* report.c: frame, spills, registers, barriers and memory of each function, as ptxas -v tells them,
  * and its warnings of spills and of local memory. */
-#include "toy/report.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 
