@@ -153,16 +153,16 @@ static void collect_lines(struct function_code *result, const struct body *body,
 
 /* Copies what the scratch memory holds of the results. */
 static void keep(struct function_code *result, const struct body *body,
-                 const struct compile_request *request)
+                 const struct compile_request *request, const struct code_relocations *relocations)
 {
     struct arena *arena = request->arena;
     size_t count = body->symbol_count;
     uint8_t *uses = arena_zalloc(arena, count, sizeof *uses);
     result->code = (struct bytes){arena_copy(arena, request->code->data, request->code->size, 1),
                                   request->code->size};
-    result->relocation_count = request->relocations->count;
-    result->relocations = arena_copy(arena, request->relocations->list, result->relocation_count,
-                                     sizeof *result->relocations);
+    result->relocation_count = relocations->count;
+    result->relocations =
+        arena_copy(arena, relocations->list, result->relocation_count, sizeof *result->relocations);
     if (result->symbol_count)
         memcpy(uses, result->uses, result->symbol_count * sizeof *uses);
     result->uses = uses;
@@ -218,9 +218,9 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     struct body body = {.arena = request->scratch, .function = item->name};
     struct allocation allocation;
     struct frame frame;
+    struct code_relocations relocations = {0};
     *result = (struct function_code){.item = item, .global = result->global};
     request->code->size = 0;
-    request->relocations->count = 0;
     if (!parse(&body, item, request))
         return false;
     cache_operator_apply(&body, &request->cache);
@@ -230,12 +230,12 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     if (!allocate_registers(&body, result->register_limit, request->reserved_registers,
                             &allocation) ||
         !frame_layout(&body, item, request->parameter_base, &frame) ||
-        !encode_body(&body, request->module->file, request->code, request->relocations))
+        !encode_body(&body, request->module->file, request->code, &relocations))
         return false;
     result->register_count = allocation.register_count;
     result->spill_bytes = allocation.spill_bytes;
     result->frame_bytes = frame.frame_bytes;
     result->parameter_bytes = frame.parameter_bytes;
-    keep(result, &body, request);
+    keep(result, &body, request, &relocations);
     return true;
 }

@@ -70,7 +70,6 @@ struct compile_request {
     struct arena *arena;   /* for the results */
     struct arena *scratch; /* emptied after each function */
     struct buffer *code;   /* the same */
-    struct code_relocations *relocations;
     struct table *signatures;
     uint32_t parameter_base;     /* where a kernel's parameters begin in bank 0 */
     uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */

@@ -2,8 +2,6 @@
  * layout is in code.h. */
 #include "toy/encode.h"
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "toy/code.h"
 #include "toy/language/opcode.h"
@@ -69,7 +67,7 @@ static void add_relocation(struct encoder *encoder, uint32_t type, uint32_t symb
 {
     struct code_relocations *all = encoder->relocations;
 
-    ARRAY_PUSH(all->list, all->count, all->capacity) =
+    ARENA_PUSH(encoder->body->arena, all->list, all->count, all->capacity) =
         (struct code_relocation){encoder->code->size - encoder->start, type, symbol, addend};
 }
 
@@ -244,7 +242,8 @@ static uint32_t find_holder(struct encoder *encoder, uint32_t label)
     uint32_t holder;
 
     if (!encoder->holders) {
-        encoder->holders = memory_alloc(encoder->body->label_count, sizeof *encoder->holders);
+        encoder->holders =
+            arena_alloc(encoder->body->arena, encoder->body->label_count, sizeof *encoder->holders);
         for (size_t i = 0; i < encoder->body->label_count; i++)
             encoder->holders[i] = NO_INDEX;
     }
@@ -281,7 +280,8 @@ static void put_label(struct encoder *encoder, uint32_t label, unsigned depth)
         put_targets(encoder, label);
         return;
     }
-    ARRAY_PUSH(encoder->fixups, encoder->fixup_count, encoder->fixup_capacity) =
+    ARENA_PUSH(encoder->body->arena, encoder->fixups, encoder->fixup_count,
+               encoder->fixup_capacity) =
         (struct fixup){encoder->code->size, encoder->instruction->address, label};
     put_word(encoder, (struct code_word){CODE_LABEL, 0});
 }
@@ -453,10 +453,7 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 {
     struct encoder encoder = {
         .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
-    struct context_cleanup cleanups[2];
 
-    context_defer(&cleanups[0], memory_cleanup, &encoder.fixups);
-    context_defer(&cleanups[1], memory_cleanup, &encoder.holders);
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
         if (code->size - encoder.start > UINT32_MAX) {
@@ -466,7 +463,5 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
     }
     if (encoder.errors == 0)
         fill_in_labels(&encoder);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
     return encoder.errors == 0;
 }

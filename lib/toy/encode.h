@@ -23,7 +23,7 @@ struct code_relocation {
 };
 
 struct code_relocations {
-    struct code_relocation *list; /* malloc'ed */
+    struct code_relocation *list; /* in the body's arena */
     size_t count;
     size_t capacity;
 };

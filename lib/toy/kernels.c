@@ -18,7 +18,6 @@ struct room {
     struct arena arena;   /* results */
     struct arena scratch; /* of one function */
     struct buffer code;   /* the same, and so on */
-    struct code_relocations relocations;
     struct table signatures;
     uint8_t padding[64];
 };
@@ -55,7 +54,6 @@ static enum link_code compile(struct unit *unit, struct function_code *function,
     request.arena = &room->arena;
     request.scratch = &room->scratch;
     request.code = &room->code;
-    request.relocations = &room->relocations;
     request.signatures = &room->signatures;
     ok = compile_function(function, function->item, &request);
     if (begin)
@@ -83,7 +81,6 @@ void kernels_free(struct unit *unit)
         struct room *room = &unit->rooms[i];
 
         table_free(&room->signatures);
-        free(room->relocations.list);
         buffer_free(&room->code);
         arena_free(&room->scratch);
         arena_free(&room->arena);

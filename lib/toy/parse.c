@@ -6,7 +6,6 @@
 #include "toy/parser.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "base/context.h"
 
@@ -94,15 +93,6 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     return false;
 }
 
-void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (*capacity == 0) /* an array that the caller began is not ours to extend */
-        *capacity = count;
-    if (count < *capacity)
-        return array;
-    return arena_grow(parser->body->arena, array, count, capacity, size);
-}
-
 /* @p or @!p */
 static bool parse_guard(struct parser *parser, struct instruction *instruction)
 {
@@ -132,9 +122,9 @@ static bool parse_instruction(struct parser *parser)
     struct body *body = parser->body;
     struct instruction *instruction;
 
-    body->instructions = parse_grow(parser, body->instructions, body->instruction_count,
-                                    &parser->instruction_capacity, sizeof *body->instructions);
-    instruction = &body->instructions[body->instruction_count];
+    instruction = &ARENA_PUSH(body->arena, body->instructions, body->instruction_count,
+                              parser->instruction_capacity);
+    body->instruction_count--;
     *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
     if (parse_at(parser, '@') && !parse_guard(parser, instruction))
         return false;
@@ -240,6 +230,8 @@ static struct parser begin(struct body *body, struct text text, const struct par
         scope->first_line ? scope->first_line : 1 + lexer_count_lines(scope->whole, 0, start);
     parser.line_offset = start;
     parser.line = parser.body_line;
+    parser.register_capacity = body->register_count;
+    parser.symbol_capacity = body->symbol_count;
     return parser;
 }
 
@@ -247,9 +239,8 @@ static void free_parser(void *argument)
 {
     struct parser *parser = argument;
 
-    parse_names_free(parser);
-    parse_label_free(parser);
-    free(parser->operands);
+    table_free(&parser->names.words);
+    table_free(&parser->names.ranges);
 }
 
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope)

@@ -380,9 +380,7 @@ static bool parse_location(struct parser *parser)
     for (size_t i = 0; i < 3; i++)
         if (!parse_integer(parser, UINT32_MAX, &numbers[i], "A .loc number"))
             return false;
-    body->locations = parse_grow(parser, body->locations, body->location_count,
-                                 &parser->location_capacity, sizeof *body->locations);
-    body->locations[body->location_count++] =
+    ARENA_PUSH(body->arena, body->locations, body->location_count, parser->location_capacity) =
         (struct source_location){(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2]};
     parser->location = (uint32_t)body->location_count;
     return skip_location_attributes(parser);
@@ -427,8 +425,7 @@ static bool parse_targets(struct parser *parser, uint32_t label, bool is_label)
         parse_advance(parser);
         if (!parse_operand_target(parser, &target, is_label))
             return false;
-        list = parse_grow(parser, list, count, &capacity, sizeof *list);
-        list[count++] = target;
+        ARENA_PUSH(parser->body->arena, list, count, capacity) = target;
     } while (parse_at(parser, ','));
     parser->body->labels[label].targets = list;
     parser->body->labels[label].target_count = (uint32_t)count;

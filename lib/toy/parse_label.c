@@ -4,28 +4,17 @@
  * nesting. */
 #include "toy/parse_label.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
-#include "base/memory.h"
 #include "toy/language/opcode.h"
 #include "toy/parser.h"
 
 #define FORGOTTEN (NO_INDEX - 1)
 
-void parse_label_free(struct parser *parser)
+static void add_event(struct parser *parser, enum label_event_kind kind, uint32_t index)
 {
     struct labels *labels = &parser->labels;
 
-    free(labels->places);
-    free(labels->uses);
-    free(labels->events);
-    free(labels->open);
-}
-
-static void add_event(struct labels *labels, enum label_event_kind kind, uint32_t index)
-{
-    ARRAY_PUSH(labels->events, labels->event_count, labels->event_capacity) =
+    ARENA_PUSH(parser->body->arena, labels->events, labels->event_count, labels->event_capacity) =
         (struct label_event){(uint8_t)kind, index};
 }
 
@@ -33,16 +22,16 @@ void parse_label_open(struct parser *parser)
 {
     struct labels *labels = &parser->labels;
 
-    ARRAY_PUSH(labels->open, labels->open_count, labels->open_capacity) =
+    ARENA_PUSH(parser->body->arena, labels->open, labels->open_count, labels->open_capacity) =
         (uint32_t)labels->event_count;
-    add_event(labels, EVENT_OPEN, NO_INDEX);
+    add_event(parser, EVENT_OPEN, NO_INDEX);
 }
 
 void parse_label_close(struct parser *parser)
 {
     struct labels *labels = &parser->labels;
 
-    add_event(labels, EVENT_CLOSE, labels->open[--labels->open_count]);
+    add_event(parser, EVENT_CLOSE, labels->open[--labels->open_count]);
 }
 
 uint32_t parse_label_define(struct parser *parser, struct text name, size_t offset)
@@ -53,11 +42,10 @@ uint32_t parse_label_define(struct parser *parser, struct text name, size_t offs
     uint32_t scope = labels->open[labels->open_count - 1];
     struct label_place place = {offset, labels->events[scope].index, NO_INDEX, scope};
 
-    body->labels = parse_grow(parser, body->labels, body->label_count, &parser->label_capacity,
-                              sizeof *body->labels);
-    body->labels[body->label_count++] =
+    ARENA_PUSH(body->arena, body->labels, body->label_count, parser->label_capacity) =
         (struct label){.name = name, .instruction = (uint32_t)body->instruction_count};
-    ARRAY_PUSH(labels->places, labels->place_count, labels->place_capacity) = place;
+    ARENA_PUSH(parser->body->arena, labels->places, labels->place_count, labels->place_capacity) =
+        place;
     labels->events[scope].index = number;
     return number;
 }
@@ -66,8 +54,8 @@ uint32_t parse_label_use(struct parser *parser, struct text name, size_t offset)
 {
     struct labels *labels = &parser->labels;
 
-    add_event(labels, EVENT_USE, (uint32_t)labels->use_count);
-    ARRAY_PUSH(labels->uses, labels->use_count, labels->use_capacity) =
+    add_event(parser, EVENT_USE, (uint32_t)labels->use_count);
+    ARENA_PUSH(parser->body->arena, labels->uses, labels->use_count, labels->use_capacity) =
         (struct label_use){name, offset, NO_INDEX};
     return (uint32_t)(labels->use_count - 1);
 }

@@ -44,9 +44,6 @@ struct labels {
     size_t open_capacity;
 };
 
-/* Frees what was noted; the body keeps its labels. */
-void parse_label_free(struct parser *parser);
-
 /* A block begins, which has labels of its own, and ends. */
 void parse_label_open(struct parser *parser);
 void parse_label_close(struct parser *parser);

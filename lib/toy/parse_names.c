@@ -6,9 +6,6 @@
  * open that lies deeper than what the whole name means. */
 #include "toy/parse_names.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "toy/parser.h"
 
 /* Marks a name whose scopes are all closed, since tables do not forget. */
@@ -21,8 +18,9 @@ static uint32_t depth_of(const struct names *names)
 
 /* Enters a declaration at `depth`, whose name (in `table`) means nothing at that depth or deeper.
  */
-static void enter(struct names *names, struct table *table, const struct declaration *model)
+static void enter(struct parser *parser, struct table *table, const struct declaration *model)
 {
+    struct names *names = &parser->names;
     struct declaration entry = *model;
     uint32_t number = (uint32_t)names->declaration_count;
     uint32_t found = table_find(table, entry.name);
@@ -31,7 +29,8 @@ static void enter(struct names *names, struct table *table, const struct declara
     entry.hidden = found == TABLE_NONE ? NO_INDEX : found;
     entry.next = scope->declarations;
     scope->declarations = number;
-    ARRAY_PUSH(names->declarations, names->declaration_count, names->declaration_capacity) = entry;
+    ARENA_PUSH(parser->body->arena, names->declarations, names->declaration_count,
+               names->declaration_capacity) = entry;
     table_set(table, entry.name, number);
 }
 
@@ -51,7 +50,8 @@ void parse_names_open(struct parser *parser)
 
     if (names->scope_count)
         scope.range_depth = names->scopes[names->scope_count - 1].range_depth;
-    ARRAY_PUSH(names->scopes, names->scope_count, names->scope_capacity) = scope;
+    ARENA_PUSH(parser->body->arena, names->scopes, names->scope_count, names->scope_capacity) =
+        scope;
 }
 
 void parse_names_close(struct parser *parser)
@@ -77,7 +77,7 @@ static bool enter_given(struct parser *parser, struct text name, uint32_t index,
     if (innermost(names, &names->words, name))
         return parse_error(parser, parser->token.offset, "Duplicate definition of variable '%.*s'",
                            TEXT_ARG(name));
-    enter(names, &names->words, &entry);
+    enter(parser, &names->words, &entry);
     return true;
 }
 
@@ -97,35 +97,21 @@ bool parse_names_begin(struct parser *parser, size_t size)
     return ok;
 }
 
-void parse_names_free(struct parser *parser)
-{
-    struct names *names = &parser->names;
-
-    table_free(&names->words);
-    table_free(&names->ranges);
-    free(names->declarations);
-    free(names->range_list);
-    free(names->scopes);
-}
-
 static uint32_t add_register(struct parser *parser, const struct virtual_register *model)
 {
     struct body *body = parser->body;
 
-    body->registers = parse_grow(parser, body->registers, body->register_count,
-                                 &parser->register_capacity, sizeof *body->registers);
-    body->registers[body->register_count] = *model;
-    return (uint32_t)body->register_count++;
+    ARENA_PUSH(body->arena, body->registers, body->register_count, parser->register_capacity) =
+        *model;
+    return (uint32_t)body->register_count - 1;
 }
 
 static uint32_t add_symbol(struct parser *parser, const struct body_symbol *model)
 {
     struct body *body = parser->body;
 
-    body->symbols = parse_grow(parser, body->symbols, body->symbol_count, &parser->symbol_capacity,
-                               sizeof *body->symbols);
-    body->symbols[body->symbol_count] = *model;
-    return (uint32_t)body->symbol_count++;
+    ARENA_PUSH(body->arena, body->symbols, body->symbol_count, parser->symbol_capacity) = *model;
+    return (uint32_t)body->symbol_count - 1;
 }
 
 /* The innermost range of this prefix that reaches to `number`. PARSE_DEEPEST_BLOCK bounds the walk.
@@ -187,7 +173,7 @@ static struct meaning materialise(struct parser *parser, struct text name,
 
     made.name = name;
     entry.index = add_register(parser, &made);
-    enter(names, &names->words, &entry);
+    enter(parser, &names->words, &entry);
     return meaning_of(&entry);
 }
 
@@ -231,7 +217,7 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
         if (is_taken(parser, name))
             return false;
         entry.index = add_register(parser, model);
-        enter(names, &names->words, &entry);
+        enter(parser, &names->words, &entry);
         return true;
     }
     older = innermost(names, &names->ranges, name);
@@ -239,9 +225,9 @@ bool parse_names_register(struct parser *parser, struct text name, uint32_t coun
         return false;
     entry.kind = DECLARED_RANGE;
     entry.index = (uint32_t)names->range_count;
-    ARRAY_PUSH(names->range_list, names->range_count, names->range_capacity) =
+    ARENA_PUSH(parser->body->arena, names->range_list, names->range_count, names->range_capacity) =
         (struct register_range){count, *model};
-    enter(names, &names->ranges, &entry);
+    enter(parser, &names->ranges, &entry);
     names->scopes[entry.depth].range_depth = entry.depth;
     return true;
 }
@@ -254,7 +240,7 @@ bool parse_names_symbol(struct parser *parser, const struct body_symbol *symbol)
     if (is_taken(parser, symbol->name))
         return false;
     entry.index = add_symbol(parser, symbol);
-    enter(&parser->names, &parser->names.words, &entry);
+    enter(parser, &parser->names.words, &entry);
     return true;
 }
 
@@ -274,7 +260,7 @@ bool parse_names_find(struct parser *parser, struct text name, uint8_t *kind, ui
     if (!scope->lookup || !scope->lookup(scope->argument, name, &symbol.is_function, &symbol.space))
         return false;
     entry.index = add_symbol(parser, &symbol);
-    enter(&parser->names, &parser->names.words, &entry);
+    enter(parser, &parser->names.words, &entry);
     *kind = DECLARED_SYMBOL;
     *index = entry.index;
     return true;

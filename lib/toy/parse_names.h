@@ -57,9 +57,6 @@ struct names {
  * two have one name. */
 bool parse_names_begin(struct parser *parser, size_t size);
 
-/* Frees the tables; the body keeps what was declared. */
-void parse_names_free(struct parser *parser);
-
 /* A block begins; what is declared from here on hides outer names until it ends. */
 void parse_names_open(struct parser *parser);
 void parse_names_close(struct parser *parser);

@@ -4,7 +4,6 @@
  * the arena with their exact number when their bracket closes. */
 #include "toy/parser.h"
 
-#include "base/memory.h"
 #include "toy/language/opcode.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */
@@ -23,8 +22,8 @@ static bool touches(const struct parser *parser, size_t end)
 static struct operand *push(struct parser *parser, enum operand_kind kind)
 {
     struct text text = parse_text(parser);
-    struct operand *operand =
-        &ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity);
+    struct operand *operand = &ARENA_PUSH(parser->body->arena, parser->operands,
+                                          parser->operand_count, parser->operand_capacity);
 
     *operand = (struct operand){.kind = (uint8_t)kind,
                                 .reg = NO_INDEX,
@@ -331,7 +330,8 @@ static bool parse_pair(struct parser *parser, size_t at)
     pair.component_kind = '|';
     elements = pop(parser, at, &pair.element_count);
     pair.elements = elements;
-    ARRAY_PUSH(parser->operands, parser->operand_count, parser->operand_capacity) = pair;
+    ARENA_PUSH(parser->body->arena, parser->operands, parser->operand_count,
+               parser->operand_capacity) = pair;
     return true;
 }
 
@@ -407,9 +407,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
             return false;
     }
     given = parser->operand_count - first;
-    ARRAY_RESERVE(parser->operands, parser->operand_capacity,
-                  first + 1); /* no NULL to point into */
-    instruction->operands = &parser->operands[first];
+    instruction->operands = parser->operands ? &parser->operands[first] : NULL;
     instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
     if (!check_count(parser, instruction, given, place) || !parse_check(parser, instruction, place))
         return false;

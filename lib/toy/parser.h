@@ -74,9 +74,6 @@ struct text parse_text(const struct parser *parser);
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Makes room for one more element in an array of the body (in its arena) and returns the array. */
-void *parse_grow(struct parser *parser, void *array, size_t count, size_t *capacity, size_t size);
-
 /* parse_spelling.c */
 
 /* Opcode and modifiers; sets parser->syntax. */

@@ -61,7 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     diag_state_get()->sink = NULL;
     diag_sink_free(&messages);
     buffer_free(&code);
-    free(relocations.list);
     arena_free(&arena);
     return 0;
 }

@@ -20,7 +20,6 @@ static void teardown(void)
 {
     bodies_free(&parsed);
     buffer_free(&encoded.code);
-    free(encoded.relocations.list);
     parsed = (struct parsed){0};
     encoded = (struct encoded){0};
     context_shutdown();
