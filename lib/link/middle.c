@@ -59,6 +59,16 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
+/* Whether ptxas is told to use threads of its own. */
+static bool has_inner_threads(const struct link *link)
+{
+    const char *const *words = link->request->assembler_options;
+
+    while (words && *words && !strstr(*words, "split-compile"))
+        words++;
+    return link->agreement.split_compile != 1 || (words && *words);
+}
+
 static bool split(const struct link *link, struct cut *cut)
 {
     const char *keep = link->request->keep;
@@ -72,6 +82,7 @@ static bool split(const struct link *link, struct cut *cut)
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
         .has_lines = link->agreement.line_info && !link->request->strip_debug,
+        .has_threads = has_inner_threads(link),
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
         .threads = is_exact ? assemble_most_threads(link->request->thread_limit) : 0,

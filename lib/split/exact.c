@@ -11,6 +11,8 @@
  */
 #include "split/exact.h"
 
+#include <string.h>
+
 #include "ptx/module.h"
 #include "ptx/types.h"
 
@@ -60,6 +62,20 @@ static const char *obstacle_in_symbol(const struct program_symbol *symbol)
     return NULL;
 }
 
+static bool has_shared_memory(const struct program *program)
+{
+    static const char word[] = ".shared";
+
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        const struct program_symbol *symbol = &program->symbols[i];
+        struct text text = symbol->item->text;
+
+        if (symbol->is_live && text.size && memmem(text.data, text.size, word, sizeof word - 1))
+            return true;
+    }
+    return false;
+}
+
 static bool has_lines(const struct plan *plan)
 {
     const struct program *program = plan->program;
@@ -80,6 +96,10 @@ static const char *find_obstacle(const struct plan *plan)
 
     if (plan->keeps_lines && !is_one_text)
         obstacle = "its line tables are of a text that minilink puts together";
+    /* Measured: threads do a part of all kernels first, and from sm_90 on the symbol that shared
+     * memory has is made there, ahead of what the first kernel makes later. */
+    if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_shared_memory(program))
+        obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
     for (size_t i = 0; i < program->module_count && !obstacle; i++)
         obstacle = obstacle_in_module(program->modules[i], is_one_text);
     for (size_t i = 0; i < program->symbol_count && !obstacle; i++)

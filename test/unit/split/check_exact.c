@@ -278,6 +278,37 @@ START_TEST(lines_keep_their_numbers)
 }
 END_TEST
 
+START_TEST(threads_of_the_assembler_and_shared_memory_are_one_chunk)
+{
+    static const struct {
+        const char *kernel;
+        unsigned sm;
+        bool has_threads;
+        size_t chunks;
+    } cases[] = {
+        {"ret;", 90, true, 2},
+        {".shared .b32 s; st.shared.b32 [s], 1; ret;", 90, false, 2},
+        {".shared .b32 s; st.shared.b32 [s], 1; ret;", 90, true, 1},
+        {".shared .b32 s; st.shared.b32 [s], 1; ret;", 80, true, 2},
+    };
+    struct buffer text = {0};
+
+    buffer_printf(&text,
+                  ".version 8.0\n.target sm_80\n.address_size 64\n.entry k0() { %s }\n"
+                  ".entry k1() { ret; }\n",
+                  cases[_i].kernel);
+    buffer_char(&text, '\0');
+    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1,
+                  &(struct split_request){.is_exact = true,
+                                          .has_threads = cases[_i].has_threads,
+                                          .wanted = 2,
+                                          .minimum_bytes = 1,
+                                          .arch = {cases[_i].sm, 0}});
+    ck_assert_uint_eq(chunks.count, cases[_i].chunks);
+    buffer_free(&text);
+}
+END_TEST
+
 /* Programs that are one chunk, as nobody knows what their code would be in several. */
 #define TWO ".visible .entry k0() { ret; }\n.visible .entry k1() { ret; }\n"
 
@@ -439,6 +470,7 @@ Suite *check_suite(void)
                         COUNT(closings));
     tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
     tcase_add_loop_test(tests, lines_keep_their_numbers, 0, 2);
+    tcase_add_loop_test(tests, threads_of_the_assembler_and_shared_memory_are_one_chunk, 0, 4);
     tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
     tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
     tcase_add_test(tests, an_edit_changes_one_chunk);
