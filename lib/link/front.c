@@ -212,7 +212,7 @@ static bool compile_bitcode(struct link *link)
 }
 
 /* Measured: nvlink assembles all that libnvvm left, and drops the dead when it merges that with
- * other cubins, which shows in .debug_frame. */
+ * other cubins, which shows in .debug_frame. What only the dead refer to need not be defined. */
 static bool is_left_as_is(const struct link *link)
 {
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && !state_is_split(link);
@@ -225,8 +225,8 @@ static bool link_program(struct link *link)
         arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
-        .keep_dead = link->agreement.debug || link->request->relocatable ||
-                     link->entries.is_patch || is_left_as_is(link),
+        .keep_dead = link->agreement.debug || link->request->relocatable || link->entries.is_patch,
+        .keep_whole = is_left_as_is(link),
         .keep_exported = state_keeps_exported(link),
         .takes_first = link->request->takes_first,
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,

@@ -72,6 +72,14 @@ static bool may_be_undefined(const struct program_symbol *symbol,
            item->variable.is_array;
 }
 
+bool check_lacks_symbols(const struct program *program, const struct program_request *request)
+{
+    for (size_t i = 0; i < program->symbol_count; i++)
+        if (!may_be_undefined(&program->symbols[i], request))
+            return true;
+    return false;
+}
+
 /* What is known of a name that -Xptxas -e gives. */
 enum entry_state { ENTRY_UNKNOWN, ENTRY_OTHER, ENTRY_KERNEL };
 

@@ -11,7 +11,10 @@
  * they are made as well, so that the next steps can find more errors. */
 bool symbols_resolve(struct program *program, const struct program_request *request);
 
-/* check.c: after liveness: prototypes of what is used, and undefined references. */
+/* check.c: true when something must be defined, and is not. */
+bool check_lacks_symbols(const struct program *program, const struct program_request *request);
+
+/* After liveness: prototypes of what is used, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);
 
 /* names.c: gives symbols, section labels and files names that are unique in the program. */

@@ -155,6 +155,7 @@ static bool check_modules(struct program *program, struct arch arch)
 bool program_link(struct program *program, const struct program_source *sources, size_t count,
                   const struct program_request *request)
 {
+    struct program_request alive = *request;
     bool is_good;
 
     if (!parse_sources(program, sources, count))
@@ -163,7 +164,8 @@ bool program_link(struct program *program, const struct program_source *sources,
     is_good = check_modules(program, request->arch);
     is_good &= symbols_resolve(program, request);
     names_make_unique(program);
-    live_mark(program, request);
+    alive.keep_dead |= request->keep_whole && !check_lacks_symbols(program, request);
+    live_mark(program, &alive);
     return check_program(program, request) && is_good;
 }
 

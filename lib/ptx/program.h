@@ -33,9 +33,10 @@ struct program_line {
 };
 
 struct program_request {
-    struct arch arch;     /* the target of the link */
-    bool keep_dead;       /* -g or -r: keep functions that nothing reaches */
-    bool keep_exported;   /* -ewp: keep functions that other modules may call */
+    struct arch arch;   /* the target of the link */
+    bool keep_dead;     /* -g or -r: keep functions that nothing reaches */
+    bool keep_whole;    /* the same, unless something is undefined: then only the dead may use it */
+    bool keep_exported; /* -ewp: keep functions that other modules may call */
     bool drop_variables;  /* -lto: also variables that neither live code nor host code names */
     bool allow_undefined; /* symbols may be defined by a cubin that is merged later, and its code
                              may call what is defined here */

@@ -6,8 +6,8 @@
 # number of threads.
 . "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
-need 84 nvcc nvlink ptxas python3
-need_nvjitlink 84
+need 85 nvcc nvlink ptxas python3
+need_nvjitlink 85
 cd "$work" || exit 1
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"
 ours="$BUILD/minilink $common --assembler=ptxas --cuda-path=$toolkit"
@@ -105,7 +105,8 @@ __global__ void other(int *);
 void host3() { int v; cudaMemcpyFromSymbol(&v, elsewhere, 4), other<<<1, 1>>>(0); }
 END
 echo 'int nothing() { return 0; }' > void.cu
-for unit in a b launch async t1 t2 quiet names void; do
+echo 'extern __device__ int nowhere(int); __device__ int lost(int x) { return nowhere(x); }' > lost.cu
+for unit in a b launch async t1 t2 quiet names void lost; do
     nvcc -w -dc -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.o || exit 1
 done
 nvcc -w -dc -dlto -ltoir -arch=sm_90 t2.cu -o t2.ltoir && nvcc -w -fatbin -rdc=true -dlto -arch=sm_90 t2.cu -o t2.fatbin &&
@@ -162,6 +163,7 @@ runs "fast compilation" equal -Ofc max a.o b.o
 runs "some kernels only" equal -kernels-used=k1 a.o b.o
 runs "some kernels and variables only" equal -kernels-used=k1 -variables-used=counter a.o b.o
 runs "threads inside ptxas" equal -split-compile=3 a.o b.o
+runs "a function that only the dead call and nobody defines" both a.o b.o lost.o
 runs "machine code after" similar b.o a.sass.o
 runs "machine code before" similar a.sass.o b.o
 runs "device launch" similar launch.o

@@ -248,6 +248,22 @@ START_TEST(nothing_is_dropped_when_the_dead_are_kept)
 }
 END_TEST
 
+START_TEST(what_only_the_dead_refer_to_need_not_be_defined)
+{
+    const char *const texts[] = {
+        ".func a() {} .extern .func f(); .func dead() { call.uni f; } .visible .entry k() { ret; }",
+        ".func a() {} .extern .func vprintf(); .func dead() { call.uni vprintf; }"};
+
+    request.keep_whole = true;
+    ck_assert(link_texts(&texts[1], 1));
+    ck_assert(symbol("a")->is_live && symbol("dead")->is_live);
+    program_free(&program);
+    program = (struct program){0};
+    ck_assert(link_texts(texts, 1));
+    ck_assert(!symbol("a")->is_live && !symbol("dead")->is_live);
+}
+END_TEST
+
 START_TEST(internal_symbols_of_one_name_get_names_of_their_own)
 {
     const char *const texts[] = {
@@ -425,6 +441,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);
     tcase_add_test(cases, what_no_kernel_reaches_is_dropped_but_variables_stay);
     tcase_add_test(cases, nothing_is_dropped_when_the_dead_are_kept);
+    tcase_add_test(cases, what_only_the_dead_refer_to_need_not_be_defined);
     tcase_add_test(cases, internal_symbols_of_one_name_get_names_of_their_own);
     tcase_add_test(cases, equal_modules_have_different_names_for_equal_symbols);
     tcase_add_test(cases, symbols_stand_in_program_order);
