@@ -188,6 +188,9 @@ static bool find_symbol_tables(struct reader *reader)
         if (type == SHT_SYMTAB && cubin->symtab)
             return read_damaged(reader, "sections %u and %zu are both symbol tables", cubin->symtab,
                                 i);
+        if (type == SHT_SYMTAB && (cubin->sections[i].flags & SHF_INFO_LINK))
+            return read_damaged(reader, READ_SECTION " is a symbol table that belongs to a section",
+                                READ_SECTION_ARG(reader, i));
         if (type == SHT_SYMTAB)
             cubin->symtab = (uint32_t)i;
         if (type == SHT_CUDA_MERC_SYMTAB && !check_mercury_symbols(reader, i))

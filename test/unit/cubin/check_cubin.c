@@ -297,6 +297,9 @@ static const struct {
     {"relocates section 16 (.rela.text.small), which", {{H(".rela.text.k1", sh_info), 16}}},
     {"relocates section 29 (.nv.global), which", {{H(".rela.text.k1", sh_info), 29}}},
     {"is linked to section 2, which is no symbol table", {{H(".rela.text.k1", sh_link), 2}}},
+    /* Found by the fuzzer: joining took it for a section of a function's. */
+    {"section 3 (.symtab) is a symbol table that belongs",
+     {{H(".symtab", sh_flags), SHF_INFO_LINK}, {H(".symtab", sh_info), 20}}},
     /* Contents. */
     {"(.nv.info) ends within a record, at byte 204 of 212", {{H(".nv.info", sh_size), 212}}},
     {"record of format 5", {{W(".nv.info", 0), 0x82f05}}},
