@@ -30,12 +30,17 @@
 #define CUBIN_OLD_FLAGS_VIRTUAL_SHIFT 16
 
 /* e_flags: bits 8-15 SM number, 0-7 class (4 up to sm_90, 2 from sm_100 on), 24-31 the index of
- * .note.nv.cuinfo. Two cubins may be merged when the low 24 bits agree. */
-#define CUBIN_FLAGS_SM(flags)   (((flags) >> 8) & 0xffu)
-#define CUBIN_FLAGS_SM_MASK     0x0000ff00u
-#define CUBIN_FLAGS_SM_SHIFT    8
-#define CUBIN_FLAGS_MERGEABLE   0x00ffffffu
-#define CUBIN_FLAGS_NOTE_SHIFT  24
+ * .note.nv.cuinfo, or 255: it has to be found by its name. Two cubins may be merged when the low 24
+ * bits agree. */
+#define CUBIN_FLAGS_SM(flags)  (((flags) >> 8) & 0xffu)
+#define CUBIN_FLAGS_SM_MASK    0x0000ff00u
+#define CUBIN_FLAGS_SM_SHIFT   8
+#define CUBIN_FLAGS_MERGEABLE  0x00ffffffu
+#define CUBIN_FLAGS_NOTE_SHIFT 24
+#define CUBIN_FLAGS_NOTE_NAMED 255u
+#define CUBIN_FLAGS_NOTE(index)                                                                    \
+    (((index) < CUBIN_FLAGS_NOTE_NAMED ? (index) : CUBIN_FLAGS_NOTE_NAMED)                         \
+     << CUBIN_FLAGS_NOTE_SHIFT)
 #define CUBIN_FLAGS_CLASS_SM90  0x04u
 #define CUBIN_FLAGS_CLASS_SM100 0x02u
 

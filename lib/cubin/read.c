@@ -294,6 +294,8 @@ bool cubin_check_note(const struct cubin *cubin)
 {
     uint32_t note = cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT;
 
+    if (note == CUBIN_FLAGS_NOTE_NAMED)
+        note = cubin_section_find(cubin, TEXT(".note.nv.cuinfo"));
     if (cubin->toolkit || (note < cubin->section_count && /* section 0 has no name */
                            text_equal(cubin->sections[note].name, TEXT(".note.nv.cuinfo"))))
         return true;

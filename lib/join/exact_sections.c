@@ -289,6 +289,6 @@ bool exact_finish_headers(struct exact *join)
     buffer_free(&names);
     for (uint32_t i = 1; i < image->section_count; i++)
         if (text_equal(image->sections[i].name, TEXT(".note.nv.cuinfo")))
-            image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | i << CUBIN_FLAGS_NOTE_SHIFT;
+            image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
     return true;
 }

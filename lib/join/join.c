@@ -31,7 +31,7 @@ static void set_flags(struct cubin *joined)
 {
     uint32_t note = cubin_section_find(joined, TEXT(".note.nv.cuinfo"));
 
-    joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) | note << CUBIN_FLAGS_NOTE_SHIFT;
+    joined->flags = (joined->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(note);
 }
 
 static bool run(struct join *join)

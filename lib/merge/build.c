@@ -120,7 +120,7 @@ static void set_header(struct merging *m)
         return;
     }
     m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
-                      arch.sm << CUBIN_FLAGS_SM_SHIFT | note << CUBIN_FLAGS_NOTE_SHIFT;
+                      arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
 }
 
 /* The cubins' own tables are about as large together. */
