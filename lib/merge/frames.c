@@ -107,8 +107,7 @@ static const struct cubin *pruned(const struct pruning *p)
     size_t count = p->cubin->section_count;
 
     *copy = *p->cubin;
-    copy->sections = arena_alloc(&p->m->arena, count, sizeof *copy->sections);
-    memcpy(copy->sections, p->cubin->sections, count * sizeof *copy->sections);
+    copy->sections = arena_copy(&p->m->arena, p->cubin->sections, count, sizeof *copy->sections);
     copy_contents(p, &copy->sections[p->section]);
     copy_relocations(p, &copy->sections[p->list]);
     return copy;

@@ -6,8 +6,6 @@
  * The body is skipped: whoever needs its instructions reads it. */
 #include "ptx/parser.h"
 
-#include <string.h>
-
 #include "base/context.h"
 #include "base/memory.h"
 #include "ptx/types.h"
@@ -164,14 +162,11 @@ static bool parse_head(struct parser *parser, struct ptx_item *item,
 /* Directives, and the body or the semicolon. */
 static bool parse_rest(struct parser *parser, struct ptx_item *item)
 {
-    size_t start = parser->last_end;
     bool has_directives = parser->token.kind == TOKEN_DOT;
     size_t body;
 
     if (!parser_directives(parser, &item->function, item->name))
         return false;
-    item->function.directives =
-        (struct text){parser->lexer.text.data + start, parser->token.offset - start};
     if (parser_at_mark(parser, ';') && !(item->function.is_entry && has_directives)) {
         parser_next(parser);
         return true;
@@ -207,10 +202,7 @@ bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t sta
     is_good = parse_head(parser, item, &parameters) && parse_rest(parser, item);
     if (is_good) {
         item->function.parameters =
-            arena_alloc(parser->arena, parameters.count, sizeof *parameters.list);
-        if (parameters.count)
-            memcpy(item->function.parameters, parameters.list,
-                   parameters.count * sizeof *parameters.list);
+            arena_copy(parser->arena, parameters.list, parameters.count, sizeof *parameters.list);
         item->function.parameter_count = (uint32_t)parameters.count;
         item->text = parser_from(parser, start);
     } else {

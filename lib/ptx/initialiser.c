@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/expression.h"
@@ -28,9 +26,8 @@ struct decoder {
     const struct ptx_module *module;
     const struct ptx_item *item;
     struct initialiser *result;
-    struct initialiser_reference *references; /* malloc'ed */
-    size_t count;
-    size_t capacity;
+    struct arena *arena;                  /* of the result */
+    size_t capacity;                      /* of its references */
     uint64_t dimensions[MOST_DIMENSIONS]; /* outermost first */
     uint64_t strides[MOST_DIMENSIONS];    /* bytes from one element of a dimension to the next */
     uint64_t indexes[MOST_DIMENSIONS];
@@ -204,7 +201,8 @@ static bool add_reference(struct decoder *decoder, uint64_t mask)
     } else if (!read_address(decoder, &reference)) {
         return false;
     }
-    ARRAY_PUSH(decoder->references, decoder->count, decoder->capacity) = reference;
+    ARENA_PUSH(decoder->arena, decoder->result->references, decoder->result->reference_count,
+               decoder->capacity) = reference;
     return true;
 }
 
@@ -323,9 +321,7 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
                         const struct ptx_module *module, const struct ptx_item *variable)
 {
     struct text initialiser = variable->variable.initialiser;
-    struct decoder decoder = {.module = module, .item = variable, .result = result};
-    bool is_good = true;
-    struct context_cleanup cleanup;
+    struct decoder decoder = {.module = module, .item = variable, .result = result, .arena = arena};
 
     *result = (struct initialiser){.size = variable->variable.size};
     decoder.element = ptx_type_size(variable->variable.type);
@@ -336,18 +332,11 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     decoder.token.offset = decoder.lexer.at;
     if (initialiser.size && result->size > LARGEST_INITIALISED)
         return fail(&decoder, "too many bytes");
-    context_defer(&cleanup, memory_cleanup, &decoder.references);
     if (initialiser.size)
         result->bytes = arena_zalloc(arena, result->size, 1);
     /* Samplers are initialised by named fields, which no memory holds. */
-    if (initialiser.size && decoder.element) {
-        next(&decoder);
-        is_good = read_dimensions(&decoder) && decode(&decoder);
-    }
-    result->reference_count = decoder.count;
-    result->references = arena_alloc(arena, decoder.count, sizeof *decoder.references);
-    if (decoder.count)
-        memcpy(result->references, decoder.references, decoder.count * sizeof *decoder.references);
-    context_clean(&cleanup);
-    return is_good;
+    if (!initialiser.size || !decoder.element)
+        return true;
+    next(&decoder);
+    return read_dimensions(&decoder) && decode(&decoder);
 }

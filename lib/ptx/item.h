@@ -42,7 +42,6 @@ struct ptx_performance {
 
 struct ptx_function {
     struct text head;                 /* ".func (...) name (...)": what a declaration must repeat */
-    struct text directives;           /* from behind the head to the body or `;`; may be blank */
     struct text body;                 /* "{ ... }", braces among it; empty for a declaration */
     struct ptx_parameter *parameters; /* return parameters first */
     uint32_t parameter_count;         /* of all */

@@ -4,8 +4,6 @@
  * nothing names), so what their initial values name lives too; but under -lto, where libnvvm drops
  * those that host code does not name, they live as functions do. What is not alive is not scanned.
  */
-#include <string.h>
-
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -44,21 +42,13 @@ static void keep_results(struct marker *marker, struct program_symbol *symbol)
     symbol->has_body_data = scan->has_body_data;
     symbol->calls_indirectly = scan->calls_indirectly;
     symbol->is_recursive = scan->is_recursive;
-    if (scan->reference_count) {
-        symbol->references = arena_alloc(arena, scan->reference_count, sizeof *symbol->references);
-        memcpy(symbol->references, scan->references,
-               scan->reference_count * sizeof *symbol->references);
-        symbol->reference_count = (uint32_t)scan->reference_count;
-    }
-    if (scan->mark_count) {
-        symbol->marks = arena_copy(arena, scan->marks, scan->mark_count, sizeof *symbol->marks);
-        symbol->mark_count = (uint32_t)scan->mark_count;
-    }
-    if (scan->edit_count) {
-        symbol->edits = arena_alloc(arena, scan->edit_count, sizeof *symbol->edits);
-        memcpy(symbol->edits, scan->edits, scan->edit_count * sizeof *symbol->edits);
-        symbol->edit_count = (uint32_t)scan->edit_count;
-    }
+    symbol->references =
+        arena_copy(arena, scan->references, scan->reference_count, sizeof *symbol->references);
+    symbol->reference_count = (uint32_t)scan->reference_count;
+    symbol->marks = arena_copy(arena, scan->marks, scan->mark_count, sizeof *symbol->marks);
+    symbol->mark_count = (uint32_t)scan->mark_count;
+    symbol->edits = arena_copy(arena, scan->edits, scan->edit_count, sizeof *symbol->edits);
+    symbol->edit_count = (uint32_t)scan->edit_count;
 }
 
 static void scan_symbol(struct marker *marker, uint32_t index)
@@ -115,7 +105,7 @@ static bool is_root(const struct program_symbol *symbol, const struct program_re
 
 /* A scan for edits in one item of a module whose text stays whole, or in one of its sections. */
 static void append_edits(struct marker *marker, const struct ptx_item *item,
-                         struct program_edit **edits, size_t *count, size_t *capacity)
+                         struct program_module *details, size_t *capacity)
 {
     struct scan *scan = &marker->scan;
 
@@ -130,7 +120,8 @@ static void append_edits(struct marker *marker, const struct ptx_item *item,
     for (size_t i = 0; i < scan->reference_count; i++)
         mark(marker, scan->references[i]);
     for (size_t i = 0; i < scan->edit_count; i++)
-        ARRAY_PUSH(*edits, *count, *capacity) = scan->edits[i];
+        ARENA_PUSH(&marker->program->arena, details->edits, details->edit_count, *capacity) =
+            scan->edits[i];
 }
 
 /* Edits of a whole module or of its sections. Everything that stays whole is alive. */
@@ -139,28 +130,20 @@ static void scan_module(struct marker *marker, uint32_t index)
     struct program *program = marker->program;
     const struct ptx_module *module = program->modules[index];
     struct program_module *details = &program->details[index];
-    struct program_edit *edits = NULL;
-    size_t count = 0, capacity = 0;
-    struct context_cleanup cleanup;
+    size_t capacity = 0;
 
-    context_defer(&cleanup, memory_cleanup, &edits);
     marker->scan.module = index;
     marker->scan.self = NO_SYMBOL;
     marker->scan.wants_marks = false;
     for (size_t i = 0; i < module->item_count; i++)
         if (module->has_full_debug || module->items[i].kind == PTX_SECTION)
-            append_edits(marker, &module->items[i], &edits, &count, &capacity);
+            append_edits(marker, &module->items[i], details, &capacity);
     for (size_t i = 0; module->has_full_debug && i < details->entry_count; i++) {
         const struct program_entry *entry = &details->entries[i];
 
         if (entry->symbol != NO_SYMBOL && program->symbols[entry->symbol].module == index)
             mark(marker, entry->symbol);
     }
-    details->edits = arena_alloc(&program->arena, count, sizeof *edits);
-    if (count)
-        memcpy(details->edits, edits, count * sizeof *edits);
-    details->edit_count = count;
-    context_clean(&cleanup);
 }
 
 static const char *kind_name(const struct program_symbol *symbol)

@@ -294,9 +294,8 @@ static void finish(struct parser *parser, size_t start)
 
     module->text = (struct text){parser->lexer.text.data + start, end - start};
     module->item_count = parser->item_count;
-    module->items = arena_alloc(parser->arena, parser->item_count, sizeof *parser->items);
-    if (parser->item_count)
-        memcpy(module->items, parser->items, parser->item_count * sizeof *parser->items);
+    module->items =
+        arena_copy(parser->arena, parser->items, parser->item_count, sizeof *parser->items);
     /* ptxas 13.0, which compiles for hosts of 64 bits only, takes it for granted (measured). */
     if (module->address_size == 0)
         module->address_size = 64;

@@ -2,11 +2,9 @@
  *
  * All modules may end in one chunk. Internal symbols, labels of string sections and file numbers of
  * two modules may then be the same word; all but the first of each get another. */
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
@@ -69,15 +67,12 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
 {
     struct program_module *details = &naming->program->details[module];
     struct lexer lexer = lexer_at(section->target, 0);
-    struct program_entry *entries = NULL;
-    size_t count = 0, capacity = 0;
+    size_t capacity = details->entry_count;
     struct token token;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &entries);
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text name = lexer_text(&lexer, token);
-        size_t at = details->entry_count + count;
+        size_t at = details->entry_count;
 
         if (token.kind != TOKEN_WORD || lexer_peek(&lexer).mark != ':' ||
             table_find(&naming->taken, name) == TABLE_NONE) {
@@ -88,21 +83,11 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
         if (table_add(&details->names, name, (uint32_t)at) != at)
             continue;
         scan_filter_add(details, name);
-        ARRAY_PUSH(entries, count, capacity) = (struct program_entry){
+        ARENA_PUSH(&naming->program->arena, details->entries, details->entry_count,
+                   capacity) = (struct program_entry){
             .name = name, .symbol = NO_SYMBOL, .replacement = unique_name(naming, name, module)};
-    }
-    if (count) {
-        struct program_entry *all =
-            arena_alloc(&naming->program->arena, details->entry_count + count, sizeof *all);
-
-        if (details->entry_count)
-            memcpy(all, details->entries, details->entry_count * sizeof *all);
-        memcpy(all + details->entry_count, entries, count * sizeof *all);
-        details->entries = all;
-        details->entry_count += count;
         details->has_replacements = true;
     }
-    context_clean(&cleanup);
 }
 
 static void name_section_labels(struct naming *naming)
@@ -127,54 +112,33 @@ static int compare_numbers(const void *left, const void *right)
     return a->own < b->own ? -1 : a->own > b->own;
 }
 
-/* Gives one module's files the program's numbers. */
+/* Gives one module's files the program's numbers; the only file table keeps its own (`known` is
+ * NULL). */
 static void number_files(struct program *program, uint32_t index, struct table *known,
-                         struct program_file **files, size_t *capacity)
+                         size_t *capacity)
 {
     const struct ptx_module *module = program->modules[index];
     struct program_module *details = &program->details[index];
-    size_t count = 0;
+    size_t room = 0;
 
-    for (size_t i = 0; i < module->item_count; i++)
-        count += module->items[i].kind == PTX_FILE;
-    details->files = arena_alloc(&program->arena, count, sizeof *details->files);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
-        uint32_t at;
+        uint32_t own = (uint32_t)item->number, number = own, at = (uint32_t)program->file_count;
 
         if (item->kind != PTX_FILE)
             continue;
-        at = table_add(known, item->target, (uint32_t)program->file_count);
+        if (known) {
+            at = table_add(known, item->target, at);
+            number = at + 1;
+        }
         if (at == program->file_count)
-            ARRAY_PUSH(*files, program->file_count, *capacity) =
-                (struct program_file){at + 1, index, item->target};
-        details->files[details->file_count++] =
-            (struct program_file_number){item->number, at + 1, at};
-        details->renumbers_files |= item->number != at + 1;
+            ARENA_PUSH(&program->arena, program->files, program->file_count, *capacity) =
+                (struct program_file){number, index, item->target};
+        ARENA_PUSH(&program->arena, details->files, details->file_count, room) =
+            (struct program_file_number){own, number, at};
+        details->renumbers_files |= own != number;
     }
     SORT(details->files, details->file_count, compare_numbers);
-}
-
-/* A module that has the only file table keeps its numbers. */
-static void keep_file_numbers(struct program *program, uint32_t index)
-{
-    const struct ptx_module *module = program->modules[index];
-    struct program_module *details = &program->details[index];
-    struct program_file *files = arena_alloc(&program->arena, module->item_count, sizeof *files);
-
-    details->files = arena_alloc(&program->arena, module->item_count, sizeof *details->files);
-    for (size_t i = 0; i < module->item_count; i++) {
-        uint32_t number = (uint32_t)module->items[i].number;
-
-        if (module->items[i].kind != PTX_FILE)
-            continue;
-        details->files[details->file_count++] = (struct program_file_number){
-            module->items[i].number, number, (uint32_t)program->file_count};
-        files[program->file_count++] =
-            (struct program_file){number, index, module->items[i].target};
-    }
-    SORT(details->files, details->file_count, compare_numbers);
-    program->files = files;
 }
 
 static bool has_files(const struct ptx_module *module)
@@ -188,44 +152,27 @@ static bool has_files(const struct ptx_module *module)
 static void number_all_files(struct program *program)
 {
     struct table known = {0};
-    struct program_file *files = NULL, *copy;
     size_t capacity = 0, tables = 0;
-    uint32_t last = 0;
-    struct context_cleanup cleanups[2];
+    struct context_cleanup cleanup;
 
-    for (uint32_t i = 0; i < program->module_count; i++) {
-        if (!has_files(program->modules[i]))
-            continue;
-        tables++;
-        last = i;
-    }
-    if (tables == 1)
-        keep_file_numbers(program, last);
-    if (tables < 2)
-        return;
-    context_defer(&cleanups[0], table_cleanup, &known);
-    context_defer(&cleanups[1], memory_cleanup, &files);
+    context_defer(&cleanup, table_cleanup, &known);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        tables += has_files(program->modules[i]);
     for (uint32_t i = 0; i < program->module_count; i++)
         if (has_files(program->modules[i]))
-            number_files(program, i, &known, &files, &capacity);
-    copy = arena_alloc(&program->arena, program->file_count, sizeof *copy);
-    memcpy(copy, files, program->file_count * sizeof *copy);
-    program->files = copy;
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+            number_files(program, i, tables > 1 ? &known : NULL, &capacity);
+    context_clean(&cleanup);
 }
 
 void names_make_unique(struct program *program)
 {
     struct naming naming = {.program = program};
-    struct context_cleanup cleanups[2];
+    struct context_cleanup cleanup;
 
-    context_defer(&cleanups[0], table_cleanup, &naming.taken);
-    context_defer(&cleanups[1], memory_cleanup, &naming.hashes);
-    naming.hashes = memory_zalloc(program->module_count, sizeof *naming.hashes);
+    context_defer(&cleanup, table_cleanup, &naming.taken);
+    naming.hashes = arena_zalloc(&program->arena, program->module_count, sizeof *naming.hashes);
     name_symbols(&naming);
     name_section_labels(&naming);
     number_all_files(program);
-    context_clean(&cleanups[1]);
-    context_clean(&cleanups[0]);
+    context_clean(&cleanup);
 }

@@ -3,22 +3,14 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 
-struct module_list {
-    struct ptx_module **list; /* malloc'ed */
-    size_t count;
-    size_t capacity;
-};
-
 /* All modules of one source. An error ends it: what follows would only repeat it. */
 static bool parse_source(struct program *program, const struct program_source *source,
-                         struct module_list *modules)
+                         size_t *capacity)
 {
     struct module_cursor cursor = {0};
 
@@ -27,7 +19,7 @@ static bool parse_source(struct program *program, const struct program_source *s
 
         if (!module_parse_next(module, &program->arena, source->name, source->text, &cursor))
             return false;
-        ARRAY_PUSH(modules->list, modules->count, modules->capacity) = module;
+        ARENA_PUSH(&program->arena, program->modules, program->module_count, *capacity) = module;
     }
     return true;
 }
@@ -35,19 +27,13 @@ static bool parse_source(struct program *program, const struct program_source *s
 static bool parse_sources(struct program *program, const struct program_source *sources,
                           size_t count)
 {
-    struct module_list modules = {0};
+    size_t capacity = 0;
     bool is_good = true;
-    struct context_cleanup cleanup;
 
-    context_defer(&cleanup, memory_cleanup, &modules.list);
     for (size_t i = 0; i < count; i++)
-        is_good &= parse_source(program, &sources[i], &modules);
-    program->module_count = modules.count;
-    program->modules = arena_alloc(&program->arena, modules.count, sizeof *program->modules);
-    if (modules.count)
-        memcpy(program->modules, modules.list, modules.count * sizeof *program->modules);
-    program->details = arena_zalloc(&program->arena, modules.count, sizeof *program->details);
-    context_clean(&cleanup);
+        is_good &= parse_source(program, &sources[i], &capacity);
+    program->details =
+        arena_zalloc(&program->arena, program->module_count, sizeof *program->details);
     return is_good;
 }
 

@@ -64,7 +64,7 @@ struct program {
     struct arch target; /* the most demanding .target of the modules: what every chunk's says */
     struct program_line version_from; /* where these two stand */
     struct program_line target_from;
-    const struct program_file *files; /* the program's .file table, rising numbers */
+    struct program_file *files; /* the program's .file table, rising numbers */
     size_t file_count;
     size_t dropped_functions; /* unreachable ones, not among `symbols` with a live flag */
 };

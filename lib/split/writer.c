@@ -75,9 +75,8 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     }
     data[size] = '\0';
     origins->count = writer->range_count;
-    origins->ranges = arena_alloc(writer->arena, writer->range_count, sizeof *origins->ranges);
-    if (origins->count)
-        memcpy(origins->ranges, writer->ranges, origins->count * sizeof *origins->ranges);
+    origins->ranges =
+        arena_copy(writer->arena, writer->ranges, writer->range_count, sizeof *origins->ranges);
     writer->first = writer->count;
     writer->size = 0;
     writer->lines = 0;

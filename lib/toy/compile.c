@@ -158,6 +158,7 @@ static void keep(struct function_code *result, const struct body *body,
     struct arena *arena = request->arena;
     size_t count = body->symbol_count;
     uint8_t *uses = arena_zalloc(arena, count, sizeof *uses);
+
     result->code = (struct bytes){arena_copy(arena, request->code->data, request->code->size, 1),
                                   request->code->size};
     result->relocation_count = relocations->count;

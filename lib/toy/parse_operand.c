@@ -36,15 +36,10 @@ static struct operand *push(struct parser *parser, enum operand_kind kind)
 /* Takes the operands from `first` on off the stack, into the arena. */
 static struct operand *pop(struct parser *parser, size_t first, uint32_t *count)
 {
-    struct operand *result = NULL;
-
     *count = (uint32_t)(parser->operand_count - first);
-    if (*count) {
-        result = arena_alloc(parser->body->arena, *count, sizeof *result);
-        memcpy(result, &parser->operands[first], *count * sizeof *result);
-    }
     parser->operand_count = first;
-    return result;
+    return arena_copy(parser->body->arena, parser->operands + first, *count,
+                      sizeof *parser->operands);
 }
 
 /* .x .r and the rest of a vector register, .b3210 and .h1 of the video instructions. */
