@@ -144,11 +144,13 @@ struct assembled {
     struct cubin cubin;
 };
 
-static void assemble(struct assembled *made, bool line_info)
+static void assemble(struct assembled *made, bool line_info, const char *option)
 {
+    const char *const options[] = {option, NULL};
     struct minilink_job job = chunk_job(PTX, "sm_90");
 
     job.line_info = line_info;
+    job.options = options;
     *made = (struct assembled){.result = {.size = sizeof made->result}};
     ck_assert_int_eq(builtin_assembler.assemble(builtin_assembler.state, &job, &made->result),
                      MINILINK_OK);
@@ -170,7 +172,7 @@ START_TEST(each_function_has_a_unit_with_its_own_files)
     struct bytes data;
     struct reader in, unit;
 
-    assemble(&made, true);
+    assemble(&made, true, NULL);
     data = made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".debug_line"))].data;
     in = (struct reader){data.data, data.data + data.size};
     while (in.at < in.end) {
@@ -195,7 +197,7 @@ START_TEST(a_relocation_ties_each_unit_to_its_function)
     const struct cubin_section *section;
     static const char *const names[] = {"k", "l"};
 
-    assemble(&made, true);
+    assemble(&made, true, NULL);
     section = &made.cubin.sections[cubin_section_find(&made.cubin, TEXT(".rela.debug_line"))];
     ck_assert_uint_eq(section->relocation_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -208,12 +210,21 @@ START_TEST(a_relocation_ties_each_unit_to_its_function)
 }
 END_TEST
 
-START_TEST(there_is_none_unless_asked_for)
+/* By the link, or by an option of the assembler's. */
+static const struct {
+    bool line_info;
+    const char *option;
+    bool has_table;
+} wishes[] = {{false, NULL, false}, {true, NULL, true}, {false, "-lineinfo", true},
+              {false, "-g", true},  {true, "-g", true}, {true, "-suppress-debug-info", false}};
+
+START_TEST(there_is_one_where_it_is_asked_for)
 {
     struct assembled made;
 
-    assemble(&made, false);
-    ck_assert_uint_eq(cubin_section_find(&made.cubin, TEXT(".debug_line")), 0);
+    assemble(&made, wishes[_i].line_info, wishes[_i].option);
+    ck_assert_int_eq(cubin_section_find(&made.cubin, TEXT(".debug_line")) != 0,
+                     wishes[_i].has_table);
     release(&made);
 }
 END_TEST
@@ -225,7 +236,7 @@ Suite *check_suite(void)
 
     tcase_add_test(tests, each_function_has_a_unit_with_its_own_files);
     tcase_add_test(tests, a_relocation_ties_each_unit_to_its_function);
-    tcase_add_test(tests, there_is_none_unless_asked_for);
+    tcase_add_loop_test(tests, there_is_one_where_it_is_asked_for, 0, COUNT(wishes));
     suite_add_tcase(suite, tests);
     return suite;
 }

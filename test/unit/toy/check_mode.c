@@ -175,6 +175,7 @@ static const struct {
     {".extern .shared .b8 s[];\n", SHARED_MEMORY},
     {".func f() { .shared .u32 s; st.shared.u32 [s], 1; ret; }\n", SHARED_MEMORY},
     {".const .u32 c;\n", CONSTANTS},
+    {".func f() { .const .u32 c; ret; }\n", CONSTANTS},
     {".extern .const .u32 c; .extern .shared .b8 s[];\n", SHARED_MEMORY CONSTANTS},
     {".global .texref t;\n", "builtin: error: Allocating additional textures" NOT_ALLOWED},
     {".global .surfref s;\n", "builtin: error: Allocating additional surfaces" NOT_ALLOWED},
