@@ -176,12 +176,10 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
     body = parser->token.offset;
     if (item->linkage == PTX_EXTERN)
         return parser_fail(parser, body, "an '.extern' function has a body");
-    if (!lexer_skip_braces(&parser->lexer))
-        return parser_fail(parser, body, "the body of function '%.*s' does not end",
-                           TEXT_ARG(item->name));
+    if (!parser_braces(parser, "the body of function '%.*s' does not end", TEXT_ARG(item->name)))
+        return false;
     item->is_definition = true;
     item->function.body = (struct text){parser->lexer.text.data + body, parser->lexer.at - body};
-    parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
     parser_next(parser);
     return true;
 }

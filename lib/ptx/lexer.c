@@ -243,7 +243,7 @@ bool lexer_skip_braces(struct lexer *lexer)
 {
     const char *data = lexer->text.data;
     size_t size = lexer->text.size;
-    size_t at = lexer->at;
+    size_t at = lexer->at, quoted = at;
     size_t depth = 1;
 
     while (depth > 0) {
@@ -251,7 +251,9 @@ bool lexer_skip_braces(struct lexer *lexer)
         while (at < size && !stops[(uint8_t)data[at]])
             at++;
         if (at >= size) {
-            lexer->at = size;
+            bool is_open = byte_at(lexer, quoted) == '/' && comment_end(lexer, quoted) == SIZE_MAX;
+
+            lexer->at = is_open ? quoted : size;
             return false;
         }
         if (data[at] == '{')
@@ -259,6 +261,7 @@ bool lexer_skip_braces(struct lexer *lexer)
         else if (data[at] == '}')
             depth--;
         else {
+            quoted = at;
             at = lexer_quoted_end(lexer->text, at);
             continue;
         }

@@ -66,7 +66,7 @@ static inline bool lexer_is(const struct lexer *lexer, struct token token, struc
 
 /* With lexer->at behind an opening brace: moves behind the brace that closes it. Strings and
  * comments are skipped, nothing else is looked at: this is memory speed. False, at the end of the
- * text, when there is none. */
+ * text or at a comment that is not closed, when there is none. */
 bool lexer_skip_braces(struct lexer *lexer);
 
 /* The place behind the string or comment that begins at `at`; at + 1 when none does. */

@@ -125,9 +125,8 @@ static bool parse_section(struct parser *parser, size_t start)
     body = parser->token.offset;
     if (!parser_at_mark(parser, '{'))
         return parser_expected(parser, "'{'");
-    if (!lexer_skip_braces(&parser->lexer))
-        return parser_fail(parser, body, "section '%.*s' does not end", TEXT_ARG(name));
-    parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
+    if (!parser_braces(parser, "section '%.*s' does not end", TEXT_ARG(name)))
+        return false;
     parser_next(parser);
     item = parser_item(parser, PTX_SECTION, start);
     item->name = name;

@@ -42,19 +42,31 @@ bool parser_at_dot(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
 }
 
-bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+static bool fail(struct parser *parser, size_t place, const char *format, va_list arguments)
 {
     struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
                                                 parser->counted, parser->line);
     char message[256];
-    va_list arguments;
 
-    va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
     diag_at(DIAG_ERROR, &where, "%s", message);
     parser->errors++;
     return false;
+}
+
+bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fail(parser, place, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool fail_in_comment(struct parser *parser, size_t place)
+{
+    return parser_fail(parser, place, "this comment does not end");
 }
 
 bool parser_is_unended(const struct parser *parser)
@@ -63,6 +75,22 @@ bool parser_is_unended(const struct parser *parser)
 
     return parser->token.kind == TOKEN_DOT && size > 0 &&
            memchr(parser->lexer.text.data + parser->last_end, '\n', size);
+}
+
+bool parser_braces(struct parser *parser, const char *format, ...)
+{
+    va_list arguments;
+
+    if (lexer_skip_braces(&parser->lexer)) {
+        parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
+        return true;
+    }
+    if (parser->lexer.at < parser->lexer.text.size)
+        return fail_in_comment(parser, parser->lexer.at);
+    va_start(arguments, format);
+    fail(parser, parser->token.offset, format, arguments);
+    va_end(arguments);
+    return false;
 }
 
 bool parser_expected(struct parser *parser, const char *what)
@@ -74,6 +102,8 @@ bool parser_expected(struct parser *parser, const char *what)
     if (parser->token.kind == TOKEN_END)
         return parser_fail(parser, parser->token.offset, "expected %s, not the end of the text",
                            what);
+    if (text_starts(found, TEXT("/*")))
+        return fail_in_comment(parser, parser->token.offset);
     if (found.size > 60)
         found.size = 60;
     for (size_t i = 0; i < found.size; i++)

@@ -51,6 +51,11 @@ bool parser_expected(struct parser *parser, const char *what);
 bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* From the brace that is the current token to the one that closes it, which becomes the current
+ * one. Where none does, reports the sentence, or that a comment does not end; returns false. */
+bool parser_braces(struct parser *parser, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Take the current token when it is what is wanted. */
 bool parser_mark(struct parser *parser, char mark);
 bool parser_word(struct parser *parser, struct text *word, const char *what);

@@ -146,9 +146,8 @@ static bool parse_initialiser(struct parser *parser, struct text *initialiser)
     size_t depth = 0;
 
     if (parser_at_mark(parser, '{')) {
-        if (!lexer_skip_braces(&parser->lexer))
-            return parser_fail(parser, start, "'{' without '}'");
-        parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
+        if (!parser_braces(parser, "'{' without '}'"))
+            return false;
         parser_next(parser);
     }
     while (depth > 0 || (!parser_at_mark(parser, ',') && !parser_at_mark(parser, ';') &&

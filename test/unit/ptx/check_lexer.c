@@ -145,7 +145,8 @@ START_TEST(open_braces_end_with_the_text)
         struct lexer lexer = lexer_at(text_of(texts[i]), 1);
 
         ck_assert_msg(!lexer_skip_braces(&lexer) || i == 4, "%s", texts[i]);
-        ck_assert_uint_eq(lexer_next(&lexer).kind, TOKEN_END);
+        /* One comes to a comment that is not closed. */
+        ck_assert_uint_eq(lexer_next(&lexer).kind, i == 2 ? TOKEN_BAD : TOKEN_END);
     }
 }
 END_TEST

@@ -226,6 +226,11 @@ static const struct {
     {HEADER ".extern .global .u32 a = 1;", "an '.extern' variable has an initial value"},
     {HEADER ".reg .u32 a;", "'.reg' is not allowed outside of functions"},
     {HEADER ".func f() { ret;", "a.ptx:4:11: the body of function 'f' does not end"},
+    {HEADER ".func f() {\nret;\n /* }", "a.ptx:6:2: this comment does not end"},
+    {HEADER ".func f() {\nret; /* */", "a.ptx:4:11: the body of function 'f' does not end"},
+    {HEADER ".func f() {\n} /", "a.ptx:5:3: expected a directive, function or variable, not '/'"},
+    {HEADER ".section .debug_str {\n/*", "a.ptx:5:1: this comment does not end"},
+    {HEADER ".global .u32 a[1] = {\n1 /* };", "a.ptx:5:3: this comment does not end"},
     {HEADER ".extern .func f() {}", "an '.extern' function has a body"},
     {HEADER ".func f(.param u32 a);", "expected the type of a parameter, not 'u32'"},
     {HEADER ".func f(.param .u32 a;", "expected ')', not ';'"},
@@ -240,7 +245,7 @@ static const struct {
     {HEADER "hello", "expected a directive, function or variable, not 'hello'"},
     {HEADER ".visible .visible .func f();", "expected a function or variable, not '.visible'"},
     {HEADER ".file 1 a.cu", "expected the name of a file, not 'a'"},
-    {HEADER "/* open", "expected a directive, function or variable"},
+    {HEADER "/* open", "a.ptx:4:1: this comment does not end"},
 };
 
 START_TEST(errors_say_what_was_expected_and_where)
