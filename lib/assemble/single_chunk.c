@@ -1,7 +1,6 @@
 /* single_chunk.c: read, assemble, write; the report last, as it says what the cubin must be. */
 #include "assemble/single_chunk.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static enum link_code open_all(struct lone *lone)
     const char *version;
 
     if (!files_read(&lone->input, request->input, INPUT_LIMIT)) {
-        diag_fatal("Could not open input file '%s': %s", request->input, strerror(errno));
+        diag_fatal("Could not open input file '%s': %s", request->input, files_why());
         return LINK_ENVIRONMENT;
     }
     if (lone->input.size == 0) {

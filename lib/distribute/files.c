@@ -76,6 +76,11 @@ static bool read_open(int fd, struct file_contents *contents, const struct file_
     return false;
 }
 
+const char *files_why(void)
+{
+    return errno == EINVAL ? "It is not a regular file" : strerror(errno);
+}
+
 bool files_read_as(struct file_contents *contents, const char *path,
                    const struct file_demand *demand)
 {

@@ -18,6 +18,9 @@ struct file_contents {
  * than `limit`. Raises LINK_NO_MEMORY. */
 bool files_read(struct file_contents *contents, const char *path, size_t limit);
 
+/* Why that failed, by errno: strerror's words, or that it is no regular file. */
+const char *files_why(void);
+
 /* What a file must be, to be read. */
 struct file_demand {
     size_t limit; /* most bytes */

@@ -117,7 +117,7 @@ static enum link_code check_plan(struct distribute_batch *batch)
     context_defer(&cleanup, files_cleanup, &contents);
     is_read = files_read(&contents, plan, PLAN_LIMIT);
     if (!is_read)
-        diag_fatal("Could not read plan '%s': %s", plan, strerror(errno));
+        diag_fatal("Could not read plan '%s': %s", plan, files_why());
     else if (!jobfile_is_of((struct text){contents.data, contents.size}, batch, &why))
         diag_fatal("Plan '%s' is not that of this link: %s", plan, why);
     context_clean(&cleanup);

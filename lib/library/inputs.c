@@ -1,6 +1,4 @@
 /* inputs.c: what is linked, copied, and looked at as soon as it is added. */
-#include <errno.h>
-#include <string.h>
 
 #include "command/apply_option.h"
 #include "distribute/files.h"
@@ -124,7 +122,7 @@ static enum link_code add_file(void *argument)
     enum link_code code = LINK_ENVIRONMENT;
 
     if (!files_read(&contents, addition->path, LARGEST_INPUT)) {
-        diag_fatal("Could not open input file '%s': %s", addition->path, strerror(errno));
+        diag_fatal("Could not open input file '%s': %s", addition->path, files_why());
         return LINK_ENVIRONMENT;
     }
     context_defer(&cleanup, files_cleanup, &contents);

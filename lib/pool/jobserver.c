@@ -289,7 +289,9 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     if (state != JOBSERVER_OK)
         why = "its value in MAKEFLAGS is malformed";
     else
-        why = jobserver ? strerror(jobserver->saved_errno) : "it is in use";
+        why = !jobserver                         ? "it is in use"
+              : jobserver->saved_errno == EINVAL ? "its path in MAKEFLAGS is no FIFO's"
+                                                 : strerror(jobserver->saved_errno);
     jobserver_close(jobserver);
     report_broken(use, why);
     return NULL;

@@ -3,8 +3,6 @@
  * What NVIDIA's library says when an input is added was measured on 13.0: a type that is not the
  * input's, code for other targets only, LTO-IR without -lto. What cannot be linked and does no harm
  * (host objects without device code, cubins that are linked already) is left out without a word. */
-#include <errno.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/text.h"
@@ -225,7 +223,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
     nvJitLinkResult result;
 
     if (!files_read(&contents, path, LARGEST_FILE))
-        return no_file(link, path, strerror(errno));
+        return no_file(link, path, files_why());
     context_defer(&cleanup, files_cleanup, &contents);
     /* A thin archive names files beside it: minilink reads it by its path. */
     if (contents.size == 0)

@@ -268,6 +268,9 @@ START_TEST(a_file_with_the_same_contents_stays)
     free(contents.data);
     ck_assert(!files_read(&contents, path, 7));
     ck_assert(!files_read(&contents, folder.path, 100));
+    ck_assert_str_eq(files_why(), "Is a directory");
+    ck_assert(!files_read(&contents, "/dev/null", 100));
+    ck_assert_str_eq(files_why(), "It is not a regular file");
     ck_assert(files_write(path, (struct bytes){(const uint8_t *)"other", 5}));
     ck_assert(files_read(&contents, path, 8));
     ck_assert_str_eq(contents.data, "other");

@@ -440,6 +440,9 @@ static const struct {
      "minilink warning : Jobserver requested, but an error occurred: Bad file descriptor\n"},
     {JOBSERVER_ON, " --jobserver-auth=fifo:/nonexistent", 1,
      "minilink warning : Jobserver requested, but an error occurred: No such file"},
+    {JOBSERVER_ON, " --jobserver-auth=fifo:/dev/null", 1,
+     "minilink warning : Jobserver requested, but an error occurred: its path in MAKEFLAGS is no "
+     "FIFO's\n"},
     {JOBSERVER_ON, " --jobserver-auth=what", 1,
      "minilink warning : Jobserver requested, but an error occurred: its value in MAKEFLAGS"},
 };
