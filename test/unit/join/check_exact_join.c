@@ -99,6 +99,43 @@ START_TEST(chunks_become_the_whole)
 }
 END_TEST
 
+/* Writes other characters in the place of "$__internal_0_". */
+static void rename_internal(struct buffer *file, const char *number)
+{
+    static const char name[] = "$__internal_0_$";
+    char *at = memmem(file->data, file->size, name, strlen(name));
+
+    ck_assert_ptr_nonnull(at);
+    memcpy(at + strlen("$__internal_"), number, strlen(number));
+    ck_assert_ptr_null(
+        memmem(at + 1, file->size - (size_t)(at + 1 - file->data), name, strlen(name)));
+}
+
+/* The assembler counts functions of its own through each chunk; what only looks so keeps its name.
+ */
+static const struct {
+    const char *in_chunk, *in_whole;
+} numbers[] = {{"0_", "0_"}, {"7_", "0_"}, {"7x", "7x"}, {"__", "__"}};
+
+START_TEST(functions_of_the_assembler_are_counted_anew)
+{
+    for (int target = 0; target < TARGETS; target++) {
+        struct exact_join_difference why;
+        struct buffer image = {0};
+        struct program program;
+
+        open_program(&program, target);
+        rename_internal(&program.chunks[0], numbers[_i].in_chunk);
+        rename_internal(&program.whole, numbers[_i].in_whole);
+        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_OK);
+        ck_assert_uint_eq(image.size, program.whole.size);
+        ck_assert_mem_eq(image.data, program.whole.data, image.size);
+        buffer_free(&image);
+        close_program(&program);
+    }
+}
+END_TEST
+
 /* Whether two chunks of a fixture are joined to the whole; all have the same closing kernels. */
 static void check_fixture(const char *fixture, const char *whole_name,
                           const char *const chunk_names[2], const struct text *closing,
@@ -319,6 +356,7 @@ Suite *check_suite(void)
 
     tcase_add_loop_test(tests, chunks_become_the_whole, 0, COUNT(programs));
     tcase_add_loop_test(tests, closing_kernels_are_left_out, 0, 2);
+    tcase_add_loop_test(tests, functions_of_the_assembler_are_counted_anew, 0, COUNT(numbers));
     tcase_add_loop_test(tests, a_symbol_loses_its_name_as_in_the_whole_program, 0, 4);
     tcase_add_loop_test(tests, lines_of_another_text_are_not_joined, TARGETS, COUNT(programs));
     tcase_add_test(tests, a_lone_chunk_is_copied);

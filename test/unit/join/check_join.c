@@ -597,6 +597,33 @@ START_TEST(relocations_of_united_sections_have_an_order)
 }
 END_TEST
 
+/* A frame that names a section and no function is nobody's: frames follow each other, uncut. */
+START_TEST(frames_of_no_function_are_kept)
+{
+    struct joining joining;
+    uint64_t size = 0;
+
+    begin_chunks(&joining, 0);
+    for (size_t i = 0; i < 2; i++)
+        size += files_header_of(&joining.files[i], ".debug_frame")->sh_size;
+    ck_assert(join_all(&joining));
+    ck_assert_uint_lt(section_named(&joining, ".debug_frame")->size, size);
+    end(&joining);
+    begin_chunks(&joining, 0);
+    for (size_t i = 0; i < 9; i++) {
+        Elf64_Rela *record =
+            (Elf64_Rela *)(void *)bytes_of(&joining.files[0], ".rela.debug_frame") + i;
+
+        if (ELF64_R_SYM(record->r_info) == symbol_in(&joining.files[0], "small"))
+            record->r_info = ELF64_R_INFO((uint64_t)symbol_in(&joining.files[0], ".text.small"),
+                                          ELF64_R_TYPE(record->r_info));
+    }
+    ck_assert(join_all(&joining));
+    ck_assert_uint_eq(section_named(&joining, ".debug_frame")->size, size);
+    end(&joining);
+}
+END_TEST
+
 /* Before sm_90 a frame has relocations of both kinds: of addends that are 0, and of others, and of
  * what the frame does not use. */
 START_TEST(both_kinds_of_relocations_stay_apart)
@@ -799,6 +826,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, addresses_by_a_section_follow_the_variable, 0, PROGRAMS);
     tcase_add_test(tests, code_that_names_a_section_follows_the_variable);
     tcase_add_test(tests, relocations_of_united_sections_have_an_order);
+    tcase_add_test(tests, frames_of_no_function_are_kept);
     tcase_add_test(tests, both_kinds_of_relocations_stay_apart);
     tcase_add_test(tests, debug_sections_are_kept);
     tcase_add_test(tests, twins_of_code_are_joined);

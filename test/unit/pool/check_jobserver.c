@@ -159,6 +159,20 @@ START_TEST(the_inherited_pipe_keeps_its_flags)
 }
 END_TEST
 
+/* Where standard input is closed, the client's own descriptor has its number. */
+START_TEST(close_closes_descriptor_0)
+{
+    struct jobserver_auth auth = make_pipe("");
+    struct jobserver *jobserver;
+
+    close(0);
+    jobserver = jobserver_open(&auth);
+    ck_assert_int_ge(fcntl(0, F_GETFD), 0);
+    ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_OK);
+    ck_assert_int_eq(fcntl(0, F_GETFD), -1);
+}
+END_TEST
+
 START_TEST(close_returns_everything)
 {
     struct jobserver_auth auth = make_pipe("abc");
@@ -489,6 +503,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, makeflags_are_read_as_make_writes_them, 0, COUNT(parse_rows));
     tcase_add_test(cases, the_implicit_token_comes_first_and_bytes_go_back_as_they_came);
     tcase_add_test(cases, the_inherited_pipe_keeps_its_flags);
+    tcase_add_test(cases, close_closes_descriptor_0);
     tcase_add_test(cases, close_returns_everything);
     tcase_add_test(cases, only_one_client_at_a_time);
     tcase_add_test(cases, releasing_what_is_not_held_is_an_error);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "diag/diag.h"
@@ -398,6 +399,21 @@ START_TEST(threads_that_are_missing_are_warned_of_and_the_work_is_done)
 }
 END_TEST
 
+START_TEST(one_job_under_make_is_one_thread)
+{
+    atomic_int done = 0;
+    struct pool_task tasks[] = {{count_one, &done, 0}, {count_one, &done, 0}};
+    const struct dispatch_request request = {
+        .tasks = tasks, .count = 2, .threads = 8, .jobserver = JOBSERVER_AUTO};
+
+    setenv("MAKEFLAGS", " -j1", 1);
+    ck_assert_uint_eq(dispatch_run(&request), 1);
+    unsetenv("MAKEFLAGS");
+    ck_assert_uint_eq(dispatch_run(&request), 2);
+    ck_assert_int_eq(done, 4);
+}
+END_TEST
+
 static void note_thread(void *argument)
 {
     char *name = argument;
@@ -485,6 +501,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, with_fewer_threads_than_asked_it_goes_on);
     tcase_add_test(cases, without_any_thread_there_is_no_pool);
     tcase_add_loop_test(cases, threads_that_are_missing_are_warned_of_and_the_work_is_done, 0, 3);
+    tcase_add_test(cases, one_job_under_make_is_one_thread);
     tcase_add_test(cases, workers_are_named_and_take_no_signals);
     tcase_add_test(cases, zero_threads_means_one);
     tcase_add_test(cases, a_task_may_own_a_pool);

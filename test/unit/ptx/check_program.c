@@ -208,6 +208,18 @@ START_TEST(winners_are_the_first_weak_the_strong_and_the_largest_common)
 }
 END_TEST
 
+/* Whichever comes first. */
+START_TEST(the_strictest_declaration_counts)
+{
+    const char *const texts[] = {".extern .shared .align 4 .b8 v[];\n" USE_V,
+                                 ".extern .shared .align 16 .b8 v[];"};
+    const char *const back[] = {texts[1], texts[0]};
+
+    ck_assert(link_texts(_i ? back : texts, 2));
+    ck_assert_uint_eq(symbol("v")->item->variable.alignment, 16);
+}
+END_TEST
+
 START_TEST(textures_of_one_name_are_the_same_in_all_modules)
 {
     const char *const texts[] = {".global .texref t;", ".global .texref t; .global .u32 u;"};
@@ -438,6 +450,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, errors_of_all_steps_are_reported_together);
     tcase_add_test(cases, undefined_symbols_may_be_allowed);
     tcase_add_test(cases, winners_are_the_first_weak_the_strong_and_the_largest_common);
+    tcase_add_loop_test(cases, the_strictest_declaration_counts, 0, 2);
     tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);
     tcase_add_test(cases, what_no_kernel_reaches_is_dropped_but_variables_stay);
     tcase_add_test(cases, nothing_is_dropped_when_the_dead_are_kept);
