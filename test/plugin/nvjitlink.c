@@ -133,6 +133,8 @@ static void misbehave(void)
 {
     if (is_way("crash"))
         raise(SIGSEGV);
+    if (is_way("grow"))
+        raise(SIGXFSZ);
     if (is_way("abort")) {
         fprintf(stderr, "terminate called\n");
         abort();

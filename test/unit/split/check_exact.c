@@ -346,6 +346,15 @@ START_TEST(what_cannot_be_known_is_one_chunk)
 }
 END_TEST
 
+START_TEST(one_chunk_is_made_where_one_is_asked_for)
+{
+    split_text(program_text, 1);
+    ck_assert_uint_eq(chunks.count, 1);
+    ck_assert(!chunks.is_exact);
+    ck_assert_str_eq(chunks.single_reason, "one chunk was asked for");
+}
+END_TEST
+
 /* Appends a function's body of about `size` bytes. */
 static void put_body(struct buffer *text, size_t size)
 {
@@ -471,6 +480,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
     tcase_add_loop_test(tests, lines_keep_their_numbers, 0, 2);
     tcase_add_loop_test(tests, threads_of_the_assembler_and_shared_memory_are_one_chunk, 0, 4);
+    tcase_add_test(tests, one_chunk_is_made_where_one_is_asked_for);
     tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
     tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
     tcase_add_test(tests, an_edit_changes_one_chunk);

@@ -16,6 +16,7 @@
 #include "ptx/module.h"
 #include "ptx/program.h"
 #include "ptx/types.h"
+#include "split/plan.h"
 #include "split/split.h"
 #include "files.h"
 #include "suite.h"
@@ -484,6 +485,29 @@ START_TEST(stable_chunks_have_nothing_of_their_neighbours)
 }
 END_TEST
 
+/* A quarter of the program, within bounds; or twice the least size of a chunk that the user names.
+ */
+START_TEST(stable_pieces_follow_the_program)
+{
+    static const struct {
+        uint64_t minimum, weight, piece;
+    } rows[] = {{0, 0, 65536},
+                {0, 400000, 65536},
+                {0, 600000, 131072},
+                {0, 2000000, 262144},
+                {0, 200000000, 262144},
+                {1000, 2000000, 2000},
+                {UINT64_MAX, 0, 2 * (uint64_t)UINT32_MAX}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct split_request request = {.minimum_bytes = rows[i].minimum};
+        const struct plan plan = {.request = &request, .total_weight = rows[i].weight};
+
+        ck_assert_uint_eq(stable_piece(&plan), rows[i].piece);
+    }
+}
+END_TEST
+
 /* A function that the compiler numbers is named by its text, in which labels are counted through
  * the module. */
 START_TEST(stable_names_do_not_know_how_labels_are_counted)
@@ -810,6 +834,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, small_functions_stay_with_their_neighbours);
     tcase_add_test(tests, file_tables_have_no_gap);
     tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
+    tcase_add_test(tests, stable_pieces_follow_the_program);
     tcase_add_test(tests, stable_names_do_not_know_how_labels_are_counted);
     tcase_add_test(tests, counted_labels_that_are_symbols_stay);
     tcase_add_test(tests, opcodes_named_like_renamed_symbols_stay);
