@@ -5,12 +5,12 @@
  * of functions. LTO-IR is opaque. */
 #include "inspect.h"
 
+#include <elf.h>
 #include <string.h>
 
-#include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
+#include "input/rawcode.h"
 #include "reduce.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes behind them. Without them, the version
@@ -21,15 +21,6 @@
 
 /* Real .nv.compat sections have 36 bytes. */
 #define MOST_COMPAT 4096
-
-static uint64_t little(struct bytes bytes, size_t offset, size_t size)
-{
-    uint64_t value = 0;
-
-    while (size-- > 0)
-        value = value << 8 | bytes.data[offset + size];
-    return value;
-}
 
 /* The text behind the first `directive`, up to the end of its line. */
 static struct text directive_value(struct text ptx, struct text directive)
@@ -77,7 +68,6 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
                         struct image *image)
 {
     struct text ptx = {(const char *)file->data.data, file->data.size};
-    struct text target;
 
     while (ptx.size > 0 && ptx.data[ptx.size - 1] == '\0')
         ptx.size--;
@@ -91,8 +81,7 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
         diag_error("could not find ptx version in '%s'", file->path);
         return false;
     }
-    target = directive_value(ptx, TEXT(".target"));
-    if (request->arch.sm == 0 && !arch_parse(target, "sm_", &image->arch)) {
+    if (request->arch.sm == 0 && !rawcode_ptx_arch(ptx, &image->arch)) {
         diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);
         return false;
     }
@@ -101,49 +90,13 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
     return true;
 }
 
-/* Contents of .nv.compat in a cubin, or nothing; its section table is checked on the way. */
-static bool find_compat(struct bytes elf, struct bytes *compat)
-{
-    uint64_t offset = little(elf, offsetof(Elf64_Ehdr, e_shoff), 8);
-    uint64_t size = little(elf, offsetof(Elf64_Ehdr, e_shentsize), 2);
-    uint64_t count = little(elf, offsetof(Elf64_Ehdr, e_shnum), 2);
-    struct bytes headers;
-
-    if (count == 0 && bytes_slice(elf, offset, sizeof(Elf64_Shdr), &headers))
-        count = little(headers, offsetof(Elf64_Shdr, sh_size), 8); /* too many for e_shnum */
-    if (count == 0 || count > elf.size / sizeof(Elf64_Shdr))
-        return count == 0;
-    if (size != sizeof(Elf64_Shdr) || !bytes_slice(elf, offset, size * count, &headers))
-        return false;
-    for (size_t at = 0; at < headers.size; at += sizeof(Elf64_Shdr)) {
-        if (little(headers, at + offsetof(Elf64_Shdr, sh_type), 4) != SHT_CUDA_COMPAT)
-            continue;
-        return bytes_slice(elf, little(headers, at + offsetof(Elf64_Shdr, sh_offset), 8),
-                           little(headers, at + offsetof(Elf64_Shdr, sh_size), 8), compat);
-    }
-    return true;
-}
-
-static char compat_suffix(struct bytes compat)
-{
-    struct info_record record;
-
-    while (info_next(&compat, &record))
-        if (record.attribute == COMPAT_SUFFIX_A && record.value == 1)
-            return 'a';
-    return 0;
-}
-
 static bool inspect_cubin(const struct input_file *file, const struct inspect_request *request,
                           struct image *image)
 {
-    struct bytes elf = file->data;
-    struct bytes compat = {NULL, 0};
-    uint32_t flags;
+    struct bytes elf = file->data, compat;
 
-    if (elf.size < sizeof(Elf64_Ehdr) || memcmp(elf.data, ELFMAG, SELFMAG) != 0 ||
-        elf.data[EI_CLASS] != ELFCLASS64 || elf.data[EI_DATA] != ELFDATA2LSB ||
-        little(elf, offsetof(Elf64_Ehdr, e_machine), 2) != EM_CUDA) {
+    if (elf.size < sizeof(Elf64_Ehdr) || file_classify(elf) != FILE_CUBIN ||
+        !rawcode_cubin_arch(elf, &image->arch)) {
         diag_error("'%s' is not a 64-bit cubin", file->path);
         return false;
     }
@@ -151,16 +104,10 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
         diag_error("'%s' is a 64-bit cubin, which option --32 excludes", file->path);
         return false;
     }
-    if (!find_compat(elf, &compat) || compat.size > MOST_COMPAT) {
+    if (!rawcode_cubin_compat(elf, &compat) || compat.size > MOST_COMPAT) {
         diag_error("the section table of '%s' is damaged", file->path);
         return false;
     }
-    flags = (uint32_t)little(elf, offsetof(Elf64_Ehdr, e_flags), 4);
-    if (elf.data[EI_OSABI] == CUBIN_OLD_OSABI)
-        image->arch =
-            (struct arch){CUBIN_OLD_FLAGS_SM(flags), flags & CUBIN_OLD_FLAGS_SUFFIX_A ? 'a' : '\0'};
-    else
-        image->arch = (struct arch){CUBIN_FLAGS_SM(flags), compat_suffix(compat)};
     if (image->arch.sm >= 100)
         image->compat = compat;
     image->major = elf.data[EI_VERSION];

@@ -34,31 +34,41 @@ static bool has_suffix_a(struct bytes records)
     return false;
 }
 
-static bool find_suffix_a(struct bytes cubin, const Elf64_Ehdr *header)
+bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
 {
+    Elf64_Ehdr header;
     Elf64_Shdr section;
-    struct bytes part;
-    uint64_t count = header->e_shnum;
+    struct bytes table;
+    uint64_t count;
 
+    *compat = (struct bytes){NULL, 0};
+    if (cubin.size < sizeof header)
+        return false;
+    memcpy(&header, cubin.data, sizeof header);
+    count = header.e_shnum;
     /* Where there are too many the null section has their number. */
-    if (count == 0 && bytes_slice(cubin, header->e_shoff, sizeof section, &part)) {
-        memcpy(&section, part.data, sizeof section);
+    if (count == 0 && header.e_shoff &&
+        bytes_slice(cubin, header.e_shoff, sizeof section, &table)) {
+        memcpy(&section, table.data, sizeof section);
         count = section.sh_size;
     }
-    for (uint64_t i = 0; i < count && i < cubin.size / sizeof section; i++) {
-        if (!bytes_slice(cubin, header->e_shoff, (i + 1) * sizeof section, &part))
-            return false;
-        memcpy(&section, part.data + i * sizeof section, sizeof section);
+    if (count == 0)
+        return true;
+    if (header.e_shentsize != sizeof section || count > cubin.size / sizeof section ||
+        !bytes_slice(cubin, header.e_shoff, count * sizeof section, &table))
+        return false;
+    for (size_t at = 0; at < table.size; at += sizeof section) {
+        memcpy(&section, table.data + at, sizeof section);
         if (section.sh_type == SECTION_TYPE_COMPAT)
-            return bytes_slice(cubin, section.sh_offset, section.sh_size, &part) &&
-                   has_suffix_a(part);
+            return bytes_slice(cubin, section.sh_offset, section.sh_size, compat);
     }
-    return false;
+    return true;
 }
 
 bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
 {
     Elf64_Ehdr header;
+    struct bytes compat;
     bool is_old, has_suffix;
 
     if (cubin.size < sizeof header)
@@ -68,8 +78,8 @@ bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
         return false;
     is_old = header.e_ident[EI_OSABI] == OLD_OSABI;
     arch->sm = is_old ? header.e_flags & 0xff : header.e_flags >> 8 & 0xff;
-    has_suffix =
-        is_old ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0 : find_suffix_a(cubin, &header);
+    has_suffix = is_old ? (header.e_flags & OLD_FLAGS_SUFFIX_A) != 0
+                        : rawcode_cubin_compat(cubin, &compat) && has_suffix_a(compat);
     arch->suffix = has_suffix ? 'a' : '\0';
     return arch->sm >= 10;
 }
@@ -106,7 +116,6 @@ static size_t comment_size(struct text text)
     return 0;
 }
 
-/* Moves on by `size` bytes. */
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
 {
     bool is_target = false;

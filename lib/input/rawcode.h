@@ -14,6 +14,10 @@
  * header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
 bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch);
 
+/* Finds the contents of a cubin's .nv.compat, which are empty when there is none. False when the
+ * section table is damaged. */
+bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat);
+
 /* True when the cubin that begins with `head` is of type ET_EXEC. */
 bool rawcode_is_linked(struct bytes head);
 
