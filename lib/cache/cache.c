@@ -23,10 +23,6 @@
 #include "diag/diag.h"
 #include "os/descriptor.h"
 
-struct kind_counts {
-    atomic_uint_fast64_t hits, misses, stored;
-};
-
 /* An entry that this link has written; in a list that any thread adds to. */
 struct kept {
     struct kept *previous;
@@ -38,17 +34,18 @@ struct cache {
     const char *path;
     struct cache_policy policy;
     int folder;
-    /* Counted by all threads. */
-    struct kind_counts kinds[CACHE_KINDS + 1]; /* the last for what is not told */
-    atomic_uint_fast64_t read_bytes, written_bytes, saved_nanoseconds, damaged;
+    struct cache_statistics statistics; /* counted by all threads: count() */
     atomic_int write_error; /* errno of the first failure to write, after which none is tried */
-    struct pruned pruned;
-    bool has_given_up;                                         /* and has said why */
+    bool has_given_up;      /* and has said why */
     bool (*holds)(const void *argument, enum cache_kind kind); /* or NULL */
     const void *holds_argument;
     struct kept *_Atomic kept; /* the last entry that was written */
-    struct cache_statistics statistics;
 };
+
+static void count(uint64_t *counter, uint64_t number)
+{
+    __atomic_fetch_add(counter, number, __ATOMIC_RELAXED);
+}
 
 struct cache *cache_open(const struct cache_request *request)
 {
@@ -122,11 +119,11 @@ static bool read_entry(struct cache *cache, int shelf, const char *name,
         reading = read_open_entry(fd, key, value);
     if (reading == READING_DONE) {
         futimens(fd, NULL); /* it is used; where that cannot be noted, it is found all the same */
-        atomic_fetch_add(&cache->read_bytes, entry_size(value));
-        atomic_fetch_add(&cache->saved_nanoseconds, value->nanoseconds);
+        count(&cache->statistics.read_bytes, entry_size(value));
+        count(&cache->statistics.saved_nanoseconds, value->nanoseconds);
     }
     if (reading == READING_DAMAGED && unlinkat(shelf, name, 0) == 0)
-        atomic_fetch_add(&cache->damaged, 1);
+        count(&cache->statistics.damaged, 1);
     if (fd >= 0)
         close(fd);
     return reading == READING_DONE;
@@ -147,7 +144,7 @@ bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_
         ok = read_entry(cache, shelf, name, key, value);
         close(shelf);
     }
-    atomic_fetch_add(ok ? &cache->kinds[kind].hits : &cache->kinds[kind].misses, 1);
+    count(ok ? &cache->statistics.kinds[kind].hits : &cache->statistics.kinds[kind].misses, 1);
     return ok;
 }
 
@@ -231,7 +228,7 @@ static void take_back(struct cache *cache, const struct kept *kept)
     if (shelf < 0)
         return;
     if (unlinkat(shelf, name, 0) == 0)
-        atomic_fetch_sub(&cache->kinds[kept->kind].stored, 1);
+        cache->statistics.kinds[kept->kind].stored--;
     close(shelf);
 }
 
@@ -261,8 +258,8 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
     *kept = (struct kept){NULL, kind, *key};
     if (store(cache, key, header, value)) {
         note(cache, kept);
-        atomic_fetch_add(&cache->kinds[kind].stored, 1);
-        atomic_fetch_add(&cache->written_bytes, entry_size(value));
+        count(&cache->statistics.kinds[kind].stored, 1);
+        count(&cache->statistics.written_bytes, entry_size(value));
     } else {
         atomic_compare_exchange_strong(&cache->write_error, &none, errno ? errno : EIO);
         free(kept);
@@ -291,10 +288,13 @@ static enum link_code finish(void *argument)
 {
     struct cache *cache = argument;
     int error = atomic_load(&cache->write_error);
+    struct pruned pruned;
 
     if (error)
         diag_caution("Could not write to cache folder '%s': %s", cache->path, strerror(error));
-    cache->pruned = prune_folder(cache->folder, &cache->policy);
+    pruned = prune_folder(cache->folder, &cache->policy);
+    cache->statistics.pruned = pruned.files;
+    cache->statistics.pruned_bytes = pruned.bytes;
     return LINK_OK;
 }
 
@@ -305,29 +305,14 @@ void cache_finish(struct cache *cache)
         context_run(finish, cache);
 }
 
-const struct cache_statistics *cache_statistics(struct cache *cache)
+const struct cache_statistics *cache_statistics(const struct cache *cache)
 {
     static const struct cache_statistics none;
-    struct cache_statistics *result;
 
-    if (!cache)
-        return &none;
-    result = &cache->statistics;
-    for (int i = 0; i < CACHE_KINDS; i++) {
-        result->kinds[i].hits = atomic_load(&cache->kinds[i].hits);
-        result->kinds[i].misses = atomic_load(&cache->kinds[i].misses);
-        result->kinds[i].stored = atomic_load(&cache->kinds[i].stored);
-    }
-    result->read_bytes = atomic_load(&cache->read_bytes);
-    result->written_bytes = atomic_load(&cache->written_bytes);
-    result->saved_nanoseconds = atomic_load(&cache->saved_nanoseconds);
-    result->damaged = atomic_load(&cache->damaged);
-    result->pruned = cache->pruned.files;
-    result->pruned_bytes = cache->pruned.bytes;
-    return result;
+    return cache ? &cache->statistics : &none;
 }
 
-void cache_describe(struct cache *cache, struct buffer *text)
+void cache_describe(const struct cache *cache, struct buffer *text)
 {
     static const char *const names[CACHE_KINDS] = {
         [CACHE_LINK] = "whole links", [CACHE_LTO] = "LTO parts", [CACHE_CHUNK] = "chunks"};

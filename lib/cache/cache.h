@@ -39,8 +39,8 @@ enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES =
 struct cache_statistics {
     struct {
         uint64_t hits, misses, stored;
-    } kinds[CACHE_KINDS];
-    uint64_t read_bytes; /* of entries, headers included */
+    } kinds[CACHE_KINDS + 1]; /* the last of what is no result */
+    uint64_t read_bytes;      /* of entries, headers included */
     uint64_t written_bytes;
     uint64_t saved_nanoseconds; /* that making the hits once took */
     uint64_t damaged;           /* entries that were removed, as they were not whole */
@@ -79,10 +79,11 @@ void cache_give_up(struct cache *cache, const char *format, ...)
 /* Warns of what could not be written, and prunes the folder when it is time to. */
 void cache_finish(struct cache *cache);
 
-const struct cache_statistics *cache_statistics(struct cache *cache);
+/* For the link thread, while no other uses the cache. */
+const struct cache_statistics *cache_statistics(const struct cache *cache);
 
 /* Appends the statistics as lines of text. NULL: that there is no cache. */
-void cache_describe(struct cache *cache, struct buffer *text);
+void cache_describe(const struct cache *cache, struct buffer *text);
 
 /* Accepts NULL. */
 void cache_close(struct cache *cache);
