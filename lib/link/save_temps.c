@@ -11,14 +11,7 @@
 #include "diag/diag.h"
 #include "output/output.h"
 
-static bool make_directory(const char *directory)
-{
-    if (mkdir(directory, 0777) == 0 || errno == EEXIST)
-        return true;
-    diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
-    return false;
-}
-
+/* Nothing where `directory` is NULL; else it is made when it is missing. */
 static bool write_one(const char *directory, const char *stem, size_t index, const char *suffix,
                       struct bytes bytes)
 {
@@ -27,6 +20,12 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
     const char *path;
     bool ok;
 
+    if (!directory)
+        return true;
+    if (mkdir(directory, 0777) && errno != EEXIST) {
+        diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
+        return false;
+    }
     context_defer(&cleanup, arena_cleanup, &arena);
     path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
                              : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
@@ -50,7 +49,7 @@ bool save_temps_program(const char *directory, const struct program *program, st
     if (!directory)
         return true;
     context_defer(&cleanup, free_chunks, &chunks);
-    ok = make_directory(directory) && split_program(&chunks, program, &whole) &&
+    ok = split_program(&chunks, program, &whole) &&
          write_one(directory, "linked", SIZE_MAX, "ptx", text_bytes(chunks.list[0].text));
     context_clean(&cleanup);
     return ok;
@@ -58,10 +57,6 @@ bool save_temps_program(const char *directory, const struct program *program, st
 
 bool save_temps_lto(const char *directory, const struct lto_result *lto)
 {
-    if (!directory)
-        return true;
-    if (!make_directory(directory))
-        return false;
     for (size_t i = 0; i < lto->part_count && lto->part_count > 1; i++)
         if (!write_one(directory, "lto", i, "ptx", text_bytes(lto->parts[i].ptx)))
             return false;
@@ -70,10 +65,6 @@ bool save_temps_lto(const char *directory, const struct lto_result *lto)
 
 bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode)
 {
-    if (!directory)
-        return true;
-    if (!make_directory(directory))
-        return false;
     for (size_t i = 0; i < bitcode->count; i++)
         if (!write_one(directory, "bitcode", bitcode->count > 1 ? i : SIZE_MAX, "ptx",
                        text_bytes(bitcode->modules[i].ptx)))
@@ -83,10 +74,6 @@ bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitc
 
 bool save_temps_chunks(const char *directory, const struct chunks *chunks)
 {
-    if (!directory)
-        return true;
-    if (!make_directory(directory))
-        return false;
     for (size_t i = 0; i < chunks->count; i++)
         if (!write_one(directory, "chunk", i, "ptx", text_bytes(chunks->list[i].text)))
             return false;
@@ -95,8 +82,6 @@ bool save_temps_chunks(const char *directory, const struct chunks *chunks)
 
 bool save_temps_cubins(const char *directory, const struct cubins *cubins)
 {
-    if (!directory)
-        return true;
     for (size_t i = 0; i < cubins->count; i++)
         if (!write_one(directory, "chunk", i, "cubin",
                        (struct bytes){cubins->list[i].data, cubins->list[i].size}))
