@@ -47,11 +47,6 @@ struct fact_member {
     uint64_t sizes[FACT_CLASSES]; /* of the output, from here */
 };
 
-struct fact_option {
-    enum consensus_state state;
-    int32_t value;
-};
-
 struct fact_chunk {
     uint32_t function_count;
     uint32_t replica_count;
@@ -135,8 +130,7 @@ struct observation {
     struct fact_member *members;
     size_t member_count;
     size_t member_capacity;
-    struct table member_names; /* name -> number of the first that has it */
-    struct fact_option options[EMBEDDED_COUNT];
+    struct table member_names;         /* name -> number of the first that has it */
     const struct agreement *agreement; /* a copy; NULL = none was reached */
     struct fact_chunk *chunks;
     size_t chunk_count;

@@ -186,9 +186,6 @@ void observe_agreement(struct observation *observation, const struct agreement *
     if (!observation)
         return;
     observation->agreement = arena_copy(&observation->arena, agreement, 1, sizeof *agreement);
-    for (size_t option = 0; option < EMBEDDED_COUNT; option++)
-        observation->options[option] = (struct fact_option){agreement->embedded[option].state,
-                                                            agreement->embedded[option].value};
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
         struct fact_member *fact = &observation->members[i];

@@ -90,7 +90,7 @@ static void put_members(const struct observation *observation, struct json_t *ro
 static void put_option(const struct observation *observation, struct json_t *list, size_t option)
 {
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
-    const struct fact_option *fact = &observation->options[option];
+    const struct consensus *fact = &observation->agreement->embedded[option];
     struct json_t *object = json_tree_push_object(list), *values;
 
     json_tree_set_string(object, "name", embedded_name((enum embedded_option)option));
