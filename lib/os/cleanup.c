@@ -200,15 +200,21 @@ static void watch_exit(void)
         errno = 0;
 }
 
+/* `what` an assembler has done. */
+static struct end assembler_end(const char *what)
+{
+    return (struct end){.status = STATUS_ERROR,
+                        .before = "An assembler has ",
+                        .name = what,
+                        .after = ", which none may: the link is given up"};
+}
+
 /* exit() and quick_exit() lead here; a call takes its handler off the list before it runs it, so
  * that threads which exit together need one each. A child that was forked has another process
  * number. */
 static void on_exit_call(void)
 {
-    const struct end end = {.status = STATUS_ERROR,
-                            .before = "An assembler has called exit()",
-                            .name = "",
-                            .after = ", which none may: the link is given up"};
+    const struct end end = assembler_end("called exit()");
 
     if (!atomic_load(&is_prepared) || getpid() != link_process)
         return;
@@ -218,10 +224,7 @@ static void on_exit_call(void)
 
 void cleanup_leave(int status)
 {
-    const struct end end = {.status = STATUS_ERROR,
-                            .before = "An assembler has called _exit()",
-                            .name = "",
-                            .after = ", which none may: the link is given up"};
+    const struct end end = assembler_end("called _exit()");
 
     if (atomic_load(&is_prepared) && getpid() == link_process)
         end_program(&end);
@@ -230,10 +233,7 @@ void cleanup_leave(int status)
 
 static void on_thread_exit(void *unused)
 {
-    const struct end end = {.status = STATUS_ERROR,
-                            .before = "An assembler has ended its thread",
-                            .name = "",
-                            .after = ", which none may: the link is given up"};
+    const struct end end = assembler_end("ended its thread");
 
     (void)unused;
     if (atomic_load(&is_prepared))
