@@ -188,7 +188,7 @@ const struct events *facts_events(struct observation *observation);
 void times_print(struct observation *observation, bool has_rows, struct buffer *out);
 void trace_print(struct observation *observation, struct buffer *out);
 void stats_print(struct observation *observation, struct buffer *out);
-void map_print(const struct observation *observation, struct buffer *out);
+void map_print(struct observation *observation, struct buffer *out);
 /* What was left out, and why, a line for each; whole members, too, with `has_members`. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 /* report_data.c: all facts as a tree; see json_tree_begin. */

@@ -23,16 +23,11 @@ _Static_assert(FILES == sizeof((struct observation *)0)->outputs / sizeof(struct
 
 static const char *path_of(const struct observation *observation, enum file file)
 {
-    switch (file) {
-    case FILE_TRACE:
-        return observation->request.trace;
-    case FILE_REPORT_PAGE:
-        return observation->request.report_page;
-    case FILE_REPORT_DATA:
-        return observation->request.report_data;
-    default:
-        return observation->request.map;
-    }
+    const struct observe_request *request = &observation->request;
+    const char *const paths[FILES] = {request->trace, request->report_page, request->report_data,
+                                      request->map};
+
+    return paths[file];
 }
 
 static bool times_failed(const struct observation *observation)
@@ -119,32 +114,16 @@ static bool write_lists(struct observation *observation, struct buffer *text)
     return ok;
 }
 
-static void print(struct observation *observation, enum file file, struct buffer *text)
-{
-    switch (file) {
-    case FILE_TRACE:
-        trace_print(observation, text);
-        break;
-    case FILE_REPORT_PAGE:
-        report_print_page(observation, text);
-        break;
-    case FILE_REPORT_DATA:
-        report_print_data(observation, text);
-        break;
-    default:
-        map_print(observation, text);
-        break;
-    }
-}
-
 static bool write_file(struct observation *observation, enum file file, struct buffer *text)
 {
+    static void (*const print[FILES])(struct observation *, struct buffer *) = {
+        trace_print, report_print_page, report_print_data, map_print};
     struct output *output = &observation->outputs[file];
 
     if (!path_of(observation, file))
         return true;
     text->size = 0;
-    print(observation, file, text);
+    print[file](observation, text);
     return output_append(output, buffer_bytes(text)) && output_finish(output, false);
 }
 

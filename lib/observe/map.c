@@ -139,7 +139,7 @@ void map_print_drop(const struct fact_drop *drop, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-void map_print(const struct observation *observation, struct buffer *out)
+void map_print(struct observation *observation, struct buffer *out)
 {
     char arch[ARCH_NAME_SIZE];
 
