@@ -1,4 +1,4 @@
-/* cancellation.c: the lock keeps what is reached from going away meanwhile. */
+/* cancellation.c: the lock keeps the watcher alive while it is called. */
 #include "os/cancellation.h"
 
 #include <stddef.h>
