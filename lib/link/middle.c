@@ -59,14 +59,28 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-/* Whether ptxas is told to use threads of its own. */
-static bool has_inner_threads(const struct link *link)
+/* Whether -Xptxas has a word with this in it. */
+static bool tells_ptxas(const struct link *link, const char *part)
 {
     const char *const *words = link->request->assembler_options;
 
-    while (words && *words && !strstr(*words, "split-compile"))
+    while (words && *words && !strstr(*words, part))
         words++;
-    return link->agreement.split_compile != 1 || (words && *words);
+    return words && *words;
+}
+
+/* Measured on ptxas 13.0: of its options these change the order in which it compiles kernels, or
+ * what it makes for all of them; what a file of options says is not known here. */
+static const char *exact_obstacle(const struct link *link)
+{
+    static const char *const parts[] = {"Ofc",  "fast-compile", "sanitize", "errors-visible",
+                                        "optf", "options-file"};
+    const char *fast = link->request->options.ofast_compile;
+    bool is_changed = fast && strcmp(fast, "0") != 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        is_changed |= tells_ptxas(link, parts[i]);
+    return is_changed ? "an option for ptxas changes the order in which it compiles kernels" : NULL;
 }
 
 static bool split(const struct link *link, struct cut *cut)
@@ -81,8 +95,10 @@ static bool split(const struct link *link, struct cut *cut)
                   : policy == SPLIT_BALANCED ? MOST_CHUNKS
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
-        .has_lines = link->agreement.line_info && !link->request->strip_debug,
-        .has_threads = has_inner_threads(link),
+        .exact_obstacle = exact_obstacle(link),
+        .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
+                     tells_ptxas(link, "lineinfo") || tells_ptxas(link, "line-info"),
+        .has_threads = link->agreement.split_compile != 1 || tells_ptxas(link, "split-compile"),
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
         .threads = is_exact ? assemble_most_threads(link->request->thread_limit) : 0,

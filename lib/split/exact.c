@@ -92,7 +92,7 @@ static const char *find_obstacle(const struct plan *plan)
 {
     const struct program *program = plan->program;
     bool is_one_text = plan_is_one_text(plan);
-    const char *obstacle = NULL;
+    const char *obstacle = plan->request->exact_obstacle;
 
     if (plan->keeps_lines && !is_one_text)
         obstacle = "its line tables are of a text that minilink puts together";

@@ -98,8 +98,9 @@ enum split_policy {
 struct split_request {
     bool is_exact; /* each chunk is to be assembled as a whole program, with the code that the whole
                       one would have; a program of which that cannot be known is one chunk */
-    bool has_lines;   /* the assembler is told to make line tables (-lineinfo) */
-    bool has_threads; /* and to use threads of its own (-split-compile) */
+    const char *exact_obstacle; /* why only one chunk can be so, or NULL */
+    bool has_lines;             /* the assembler is told to make line tables (-lineinfo) */
+    bool has_threads;           /* and to use threads of its own (-split-compile) */
     enum split_policy policy;
     uint32_t wanted;        /* most chunks to make, up to SPLIT_MOST_CHUNKS; 1 = do not split */
     uint64_t minimum_bytes; /* no chunk is planned smaller than this on average; 0 = as many times

@@ -106,11 +106,17 @@ done
 
 # random SEED TARGET: prints nothing when all is as it has to be.
 random() {
-    local chunks=$(($1 % 15 + 2)) folder=random.$2 threads=-split-compile=$(($1 % 4 == 2 ? 2 : 1))
+    local chunks=$(($1 % 15 + 2)) folder=random.$2 options=()
+    case $(($1 % 8)) in
+    2 | 6) options=(-split-compile=2) ;;
+    4) options=(-Ofast-compile=max) ;;
+    5) options=(-Xptxas=-make-errors-visible-at-exit) ;;
+    7) options=(-Xptxas=-O1,-lineinfo) ;;
+    esac
     rm -rf "$folder" && mkdir "$folder" && python3 "$here/random_whole.py" "$1" "$2" "$folder" || return
-    if ! ours -arch="$2" $threads --ignore-host-info --threads=1 "$folder"/m*.ptx -o whole > log 2>&1; then
+    if ! ours -arch="$2" "${options[@]}" --ignore-host-info --threads=1 "$folder"/m*.ptx -o whole > log 2>&1; then
         echo "one chunk: $(head -n 1 log)"
-    elif ! ours -arch="$2" $threads --ignore-host-info --chunks=$chunks --explain-split "$folder"/m*.ptx -o ours > log 2> err; then
+    elif ! ours -arch="$2" "${options[@]}" --ignore-host-info --chunks=$chunks --explain-split "$folder"/m*.ptx -o ours > log 2> err; then
         echo "$chunks chunks: $(head -n 1 err)"
     elif grep -q 'in one piece' err; then
         echo "$chunks chunks: $(cat err)"
