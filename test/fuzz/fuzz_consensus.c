@@ -18,7 +18,6 @@ static struct option_request request_of(struct bytes *rest)
         .has_maxrregcount = has & 4,
         .line_info = has & 8,
         .debug = has & 16,
-        .strict = has & 32,
         .lto = has & 64,
         .ofast_compile = levels[more & 7],
         .split_compile = has & 1 ? fuzz_byte(rest) : 1,
