@@ -34,6 +34,45 @@ for by in parallel slurm; do
     holds "$by: no $by" test "$(only=$work/tools lines "$BUILD/minilink-dist-$by" jobs.json)" = 1
 done
 
+# What a host sends is a tar file that may hold anything: nothing outside the folder is written, nothing else than files is
+# unpacked, and what cannot be used is one line. This parallel is such a host's; it writes the tar files by itself.
+mkdir hostile sent
+cat > hostile/parallel << 'END'
+#!/usr/bin/env python3
+import io, os, sys, tarfile
+if "--return" not in sys.argv: # the jobs that are run here
+    sys.exit()
+kind, back = os.environ["KIND"], sys.stdin.read().split("\0")[2]
+with tarfile.open(back, "w") as file:
+    def add(name, link=None, type=tarfile.SYMTYPE):
+        member = tarfile.TarInfo(name)
+        member.size, member.type, member.linkname = (0, type, link) if link else (4, tarfile.REGTYPE, "")
+        file.addfile(member, io.BytesIO(b"sent"))
+    if kind == "links":
+        add("c", "../victim"), add("c.log", "../victim", tarfile.LNKTYPE), add("c.log/x", "..")
+    if kind == "paths":
+        add("../victim"), add(os.path.abspath("../victim")), add("c/../../victim"), add("c", "..", tarfile.DIRTYPE)
+    add("other" if kind in ("links", "paths") else "c"), add("other")
+data = bytearray(open(back, "rb").read())
+if kind == "short":
+    del data[514:]
+if kind == "negative": # the size, and the sum of the header
+    data[124:136] = (-1024).to_bytes(12, "big", signed=True)
+    data[148:156] = b" " * 8
+    data[148:156] = b"%06o\0 " % sum(data[:512])
+open(back, "wb").write(data)
+END
+chmod +x hostile/parallel
+touch sent/a sent/b
+for kind in links paths short negative; do
+    has python3 || break
+    echo kept > victim
+    (cd sent && KIND=$kind PATH=$work/hostile:$PATH exec minilink-dist-parallel -S one ../jobs.json) > said 2>&1
+    holds "tar files with $kind: status" [ $? = 1 ]
+    holds "tar files with $kind: one line at most ($(cat said))" [ "$(grep -vc 'run here' said)" = "$(case $kind in short | negative) echo 1 ;; *) echo 0 ;; esac)" ]
+    holds "tar files with $kind: nothing else is written" [ "$(cat victim; find sent sent/.. -maxdepth 1 \( -name c -o -name c.log -o -name other \))" = kept ]
+done
+
 {
     printf '.version 7.0\n.target sm_70\n.address_size 64\n'
     for i in $(seq 12); do
