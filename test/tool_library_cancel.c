@@ -79,10 +79,14 @@ static int complete(struct canceller *canceller)
 
 static void must_be_cancelled(const char *what, struct minilink *link, int code)
 {
+    const char *log = minilink_error_log(link, NULL);
+
     check(code == MINILINK_CANCELLED, "%s: %s: %s", what, minilink_code_name(code),
           minilink_error_log(link, NULL));
     check(!minilink_cubin(link, NULL) && !minilink_kernel_count(link), "%s: a result", what);
-    check(*minilink_error_log(link, NULL), "%s: not a word", what);
+    check(strstr(log, "The link was cancelled"), "%s: it is not told: %s", what, log);
+    check(!strstr(log, " ended ") && !strstr(log, " killed "), "%s: a child is blamed: %s", what,
+          log);
     check(minilink_complete(link) == MINILINK_USAGE, "%s: completed twice", what);
 }
 
