@@ -43,7 +43,7 @@ struct run {
 
 const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
 {
-    size_t given = exec_count_words(job->options), n = 0;
+    size_t given = string_list_count(job->options), n = 0;
     const char **words = arena_alloc(arena, given + 7, sizeof *words);
 
     if (job->mode != MINILINK_MODE_WHOLE)
@@ -66,7 +66,7 @@ const char **ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                            const struct minilink_job *job, size_t *count)
 {
     const char **options = ptxas_options(arena, job);
-    const char **argv = arena_alloc(arena, exec_count_words(options) + 6, sizeof *argv);
+    const char **argv = arena_alloc(arena, string_list_count(options) + 6, sizeof *argv);
     size_t n = 0;
 
     argv[n++] = ptxas->path;

@@ -38,7 +38,8 @@ static void use_ptxas(struct distribute_batch *batch, const struct remote_chunks
     const char *tool = elsewhere->distribution->tool;
     struct arena *arena = &batch->arena;
     const char **options = ptxas_options(arena, job);
-    struct words words = {arena_alloc(arena, exec_count_words(options) + 2, sizeof *words.list), 0};
+    struct words words = {arena_alloc(arena, string_list_count(options) + 2, sizeof *words.list),
+                          0};
 
     add(&words, tool ? tool : elsewhere->ptxas->path);
     for (size_t i = 0; options[i]; i++)
@@ -53,7 +54,7 @@ static void use_minilink(struct distribute_batch *batch, const struct remote_chu
     const struct diag_state *state = diag_state_get();
     struct arena *arena = &batch->arena;
     const char *tool = elsewhere->distribution->tool, *name = elsewhere->assembler_name;
-    size_t given = exec_count_words(job->options);
+    size_t given = string_list_count(job->options);
     struct words words = {arena_alloc(arena, given + 13, sizeof *words.list), 0};
     static const char plugin[] = "plugin:";
 

@@ -56,6 +56,16 @@ static inline bool text_starts(struct text t, struct text prefix)
            (prefix.size == 0 || memcmp(t.data, prefix.data, prefix.size) == 0);
 }
 
+/* The number of strings in a list that ends with NULL; 0 for no list. */
+static inline size_t string_list_count(const char *const *list)
+{
+    size_t count = 0;
+
+    while (list && list[count])
+        count++;
+    return count;
+}
+
 /* True when `string` ends with `suffix` and is longer than that. */
 static inline bool string_has_suffix(const char *string, const char *suffix)
 {

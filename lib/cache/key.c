@@ -61,10 +61,8 @@ void key_string(struct key *key, const char *string)
 
 void key_strings(struct key *key, const char *const *strings)
 {
-    size_t count = 0;
+    size_t count = string_list_count(strings);
 
-    while (strings && strings[count])
-        count++;
     add(key, ITEM_LIST, NULL, 0);
     key_number(key, count);
     for (size_t i = 0; i < count; i++)

@@ -142,12 +142,9 @@ static void let_go(void *argument)
 static const char *const *make_command(struct run *run, const char *jobs)
 {
     const char *const *arguments = run->batch->distribution->arguments;
-    size_t count = 0;
-    const char **argv;
+    size_t count = string_list_count(arguments);
+    const char **argv = arena_alloc(&run->batch->arena, count + 3, sizeof *argv);
 
-    while (arguments && arguments[count])
-        count++;
-    argv = arena_alloc(&run->batch->arena, count + 3, sizeof *argv);
     argv[0] = run->program;
     for (size_t i = 0; i < count; i++)
         argv[i + 1] = arguments[i];

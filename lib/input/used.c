@@ -176,12 +176,10 @@ static void take_parts(struct used_set *set, struct arena *arena, const char *li
 
 static void take_wanted(struct used_names *used, const char *const *names)
 {
-    struct text *wanted;
-    size_t count = 0;
+    size_t count = string_list_count(names);
+    struct text *wanted = arena_alloc(&used->arena, count, sizeof *wanted);
 
-    while (names && names[count])
-        count++;
-    used->wanted = wanted = arena_alloc(&used->arena, count, sizeof *wanted);
+    used->wanted = wanted;
     used->wanted_count = count;
     for (size_t i = 0; i < count; i++) {
         wanted[i] = text_of(names[i]);

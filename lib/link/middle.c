@@ -169,16 +169,12 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* Of the kernels that the options name, a chunk has some only; they have been selected before. */
 /* The words, and the limit of --fit-registers behind them. */
 static const char *const *with_fit(struct assembled *assembled, const char *const *words)
 {
-    const char **fitted;
-    size_t count = 0;
+    size_t count = string_list_count(words);
+    const char **fitted = arena_alloc(&assembled->arena, count + 2, sizeof *fitted);
 
-    while (words && words[count])
-        count++;
-    fitted = arena_alloc(&assembled->arena, count + 2, sizeof *fitted);
     for (size_t i = 0; i < count; i++)
         fitted[i] = words[i];
     fitted[count] = arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit);
@@ -186,6 +182,7 @@ static const char *const *with_fit(struct assembled *assembled, const char *cons
     return fitted;
 }
 
+/* Of the kernels that the options name, a chunk has some only; they have been selected before. */
 static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
                                             struct assembled *assembled)
 {

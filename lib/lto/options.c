@@ -127,11 +127,9 @@ size_t lto_options(const char *const **words, struct arena *arena,
     const char *const *nvvm = request->nvvm_options;
     struct forwarded options;
     char arch[ARCH_NAME_SIZE];
-    size_t count = 0;
+    size_t count = string_list_count(nvvm);
     bool has_host_info = !is_open && !request->used->is_ignored;
 
-    while (nvvm && nvvm[count])
-        count++;
     forward_begin(&options, arena, OWN_OPTIONS + FORWARD_MOST + count);
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");

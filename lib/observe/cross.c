@@ -283,11 +283,10 @@ struct row {
 static int compare_rows(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
-    int order = memcmp(a->name.data, b->name.data, size);
+    int order = text_compare(a->name, b->name);
 
-    if (order || a->name.size != b->name.size)
-        return order ? order : a->name.size < b->name.size ? -1 : 1;
+    if (order)
+        return order;
     if (a->mention.node != b->mention.node)
         return a->mention.node < b->mention.node ? -1 : 1;
     if (a->mention.is_definition != b->mention.is_definition)

@@ -170,15 +170,12 @@ static int by_section(const void *left, const void *right)
 static int by_value(const void *left, const void *right)
 {
     const struct fact_name *a = left, *b = right;
-    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
-    int order;
 
     if (a->section != b->section)
         return a->section < b->section ? -1 : 1;
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
-    order = size ? memcmp(a->name.data, b->name.data, size) : 0;
-    return order ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+    return text_compare(a->name, b->name);
 }
 
 static void take_names(struct taking *taking)

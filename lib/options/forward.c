@@ -87,10 +87,8 @@ const char *const *forward_to_ptxas(struct arena *arena, const struct agreement 
                                     bool is_whole)
 {
     struct forwarded forwarded;
-    size_t count = 0;
+    size_t count = string_list_count(given);
 
-    while (given && given[count])
-        count++;
     forward_begin(&forwarded, arena, count + 2);
     add_ofast_compile(&forwarded, request);
     if (is_whole)

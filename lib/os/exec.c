@@ -4,6 +4,7 @@
  * program with threads; fork is neither. A child's end is seen through a pidfd in the same poll as
  * its output, since a grandchild may hold the pipe open for longer than the child lives. */
 #include "base/clock.h"
+#include "base/text.h"
 #include "os/exec.h"
 
 #include <errno.h>
@@ -250,19 +251,10 @@ static size_t put_variable(char **list, size_t count, const char *variable)
     return kept;
 }
 
-size_t exec_count_words(const char *const *words)
-{
-    size_t count = 0;
-
-    while (words && words[count])
-        count++;
-    return count;
-}
-
 /* This process's environment and what the request adds. NULL without memory. */
 static char **make_environment(const struct exec_request *request)
 {
-    size_t count = exec_count_words((const char *const *)environ);
+    size_t count = string_list_count((const char *const *)environ);
     char **list;
 
     list = malloc((count + 3) * sizeof *list);

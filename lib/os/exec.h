@@ -55,9 +55,6 @@ struct exec_result {
                         had when it started the child at least, as Linux counts; 0 = not known */
 };
 
-/* The number of words in a list that ends with NULL; 0 for no list. */
-size_t exec_count_words(const char *const *words);
-
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);
 
