@@ -1,5 +1,4 @@
-/* bitcode_steps.h: what bitcode.c and bitcode_report.c share of one compilation. Private to them.
- */
+/* bitcode_steps.h: what bitcode.c shares with the files of its steps. Private to them. */
 #pragma once
 
 #include "base/buffer.h"
@@ -8,6 +7,12 @@
 #include "lto/bitcode.h"
 #include "lto/job.h"
 #include "lto/part.h"
+
+/* bitcode_join.c: joins the PTX of a program's parts, each of which defines some of it, into one
+ * module in `arena`. What has a name in `internal` was made visible for the parts alone. False, and
+ * an error, when a text is no PTX. */
+bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
+                  const struct table *internal);
 
 /* One call of bitcode_compile. */
 struct bitcode_compilation {

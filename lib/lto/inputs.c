@@ -1,5 +1,5 @@
 /* inputs.c: what takes part in the compilation of LTO-IR, and what does not. */
-#include "lto/inputs.h"
+#include "lto/lto_steps.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -19,8 +19,7 @@
 #include "base/table.h"
 #include "lto/answer.h"
 #include "lto/llvm_api.h"
-#include "lto/llvm_module.h"
-#include "lto/llvm_parts.h"
+#include "lto/llvm_steps.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
 

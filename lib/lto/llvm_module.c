@@ -1,5 +1,5 @@
 /* llvm_module.c: walks over functions, variables and metadata. */
-#include "lto/llvm_module.h"
+#include "lto/llvm_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

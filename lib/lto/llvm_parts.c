@@ -1,5 +1,5 @@
 /* llvm_parts.c: instructions are counted, uses followed to the functions that they are in. */
-#include "lto/llvm_parts.h"
+#include "lto/llvm_steps.h"
 
 #include <stdint.h>
 

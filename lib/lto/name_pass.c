@@ -1,5 +1,5 @@
 /* name_pass.c: one more job, whose answer is read for names. */
-#include "lto/name_pass.h"
+#include "lto/lto_steps.h"
 
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "diag/diag.h"
 #include "lto/answer.h"
 #include "lto/lto_cache.h"
-#include "lto/options.h"
 #include "pool/child_tokens.h"
 
 struct pass {

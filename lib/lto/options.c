@@ -5,7 +5,7 @@
  * but 1. With -Xnvvm= it hands options to libnvvm as they are, which is how what nvlink 13.0 gives
  * to libnvvm comes through it: its own -kernels-used= and -variables-used= cannot say what
  * host-ref options can. */
-#include "lto/options.h"
+#include "lto/lto_steps.h"
 
 #include <stdlib.h>
 #include <string.h>

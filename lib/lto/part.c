@@ -15,7 +15,6 @@
 #include "lto/child.h"
 #include "lto/lto.h"
 #include "lto/lto_cache.h"
-#include "lto/remote_parts.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
 #include "pool/child_tokens.h"

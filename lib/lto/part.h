@@ -60,6 +60,11 @@ uint32_t parts_run(struct parts_run *run);
  */
 uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count);
 
+/* remote_parts.c: has the distributor run those parts that are not in the cache. Each is left as
+ * its child would have left it; one that there is no answer of, as one whose child has found no
+ * job. */
+void remote_parts_compile(struct parts_run *run);
+
 /* Index of the first part that failed; count = none. */
 size_t parts_first_failed(const struct parts_run *run);
 

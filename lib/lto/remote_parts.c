@@ -1,5 +1,5 @@
 /* remote_parts.c: the files that a child on this machine has in memory are sent instead. */
-#include "lto/remote_parts.h"
+#include "lto/part.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -15,11 +15,9 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
+#include "split/chunk_steps.h"
 #include "split/exact.h"
-#include "split/explain.h"
 #include "split/plan.h"
-#include "split/priority.h"
-#include "split/stable_text.h"
 #include "split/writer.h"
 
 /* A pragma or string section, which every chunk with functions of its module repeats. */

@@ -1,6 +1,6 @@
 /* explain.c: a heading, then for each chunk its items, those that it defines before those that it
  * only names. */
-#include "split/explain.h"
+#include "split/chunk_steps.h"
 
 #include <inttypes.h>
 

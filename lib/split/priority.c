@@ -5,7 +5,7 @@
  * bounds that leave it all cost nothing. Only ptxas knows what a kernel needs, so that the factor
  * is what is known of it. It decides who is started first and nothing else: chunks are cut by size.
  */
-#include "split/priority.h"
+#include "split/chunk_steps.h"
 
 #define MOST_REGISTERS   255u
 #define REGISTERS_PER_SM 65536u

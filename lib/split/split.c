@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
-#include "split/explain.h"
+#include "split/chunk_steps.h"
 #include "split/plan.h"
 #include "split/writer.h"
 

@@ -4,7 +4,7 @@
  * appearance in the chunk and in the function, strings are named by what they hold, comments are
  * left out; lines stay where they are, for chunk_origin. The numbers of files rise without a gap,
  * since ptxas takes them for places in its table (measured on 13.0). */
-#include "split/stable_text.h"
+#include "split/chunk_steps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

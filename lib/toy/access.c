@@ -2,7 +2,7 @@
  *
  * The instruction's form says how many operands are written, counted from the front. An address is
  * read wherever it stands. */
-#include "toy/access.h"
+#include "toy/body_steps.h"
 
 /* Vectors stand in lists and addresses, and nothing stands in vectors. */
 #define MOST_NESTING 4

@@ -8,8 +8,7 @@
  * fewer candidates than the one before it. */
 #include "toy/allocate.h"
 
-#include "toy/liveness.h"
-#include "toy/spill.h"
+#include "toy/body_steps.h"
 
 #define MOST_REGISTERS    255u
 #define PREDICATES        7u

@@ -3,7 +3,7 @@
  * ptxas refuses a call whose numbers of arguments or results differ from the prototype's, or an
  * argument of another size, or of a float where an integer is declared and the other way round
  * (measured on 13.0). A .param variable is compared by its size. */
-#include "toy/call_check.h"
+#include "toy/body_steps.h"
 
 #include "diag/diag.h"
 #include "ptx/types.h"

@@ -6,12 +6,10 @@
 
 #include "ptx/lexer.h"
 #include "toy/allocate.h"
+#include "toy/body_steps.h"
 #include "toy/budget.h"
-#include "toy/call_check.h"
-#include "toy/frame.h"
 #include "toy/language/opcode.h"
 #include "toy/parse.h"
-#include "toy/signature.h"
 
 #define ALL_BARRIERS 16u /* for a number that only the running program knows */
 

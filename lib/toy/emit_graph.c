@@ -6,7 +6,7 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
-#include "toy/signature.h"
+#include "toy/body_steps.h"
 
 static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
 {

@@ -2,7 +2,7 @@
  *
  * A block begins at a label and behind an instruction that may go elsewhere. A guard makes any
  * branch or exit conditional. Calls come back, so they end no block. */
-#include "toy/flow.h"
+#include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"
 

@@ -2,12 +2,11 @@
  * symbols, or registers where they are declared as such; behind that come the loads and stores
  * which those registers need; and when allocation has shown what is spilled, every symbol gets its
  * offset. */
-#include "toy/frame.h"
+#include "toy/body_steps.h"
 
 #include "ptx/declaration.h"
 #include "ptx/types.h"
 #include "toy/language/opcode.h"
-#include "toy/rewrite.h"
 
 /* Measured on ptxas 13.0 for sm_90. */
 #define MOST_PARAMETER_BYTES 0x7ffcu

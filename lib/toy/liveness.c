@@ -5,10 +5,7 @@
  * them where it begins, and so do the blocks before it, up to those that write them. For hostile
  * control flow the work is bounded, so that it grows as the text does: what is left when the bound
  * is reached counts as live everywhere, which is never wrong, only wasteful. */
-#include "toy/liveness.h"
-
-#include "toy/access.h"
-#include "toy/flow.h"
+#include "toy/body_steps.h"
 
 /* How many edges may be looked at for each instruction of a body. Large kernels need about ten. */
 #define WORK_PER_INSTRUCTION UINT64_C(256)

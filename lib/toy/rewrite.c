@@ -1,6 +1,6 @@
 /* rewrite.c: loads and stores that no text has: of parameters (frame.c) and spilled registers
  * (spill.c). */
-#include "toy/rewrite.h"
+#include "toy/body_steps.h"
 
 #include "toy/language/opcode.h"
 

@@ -4,7 +4,7 @@
  * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; an
  * array has its number of elements behind it, 0 for a variable number: "#vib0". A vector counts as
  * one integer of its size. Whether a parameter is a register makes no difference. */
-#include "toy/signature.h"
+#include "toy/body_steps.h"
 
 #include <stdbool.h>
 #include <stdint.h>

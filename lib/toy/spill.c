@@ -6,11 +6,9 @@
  *     ld.local.b32 %t, [slot]            setp ... %q, ...
  *     setp.ne.u32  %q, %t, 0             selp.u32 %t, 1, 0, %q
  *     @%q bra ...                        st.local.b32 [slot], %t  */
-#include "toy/spill.h"
+#include "toy/body_steps.h"
 
-#include "toy/access.h"
 #include "toy/language/opcode.h"
-#include "toy/rewrite.h"
 
 #define MOST_INSTRUCTIONS (1u << 28)
 #define AREA_ALIGNMENT    16u

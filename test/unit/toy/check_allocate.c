@@ -10,7 +10,7 @@
 #include "diag/diag_state.h"
 #include "toy/allocate.h"
 #include "toy/language/opcode.h"
-#include "toy/liveness.h"
+#include "toy/body_steps.h"
 #include "suite.h"
 
 #define PHYSICAL  256
