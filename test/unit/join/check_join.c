@@ -597,6 +597,30 @@ START_TEST(relocations_of_united_sections_have_an_order)
 }
 END_TEST
 
+/* Of what chunks say of their compatibility, the greatest counts, whichever says it: a number, and
+ * eight bytes. */
+START_TEST(the_greatest_compatibility_counts)
+{
+    static const size_t number = 0xa, bytes = 0x1c;
+
+    for (size_t greater = 0; greater < 2; greater++) {
+        struct joining joining;
+        const struct cubin_section *compat;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            bytes_of(&joining.files[i], ".nv.compat")[number] = i == greater ? 9 : 6;
+            bytes_of(&joining.files[i], ".nv.compat")[bytes] = i == greater ? 5 : 3;
+        }
+        ck_assert(join_all(&joining));
+        compat = section_named(&joining, ".nv.compat");
+        ck_assert_uint_eq(compat->data.data[number], 9);
+        ck_assert_uint_eq(compat->data.data[bytes], 5);
+        end(&joining);
+    }
+}
+END_TEST
+
 /* A frame that names a section and no function is nobody's: frames follow each other, uncut. */
 START_TEST(frames_of_no_function_are_kept)
 {
@@ -826,6 +850,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, addresses_by_a_section_follow_the_variable, 0, PROGRAMS);
     tcase_add_test(tests, code_that_names_a_section_follows_the_variable);
     tcase_add_test(tests, relocations_of_united_sections_have_an_order);
+    tcase_add_test(tests, the_greatest_compatibility_counts);
     tcase_add_test(tests, frames_of_no_function_are_kept);
     tcase_add_test(tests, both_kinds_of_relocations_stay_apart);
     tcase_add_test(tests, debug_sections_are_kept);
