@@ -110,6 +110,36 @@ for options in "" -ftz=1 "-prec-div=0 -prec-sqrt=0 -fma=0" -O0 -g -lineinfo -max
 done
 made "fatbins with LTO-IR" -arch=sm_90 -lto -- 4:a.lto.fatbin 4:b.lto.fatbin
 made "host objects with LTO-IR" -arch=sm_90 -lto -- 5:a.lto.o 5:b.lto.o
+# Kernels enough for several chunks: the same bytes, but for the note that names the tool.
+cat > many.cuh << 'END'
+template <int N> __global__ void many(double *p, int n) {
+    __shared__ double s[64];
+    for (int i = 0; i < n; i++) {
+        s[i & 63] = sin(p[i] * N) + exp(p[i + N]) / p[i + 1];
+        __syncthreads();
+        p[i] = s[(i + N) & 63] * pow(p[i + 2], N);
+    }
+}
+END
+processors=$(nproc)
+mkdir counting
+printf '#!/bin/sh\necho >> %q\nexec %q "$@"\n' "$work/runs" "$(command -v ptxas)" > counting/ptxas
+chmod +x counting/ptxas
+for options in "" -lineinfo; do
+    for file in c d; do
+        echo '#include "many.cuh"' > $file.cu
+        seq -f "template __global__ void many<1%g$(printf %d "'$file")>(double *, int);" 10 >> $file.cu
+        # shellcheck disable=SC2086
+        nvcc -dlto $options -arch=sm_90 -ltoir -dc $file.cu -o $file.ltoir
+    done > log 2>&1
+    rm -f runs
+    # shellcheck disable=SC2086
+    PATH=$work/counting:$PATH CUDA_HOME='' CUDA_PATH='' same "chunks $options" -arch=sm_90 -lto $options -- 3:c.ltoir 3:d.ltoir
+    runs "chunks $options: more than one, where there are processors" test "$(wc -l < runs)" -ge $((processors > 1 ? 2 : 1))
+    cmp -l theirs.cubin ours.cubin > differences 2>&1
+    runs "chunks $options: one note" awk '
+        {first = NR == 1 ? $1 : first; others += $1 + 0 == 0 || $1 - first >= 164} END {exit others || !NR}' differences
+done
 made "LTO-IR and a cubin" -arch=sm_90 -lto -- 3:a.ltoir 1:b.cubin
 made "PTX and LTO-IR" -arch=sm_90 -lto -- 2:b.ptx 3:a.ltoir
 ptx "PTX of LTO-IR that is not whole" -arch=sm_90 -lto -ptx -- 3:a.ltoir
