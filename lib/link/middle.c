@@ -73,14 +73,16 @@ static bool tells_ptxas(const struct link *link, const char *part)
  * what it makes for all of them; what a file of options says is not known here. */
 static const char *exact_obstacle(const struct link *link)
 {
-    static const char *const parts[] = {"Ofc",  "fast-compile", "sanitize", "errors-visible",
-                                        "optf", "options-file"};
+    static const char *const parts[] = {
+        "Ofc",  "fast-compile", "sanitize", "errors-visible", "preserve-relocs",
+        "optf", "options-file",
+    };
     const char *fast = link->request->options.ofast_compile;
     bool is_changed = fast && strcmp(fast, "0") != 0;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         is_changed |= tells_ptxas(link, parts[i]);
-    return is_changed ? "an option for ptxas changes the order in which it compiles kernels" : NULL;
+    return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
 static bool split(const struct link *link, struct cut *cut)
