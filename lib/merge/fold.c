@@ -237,8 +237,9 @@ static void put_record(struct folding *folding, uint32_t function, const struct 
     buffer_u64(&folding->key, record->payload.size);
     for (size_t i = 0; i < words; i++)
         put_symbol(folding, function, info_word(record->payload, i));
-    buffer_append(&folding->key, record->payload.data + words * 4,
-                  record->payload.size - words * 4);
+    if (record->payload.size > 0)
+        buffer_append(&folding->key, record->payload.data + words * 4,
+                      record->payload.size - words * 4);
 }
 
 static void put_section(struct folding *folding, uint32_t function, uint32_t index)
