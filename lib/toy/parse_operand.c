@@ -38,6 +38,8 @@ static struct operand *pop(struct parser *parser, size_t first, uint32_t *count)
 {
     *count = (uint32_t)(parser->operand_count - first);
     parser->operand_count = first;
+    if (*count == 0) /* there may be no stack yet */
+        return NULL;
     return arena_copy(parser->body->arena, parser->operands + first, *count,
                       sizeof *parser->operands);
 }
