@@ -38,8 +38,6 @@ static struct operand *pop(struct parser *parser, size_t first, uint32_t *count)
 {
     *count = (uint32_t)(parser->operand_count - first);
     parser->operand_count = first;
-    if (*count == 0) /* there may be no stack yet */
-        return NULL;
     return arena_copy(parser->body->arena, parser->operands + first, *count,
                       sizeof *parser->operands);
 }
@@ -395,6 +393,10 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
     size_t given;
     uint32_t count;
 
+    /* Checks point to operands that may not be there. */
+    if (!parser->operands)
+        parser->operands = arena_grow(parser->body->arena, NULL, 0, &parser->operand_capacity,
+                                      sizeof *parser->operands);
     while (!parse_at(parser, ';') && !parse_at(parser, '}') && parser->token.kind != TOKEN_END) {
         if (parser->operand_count > first && parse_unended_line(parser))
             break;
@@ -404,7 +406,7 @@ bool parse_operands(struct parser *parser, struct instruction *instruction)
             return false;
     }
     given = parser->operand_count - first;
-    instruction->operands = parser->operands ? &parser->operands[first] : NULL;
+    instruction->operands = &parser->operands[first];
     instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
     if (!check_count(parser, instruction, given, place) || !parse_check(parser, instruction, place))
         return false;
