@@ -321,13 +321,25 @@ static void take_functions(struct taking *taking)
     }
 }
 
+/* Why the merge has dropped it. */
+static const char *reason_of(struct observation *observation, const struct merge_drop *drop)
+{
+    switch (drop->reason) {
+    case MERGE_CAME_LATER:
+        return "an earlier definition of that name counts";
+    case MERGE_GAVE_WAY:
+        return "it is weak, and there is a strong definition";
+    case MERGE_FOLDED:
+        return arena_printf(&observation->arena, "the same as '%.*s'", TEXT_ARG(drop->kept));
+    case MERGE_UNREACHED:
+        break;
+    }
+    return drop->is_kernel ? "neither host code nor the options ask for it"
+                           : "no kernel reaches it";
+}
+
 static void take_drops(struct taking *taking)
 {
-    static const char *const reasons[] = {
-        [MERGE_UNREACHED] = "no kernel reaches it",
-        [MERGE_CAME_LATER] = "an earlier definition of that name counts",
-        [MERGE_GAVE_WAY] = "it is weak, and there is a strong definition",
-    };
     struct observation *observation = taking->observation;
     const struct merge_places *places = &taking->report->places;
 
@@ -335,20 +347,14 @@ static void take_drops(struct taking *taking)
         const struct merge_drop *drop = &places->drops[i];
         uint32_t member =
             member_of(taking, drop->file, symbol_of(taking, drop->file, drop->input, drop->name));
-        bool is_folded = drop->reason == MERGE_FOLDED;
-        const char *why = drop->is_kernel && drop->reason == MERGE_UNREACHED
-                              ? "neither host code nor the options ask for it"
-                              : reasons[drop->reason];
 
         facts_drop(observation,
                    &(struct fact_drop){
                        .what = drop->is_kernel ? "kernel" : "function",
                        .name = drop->name,
                        .member = member == FACT_NONE ? NULL : observation->members[member].name,
-                       .why = is_folded ? arena_printf(&observation->arena, "the same as '%.*s'",
-                                                       TEXT_ARG(drop->kept))
-                                        : why,
-                       .is_folded = is_folded,
+                       .why = reason_of(observation, drop),
+                       .is_folded = drop->reason == MERGE_FOLDED,
                    });
     }
 }

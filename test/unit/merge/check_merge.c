@@ -569,6 +569,7 @@ START_TEST(registers_of_what_is_no_function_are_refused_but_with_r)
     expect_said(
         "error   : '32_weakdiff-sm_90-a.o' says how many registers symbol 1 needs, which is no "
         "function");
+    image_free(&merged->image);
     merge_input((struct merge_request){.arch = {.sm = 90}, .relocatable = true});
     ck_assert(merged->ok);
 }
