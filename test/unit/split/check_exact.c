@@ -447,6 +447,28 @@ START_TEST(threads_without_a_chunk_get_smaller_ones)
 }
 END_TEST
 
+/* Every chunk has all variables: two chunks read the text of one that is initialised once more. */
+START_TEST(texts_of_variables_are_bounded)
+{
+    static const struct {
+        unsigned elements; /* two bytes of text each, beside 8 KiB of kernels */
+        uint32_t chunks;
+    } rows[] = {{4096, 2}, {7000, 2}, {12000, 1}};
+    struct buffer text = {0};
+
+    buffer_printf(&text, HEADER ".visible .global .align 4 .b8 v[%u] = {", rows[_i].elements);
+    for (unsigned i = 0; i < rows[_i].elements; i++)
+        buffer_string(&text, i ? ",1" : "1");
+    buffer_string(&text, "};\n");
+    for (unsigned i = 0; i < 8; i++)
+        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+    buffer_char(&text, '\0');
+    split_text(text.data, 2);
+    ck_assert_uint_eq(chunks.count, rows[_i].chunks);
+    buffer_free(&text);
+}
+END_TEST
+
 START_TEST(lines_are_found_in_their_sources)
 {
     const char *member;
@@ -485,6 +507,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, copies_are_bounded, 0, 3);
     tcase_add_test(tests, an_edit_changes_one_chunk);
     tcase_add_loop_test(tests, threads_without_a_chunk_get_smaller_ones, 0, 6);
+    tcase_add_loop_test(tests, texts_of_variables_are_bounded, 0, 3);
     tcase_add_test(tests, lines_are_found_in_their_sources);
     suite_add_tcase(all, tests);
     return all;
