@@ -70,25 +70,12 @@ static uint32_t most_functions(const struct chunks *chunks)
     return most;
 }
 
-const char *assemble_sequential_reason(void)
-{
-    return getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? "LIBNVVM_DISABLE_CONCURRENT_API is set"
-                                                    : NULL;
-}
-
-uint32_t assemble_most_threads(uint32_t limit)
-{
-    size_t count = assemble_sequential_reason() ? 1 : pool_cpu_count();
-
-    return limit && count > limit ? limit : (uint32_t)count;
-}
-
 /* How many threads take chunks, and how many the assembler may use inside of each. The limit is for
  * both together. */
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
-    uint32_t limit = assemble_sequential_reason() ? 1 : request->thread_limit;
+    uint32_t limit = pool_sequential_reason() ? 1 : request->thread_limit;
     uint32_t threads = automatic(request->threads, assembly->chunks->count);
 
     if (limit && threads > limit)

@@ -44,12 +44,6 @@ struct assemble_request {
     uint64_t memory_limit; /* bytes: only so many chunks at a time as may fit (pool/fit.h) */
 };
 
-/* Why all chunks are assembled by one thread whatever else was asked for; NULL = they are not. */
-const char *assemble_sequential_reason(void);
-
-/* The most threads that take chunks at a time, by the CPUs there are and the limit (0 = none). */
-uint32_t assemble_most_threads(uint32_t limit);
-
 struct chunk_cubin {
     void *data; /* malloc'ed by the assembler */
     size_t size;

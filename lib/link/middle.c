@@ -19,6 +19,7 @@
 #include "link/whole_program.h"
 #include "options/forward.h"
 #include "pool/fit.h"
+#include "pool/pool.h"
 
 /* Most chunks that a program is cut into. Fixed, so that the output does not depend on the number
  * of threads; enough to keep a large machine busy. */
@@ -55,7 +56,7 @@ static bool wants_exact_chunks(const struct link *link)
         return false;
     if (request->chunk_count || request->cache.folder || distribution_of(link))
         return true;
-    return assemble_most_threads(request->thread_limit) > 1 &&
+    return pool_threads(request->thread_limit) > 1 &&
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
@@ -103,7 +104,7 @@ static bool split(const struct link *link, struct cut *cut)
         .has_threads = link->agreement.split_compile != 1 || tells_ptxas(link, "split-compile"),
         .policy = policy,
         .minimum_bytes = link->request->minimum_chunk,
-        .threads = is_exact ? assemble_most_threads(link->request->thread_limit) : 0,
+        .threads = is_exact ? pool_threads(link->request->thread_limit) : 0,
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
@@ -356,7 +357,7 @@ static bool has_free_cpu(const struct link *link)
     const struct link_request *request = link->request;
 
     return !jobserver_counts(request->jobserver) && state_spread(link).threads > 1 &&
-           !assemble_sequential_reason();
+           !pool_sequential_reason();
 }
 
 /* Whether LTO-IR alone is linked, to a program that ptxas assembles on this machine and that no
@@ -397,7 +398,7 @@ bool middle_split(const struct link *link, struct cut *cut)
 {
     bool ok = !state_has_ptx(link) || split(link, cut);
 
-    report_chunks(&cut->chunks, &link->program, assemble_sequential_reason());
+    report_chunks(&cut->chunks, &link->program, pool_sequential_reason());
     ok = ok && (report_explanation(buffer_view(&cut->explanation)) || diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);
     observe_stage(link->observation, "split", chunk_work(&cut->chunks));

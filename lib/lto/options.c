@@ -7,7 +7,6 @@
  * host-ref options can. */
 #include "lto/lto_steps.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/context.h"
 #include "input/used.h"
 #include "options/forward.h"
+#include "pool/pool.h"
 
 /* Options that are made here, at most, beside those that are agreed on. */
 #define OWN_OPTIONS 16
@@ -134,7 +134,7 @@ size_t lto_options(const char *const **words, struct arena *arena,
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
     forward_word(&options, "-lto");
     forward_word(&options, "-ptx");
-    if (!share && !request->is_split && !getenv("LIBNVVM_DISABLE_CONCURRENT_API"))
+    if (!share && !request->is_split && !pool_sequential_reason())
         forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
         forward_word(&options, "-Xnvvm=--device-c");

@@ -176,7 +176,7 @@ uint32_t parts_run(struct parts_run *run)
 uint32_t parts_threads(const struct lto_request *link, uint64_t *needs, size_t count)
 {
     uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
-    uint32_t limit = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : link->thread_limit;
+    uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
 
     if (limit && threads > limit)
         threads = limit;

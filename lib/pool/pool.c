@@ -301,3 +301,16 @@ size_t pool_cpu_count(void)
     }
     return count;
 }
+
+const char *pool_sequential_reason(void)
+{
+    return getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? "LIBNVVM_DISABLE_CONCURRENT_API is set"
+                                                    : NULL;
+}
+
+uint32_t pool_threads(uint32_t limit)
+{
+    size_t count = pool_sequential_reason() ? 1 : pool_cpu_count();
+
+    return limit && count > limit ? limit : (uint32_t)count;
+}

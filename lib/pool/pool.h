@@ -53,3 +53,9 @@ size_t pool_worker(void);
 /* Processors that this process may use (os/processors.h), at least 1, as it was when it was first
  * asked: a link of two small texts would notice the files that are read for it. */
 size_t pool_cpu_count(void);
+
+/* Why there is one thread only, whatever was asked for; NULL = there may be more. */
+const char *pool_sequential_reason(void);
+
+/* The most threads that work at a time, by that, the processors and the limit (0 = none). */
+uint32_t pool_threads(uint32_t limit);

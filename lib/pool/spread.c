@@ -22,11 +22,9 @@ struct part {
 
 uint32_t spread_threads(uint32_t limit)
 {
-    size_t threads = getenv("LIBNVVM_DISABLE_CONCURRENT_API") ? 1 : pool_cpu_count();
+    uint32_t threads = pool_threads(limit);
 
-    if (threads > SPREAD_MOST)
-        threads = SPREAD_MOST;
-    return limit && threads > limit ? limit : (uint32_t)threads;
+    return threads < SPREAD_MOST ? threads : SPREAD_MOST;
 }
 
 size_t spread_parts(const struct spread *spread, size_t count, size_t least)
