@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/little.h"
 #include "diag/diag.h"
 #include "input/bitstream.h"
-#include "base/little.h"
 
 #define MAGIC         0xdec04342u /* "BC", 0xC0DE */
 #define WRAPPER_MAGIC 0x0b17c0deu

@@ -5,8 +5,8 @@
  * through it, and an entry that is handed out needs no further checks. */
 #include "input/fatbin.h"
 
-#include "diag/diag.h"
 #include "base/little.h"
+#include "diag/diag.h"
 
 #define ENTRY_HEADER_SIZE      64u
 #define ENTRY_VERSION          0x0101u

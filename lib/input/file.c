@@ -16,12 +16,12 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/little.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
-#include "base/little.h"
 #include "input/offload.h"
 #include "input/thin.h"
 #include "os/descriptor.h"

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/little.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/archive.h"
@@ -15,7 +16,6 @@
 #include "input/contents.h"
 #include "input/hostobj.h"
 #include "input/inflate.h"
-#include "base/little.h"
 #include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/select.h"

@@ -32,12 +32,12 @@ struct modules {
     struct arena arena;
     struct id_list firsts;
     struct id_list others;
-    struct table registered; /* ids that a linked object registers */
-    const struct table *compiled;
-    const char *file;   /* operand at hand */
-    const char *object; /* for messages: the operand, or "lib.a(b.o)" */
-    bool has_code;      /* the object has relocatable device code */
-    bool has_id;        /* the object's first id is known */
+    struct table registered;      /* ids that a linked object registers */
+    const struct table *compiled; /* files that have no id, see modules_list(); or NULL */
+    const char *file;             /* operand at hand */
+    const char *object;           /* for messages: the operand, or "lib.a(b.o)" */
+    bool has_code;                /* the object has relocatable device code */
+    bool has_id;                  /* the object's first id is known */
     bool ok;
 };
 
@@ -159,9 +159,9 @@ static void add_file(struct modules *modules, const struct input_file *file)
     case FILE_CUBIN:
     case FILE_FATBIN:
     case FILE_PTX:
-        /* Measured: under another name, the same file is not listed. */
         if (modules->compiled && table_find(modules->compiled, text_of(file->path)) != TABLE_NONE)
             break;
+        /* Measured: under another name, the same file is not listed. */
         if (string_has_suffix(file->path, ".cubin") || string_has_suffix(file->path, ".fatbin") ||
             string_has_suffix(file->path, ".ptx"))
             add_path(modules, file->path);

@@ -1,8 +1,8 @@
 /* offload.c: headers, entries and texts, each checked before it is looked at. */
 #include "input/offload.h"
 
-#include "diag/diag.h"
 #include "base/little.h"
+#include "diag/diag.h"
 
 #define MAGIC           0xad10ff10u
 #define HEADER_SIZE     32u

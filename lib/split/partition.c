@@ -5,9 +5,8 @@
  * weight, and 2 % in order.) Where units are large: longest processing time first, the heaviest
  * unit goes to the lightest chunk. Ties go by program order and chunk number, so that the result
  * depends on nothing but the program. */
-
-#include "split/exact.h"
 #include "base/search.h"
+#include "split/exact.h"
 #include "split/plan.h"
 
 /* Starting ptxas costs as much as some 13 KB of text (test/bench/cost.sh), of kernels that are
@@ -288,7 +287,7 @@ static uint64_t count_by_size(struct plan *plan)
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;
-    if (plan->request->is_exact && count < plan->request->threads)
+    if (count < plan->request->threads)
         count = count_for_threads(plan, count);
     plan->minimum_bytes = plan->total_weight / count;
     return count;

@@ -9,8 +9,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/little.h"
+#include "base/text.h"
 
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_HEADER  16u
