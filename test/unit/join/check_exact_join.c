@@ -82,18 +82,25 @@ static enum exact_join_outcome join(const struct program *program, bool is_swapp
     return exact_join(image, &request, why);
 }
 
+/* Two chunks make the whole, byte for byte. */
+static void check_joined(const struct program *program, bool is_swapped)
+{
+    struct exact_join_difference why;
+    struct buffer image = {0};
+
+    ck_assert_int_eq(join(program, is_swapped, 2, &image, &why), EXACT_JOIN_OK);
+    ck_assert_uint_eq(image.size, program->whole.size);
+    ck_assert_mem_eq(image.data, program->whole.data, image.size);
+    buffer_free(&image);
+}
+
 START_TEST(chunks_become_the_whole)
 {
     for (int swapped = 0; swapped < 2; swapped++) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
         struct program program;
 
         open_program(&program, _i);
-        ck_assert_int_eq(join(&program, swapped, 2, &image, &why), EXACT_JOIN_OK);
-        ck_assert_uint_eq(image.size, program.whole.size);
-        ck_assert_mem_eq(image.data, program.whole.data, image.size);
-        buffer_free(&image);
+        check_joined(&program, swapped);
         close_program(&program);
     }
 }
@@ -120,17 +127,12 @@ static const struct {
 START_TEST(functions_of_the_assembler_are_counted_anew)
 {
     for (int target = 0; target < TARGETS; target++) {
-        struct exact_join_difference why;
-        struct buffer image = {0};
         struct program program;
 
         open_program(&program, target);
         rename_internal(&program.chunks[0], numbers[_i].in_chunk);
         rename_internal(&program.whole, numbers[_i].in_whole);
-        ck_assert_int_eq(join(&program, false, 2, &image, &why), EXACT_JOIN_OK);
-        ck_assert_uint_eq(image.size, program.whole.size);
-        ck_assert_mem_eq(image.data, program.whole.data, image.size);
-        buffer_free(&image);
+        check_joined(&program, false);
         close_program(&program);
     }
 }

@@ -426,7 +426,13 @@ START_TEST(an_edit_changes_one_chunk)
 }
 END_TEST
 
-/* Kernels of 1 KiB each. */
+/* Appends kernels of 1 KiB each. */
+static void put_kernels(struct buffer *text, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        buffer_printf(text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+}
+
 START_TEST(threads_without_a_chunk_get_smaller_ones)
 {
     static const struct {
@@ -436,8 +442,7 @@ START_TEST(threads_without_a_chunk_get_smaller_ones)
     struct buffer text = {0};
 
     buffer_string(&text, HEADER);
-    for (unsigned i = 0; i < rows[_i].kernels; i++)
-        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+    put_kernels(&text, rows[_i].kernels);
     split_sources(
         &(struct program_source){"a.ptx", buffer_view(&text)}, 1,
         &(struct split_request){
@@ -460,8 +465,7 @@ START_TEST(texts_of_variables_are_bounded)
     for (unsigned i = 0; i < rows[_i].elements; i++)
         buffer_string(&text, i ? ",1" : "1");
     buffer_string(&text, "};\n");
-    for (unsigned i = 0; i < 8; i++)
-        buffer_printf(&text, ".visible .entry k%03u() { %*s }\n", i, 1024 - 27, "ret;");
+    put_kernels(&text, 8);
     buffer_char(&text, '\0');
     split_text(text.data, 2);
     ck_assert_uint_eq(chunks.count, rows[_i].chunks);
