@@ -116,7 +116,7 @@ static int fail(const struct run *run, const char *what)
 }
 
 /* Takes over what was written: an ELF file that can be linked further, or the whole program's. */
-static int take_cubin(const struct run *run)
+static int take_cubin(struct run *run)
 {
     struct minilink_result *result = run->result;
     struct stat status;
@@ -125,7 +125,11 @@ static int take_cubin(const struct run *run)
     if (fstat(run->output, &status))
         return fail(run, "Could not read the output of ptxas");
     if (status.st_size < (off_t)sizeof header || status.st_size > CUBIN_LIMIT) {
-        append_log(&result->log, "fatal   ", "no cubin was written");
+        append_log(&result->log, "fatal   ",
+                   arena_printf(&run->arena,
+                                "'%s' reports success, but the %lld bytes it wrote for "
+                                "%s are no cubin",
+                                run->ptxas->path, (long long)status.st_size, run->job->name));
         return MINILINK_FAILED;
     }
     result->cubin = malloc((size_t)status.st_size);

@@ -370,7 +370,7 @@ END_TEST
 START_TEST(success_without_a_cubin_is_a_failure)
 {
     ck_assert_int_eq(assemble("exit 0\n"), MINILINK_FAILED);
-    ck_assert_str_eq(result.log, "ptxas fatal   : no cubin was written\n");
+    expect_end("", "reports success, but the 0 bytes it wrote for chunk 0 are no cubin");
     free_result();
     ck_assert_int_eq(assemble("printf '%0100d' 0 > $out\n"), MINILINK_NOT_RELOCATABLE);
     free_result();
