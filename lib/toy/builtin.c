@@ -7,8 +7,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "toy/driver.h"
-#include "toy/unit.h"
+#include "toy/phases.h"
 
 #define PROGRAM "builtin"
 

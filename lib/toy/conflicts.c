@@ -7,7 +7,6 @@
 
 #include "diag/diag.h"
 #include "toy/budget.h"
-#include "toy/mode.h"
 
 #define WILL_BE_IGNORED "will be ignored"
 

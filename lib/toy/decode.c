@@ -1,9 +1,8 @@
 /* decode.c: the inverse of encode.c. Trusts nothing: numbers are looked up in the tables' ranges,
  * and an instruction must consist of exactly the words that its head counts. */
-#include "toy/decode.h"
+#include "toy/code.h"
 
 #include "base/little.h"
-#include "toy/code.h"
 #include "toy/encode.h"
 #include "toy/language/opcode.h"
 
@@ -16,6 +15,11 @@ struct decoder {
 
 static bool decode_elements(struct decoder *decoder, struct operand *owner, size_t room,
                             unsigned depth);
+
+uint64_t code_field(uint64_t half, unsigned bit, unsigned size)
+{
+    return half >> bit & ((UINT64_C(1) << size) - 1);
+}
 
 static struct code_word word_at(const struct decoder *decoder, size_t index)
 {

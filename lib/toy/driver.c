@@ -3,7 +3,7 @@
  * A phase is a function here, named by what it does; the description's heading for it stands in the
  * table alone. What is more than a few lines is in a file of its own. Where there is nothing to do,
  * --phase-trace says why. */
-#include "toy/driver.h"
+#include "toy/phases.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,13 +15,16 @@
 #include "toy/budget.h"
 #include "toy/emit.h"
 #include "toy/language/target.h"
-#include "toy/mode.h"
-#include "toy/phases.h"
 
 /* Nobody pays for a clock that was not asked for. */
 static uint64_t now(const struct unit *unit)
 {
     return unit->switches.phase_trace ? clock_now() : 0;
+}
+
+bool unit_is_cancelled(const struct unit *unit)
+{
+    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
 }
 
 static enum link_code ok_or_failed(bool ok)
@@ -392,8 +395,7 @@ static enum link_code compile_functions(struct unit *unit)
 static enum link_code check_and_report(struct unit *unit)
 {
     bool ok = !unit->mode->finish || unit->mode->finish(unit);
-    report_use(unit);
-    report_warnings(unit);
+    results_report(unit);
     return ok_or_failed(ok);
 }
 

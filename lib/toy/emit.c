@@ -276,11 +276,11 @@ static void fill_singles(struct emission *emission)
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     struct buffer *out = &unit->code;
-    emit_note_tool(unit, out);
+    emit_info_tool_note(unit, out);
     set_contents(emission, sections->tool_note, out);
-    emit_note_cuda(unit, out);
+    emit_info_cuda_note(unit, out);
     set_contents(emission, sections->cuda_note, out);
-    emit_note_builtin(out);
+    emit_info_builtin_note(out);
     set_contents(emission, sections->builtin_note, out);
     emit_info_chunk(emission, out);
     set_contents(emission, sections->info, out);

@@ -43,11 +43,14 @@ void emit_symbols_build(struct emission *emission);
 uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
                               uint32_t index);
 
-/* emit_info.c: contents of .nv.info, .nv.compat and .nv.info.F. */
+/* emit_info.c: contents of .nv.info, .nv.compat and .nv.info.F, and of the three notes. */
 void emit_info_chunk(const struct emission *emission, struct buffer *out);
 void emit_info_compat(const struct emission *emission, struct buffer *out);
 void emit_info_function(const struct emission *emission, const struct function_code *function,
                         struct buffer *out);
+void emit_info_tool_note(const struct unit *unit, struct buffer *out);
+void emit_info_cuda_note(const struct unit *unit, struct buffer *out);
+void emit_info_builtin_note(struct buffer *out);
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
 void emit_graph_calls(struct emission *emission, struct buffer *out);
@@ -63,8 +66,3 @@ bool emit_line_is_needed(const struct unit *unit);
  * their number. */
 size_t emit_line_units(const struct emission *emission, struct buffer *out,
                        Elf64_Rela *relocations);
-
-/* emit_note.c: contents of the three notes. */
-void emit_note_tool(const struct unit *unit, struct buffer *out);
-void emit_note_cuda(const struct unit *unit, struct buffer *out);
-void emit_note_builtin(struct buffer *out);

@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "base/little.h"
 #include "toy/code.h"
-#include "toy/decode.h"
 #include "toy/language/opcode.h"
 
 struct printer {

@@ -11,8 +11,6 @@
 #include "options/pattern.h"
 #include "ptx/lexer.h"
 #include "ptx/types.h"
-#include "toy/mode.h"
-#include "toy/unit.h"
 
 /* Functions whose bodies have not been looked through yet. */
 struct walk {

@@ -2,15 +2,13 @@
  *
  * The matrix is what ptxas 13.0 was measured to do. --assyscall, which the description has beside
  * these flags, is no option of it. */
-#include "toy/mode.h"
+#include "toy/phases.h"
 
 #include <stddef.h>
 
 #include "diag/diag.h"
 #include "ptx/types.h"
 #include "toy/budget.h"
-#include "toy/phases.h"
-#include "toy/unit.h"
 
 static void begin_program(struct unit *unit)
 {
@@ -34,7 +32,7 @@ static void begin_patch(struct unit *unit)
 
 static bool finish_relocatable(struct unit *unit)
 {
-    return !unit->checks_registers || callers_check(unit);
+    return !unit->checks_registers || results_check_registers(unit);
 }
 
 static bool finish_patch(struct unit *unit);

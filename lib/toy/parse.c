@@ -8,6 +8,17 @@
 #include <stdarg.h>
 
 #include "base/context.h"
+#include "ptx/expression.h"
+
+void parse_advance(struct parser *parser)
+{
+    parser->token = lexer_next(&parser->lexer);
+}
+
+bool parse_at(const struct parser *parser, char mark)
+{
+    return parser->token.mark == mark;
+}
 
 struct text parse_text(const struct parser *parser)
 {
@@ -91,6 +102,37 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     if (parser->errors == PARSE_ERROR_LIMIT)
         diag_note("too many errors in '%.*s'", TEXT_ARG(parser->body->function));
     return false;
+}
+
+/* A constant expression of an operand: almost always one number. */
+bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits)
+{
+    struct expression expression = {
+        .lexer = parser->lexer, .token = parser->token, .end = parser->lexer.text.size};
+    struct constant constant;
+
+    if (!expression_read(&expression, &constant)) {
+        struct lexer lexer = lexer_at(expression.lexer.text, expression.place);
+        struct token token = lexer_next(&lexer);
+
+        return parse_error(parser, expression.place, "%s at '%.*s'", expression.fault,
+                           TEXT_ARG(lexer_text(&lexer, token)));
+    }
+    parser->lexer = expression.lexer;
+    parser->token = expression.token;
+    *value = (int64_t)constant.bits;
+    *bits = constant.kind == CONSTANT_SINGLE ? 32 : constant.kind == CONSTANT_DOUBLE ? 64 : 0;
+    return true;
+}
+
+bool parse_literal(struct parser *parser, uint64_t *value)
+{
+    if ((parser->token.kind != TOKEN_NUMBER && parser->token.kind != TOKEN_WORD) ||
+        !lexer_literal(parse_text(parser), value))
+        return parse_error(parser, parser->token.offset, "A number was expected, found '%.*s'",
+                           TEXT_ARG(parse_text(parser)));
+    parse_advance(parser);
+    return true;
 }
 
 /* @p or @!p */

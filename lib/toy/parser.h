@@ -1,7 +1,7 @@
 /* parser.h: the state that the files of the body parser share (parse*.c); nobody else includes it.
  *
  * parse.c takes statements apart, parse_spelling.c opcodes, parse_operand.c operands, parse_check.c
- * compares both, parse_constant.c constant expressions, parse_declare.c declarations;
+ * compares both, parse_declare.c reads declarations;
  * parse_names.c knows what a name means in the scope at hand, and parse_label.c resolves labels
  * when the body is over. */
 #pragma once
@@ -50,16 +50,10 @@ struct parser {
 /* parse.c: tokens and messages. */
 
 /* Moves to the next token. */
-static inline void parse_advance(struct parser *parser)
-{
-    parser->token = lexer_next(&parser->lexer);
-}
+void parse_advance(struct parser *parser);
 
 /* True when the token at hand is this character. */
-static inline bool parse_at(const struct parser *parser, char mark)
-{
-    return parser->token.mark == mark;
-}
+bool parse_at(const struct parser *parser, char mark);
 
 /* Where the line before the token at hand ends, when that token can begin a statement; else 0. */
 size_t parse_unended_line(const struct parser *parser);
@@ -73,6 +67,13 @@ struct text parse_text(const struct parser *parser);
 /* Reports an error at `offset` of the text; always false. */
 bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A constant expression with what is at hand as its first token. *bits is 32 or 64 for a float
+ * literal, else 0. */
+bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
+
+/* A number as declarations have it, which is no expression; WARP_SZ is one. */
+bool parse_literal(struct parser *parser, uint64_t *value);
 
 /* parse_spelling.c */
 
@@ -92,15 +93,6 @@ bool parse_declare(struct parser *parser);
 
 /* The directives that follow a label: .branchtargets, .calltargets, .callprototype. */
 bool parse_declare_table(struct parser *parser, uint32_t label);
-
-/* parse_constant.c */
-
-/* A constant expression with what is at hand as its first token. *bits is 32 or 64 for a float
- * literal, else 0. */
-bool parse_constant(struct parser *parser, int64_t *value, uint8_t *bits);
-
-/* A number as declarations have it, which is no expression; WARP_SZ is one. */
-bool parse_literal(struct parser *parser, uint64_t *value);
 
 /* parse_operand.c */
 

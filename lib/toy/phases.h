@@ -1,7 +1,72 @@
-/* phases.h: what the driver's phases do that is more than a few lines, in their order. */
+/* phases.h: the compilation driver of the built-in assembler, 26 phases in order, and what they do
+ * that is more than a few lines.
+ *
+ * minilink-internals(7), Embedded driver. Where ptxas 13.0 was measured to do something else than
+ * the description says, the phase does what was measured, and says so. */
 #pragma once
 
+#include <stdbool.h>
+
+#include "base/context.h"
 #include "toy/unit.h"
+
+/* driver.c */
+
+/* Does its part of the work on the unit; what it returns other than LINK_OK has been reported, but
+ * for LINK_CANCELLED, and ends the compilation. */
+typedef enum link_code driver_phase(struct unit *unit);
+
+struct phase {
+    const char *name; /* the description's heading */
+    driver_phase *run;
+    bool is_teardown; /* runs whatever became of the phases before it */
+};
+
+/* Phase N is row N - 1. */
+extern const struct phase driver_phases[UNIT_PHASES];
+
+/* Runs the phases on a unit whose job is set, up to the first that fails, and then
+ * those of the teardown. What is left in the unit is the cubin, which is the caller's. With
+ * --phase-trace, the phases that ran are reported with their times. */
+enum link_code driver_run(struct unit *unit);
+
+/* mode.c: the compilation modes (minilink-internals(7), Modes). */
+
+enum mode_kind {
+    MODE_WHOLE_PROGRAM,
+    MODE_COMPILE_ONLY,
+    MODE_TOOLS_PATCH,
+    MODE_EXTENSIBLE_WHOLE_PROGRAM,
+    MODE_KINDS,
+};
+
+/* What asks for a mode. */
+enum mode_flag {
+    MODE_FLAG_COMPILE_ONLY = 1, /* -c, or a job whose cubin is to be merged with others */
+    MODE_FLAG_TOOLS_PATCH = 2,  /* -astoolspatch */
+    MODE_FLAG_EXTENSIBLE = 4,   /* -ewp */
+    MODE_FLAG_DEBUG = 8,        /* -g */
+};
+
+/* What a mode does of its own. The container is the same in all: a relocatable cubin. */
+struct mode {
+    const char *name;
+    bool is_program;                  /* phase 13: only kernels and what they reach is compiled */
+    bool keeps_exported;              /* ... and what other modules may call */
+    void (*begin)(struct unit *unit); /* phase 21: before the first function */
+    bool (*finish)(
+        struct unit *unit); /* phase 24: after the last; false, and errors; may be NULL */
+};
+
+/* The mode for a set of enum mode_flag. NULL, and an error in ptxas's words, for one that it
+ * refuses; a warning where it ignores a flag. */
+const struct mode *mode_choose(unsigned flags);
+
+const struct mode *mode_get(enum mode_kind kind);
+
+/* Phase 8. What code that tools patch into a program may not have: kernels, and memory of its own
+ * besides .global. False, and an error for each kind of resource. */
+bool mode_check_tools_patch(const struct unit *unit);
 
 /* conflicts.c: options that do not go together, or not with the module (minilink-internals(7),
  * Phases, 9). */
@@ -50,17 +115,12 @@ enum link_code kernels_compile(struct unit *unit);
 /* Frees what kernels_compile() has put into unit->rooms; the functions' results are gone then. */
 void kernels_free(struct unit *unit);
 
-/* callers.c: whether kernels have as many registers as the functions that they reach
+/* results.c: what is checked of the functions of a chunk when they are done, and said of them
  * (minilink-internals(7), Phases, 24). */
 
 /* A function runs with the registers of the kernel that called it. False, and an error in ptxas's
  * words, for each function that uses more than a kernel has that reaches it. */
-bool callers_check(struct unit *unit);
+bool results_check_registers(struct unit *unit);
 
-/* report.c: what is said about the functions of a chunk when they are done. */
-
-/* What ptxas prints under -v. */
-void report_use(const struct unit *unit);
-
-/* The warnings that the switches ask for. */
-void report_warnings(const struct unit *unit);
+/* What ptxas prints under -v, and the warnings that the switches ask for. */
+void results_report(const struct unit *unit);

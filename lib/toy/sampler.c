@@ -3,7 +3,7 @@
  * Measured on ptxas 13.0: addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff
  * where nothing is said; a mode is counted from 0 in the order below, and a number stands for the
  * mode before it. force_unnormalized_coords has a record of its own. */
-#include "toy/sampler.h"
+#include "toy/data.h"
 
 #include <string.h>
 

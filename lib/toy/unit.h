@@ -62,8 +62,5 @@ struct unit {
     struct buffer cubin;
 };
 
-/* Another thread may say so at any time. */
-static inline bool unit_is_cancelled(const struct unit *unit)
-{
-    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
-}
+/* driver.c: whether the job is given up; another thread may say so at any time. */
+bool unit_is_cancelled(const struct unit *unit);

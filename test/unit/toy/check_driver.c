@@ -12,7 +12,7 @@
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 #include "toy/compile.h"
-#include "toy/driver.h"
+#include "toy/phases.h"
 #include "toy/language/target.h"
 #include "job_fixture.h"
 #include "suite.h"

@@ -3,7 +3,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
-#include "toy/mode.h"
+#include "toy/phases.h"
 #include "job_fixture.h"
 #include "suite.h"
 

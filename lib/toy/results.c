@@ -1,4 +1,5 @@
-/* callers.c: which functions a kernel reaches, by calls and by addresses.
+/* results.c: whether kernels have the registers of what they reach, by calls and by addresses; what
+ * -v and warnings tell of each function.
  *
  * Measured on ptxas 13.0, -c: what counts is the kernel's limit, not what it uses. ptxas tells
  * every pair of kernel and function; here each function is told once, with the kernel that has
@@ -50,7 +51,7 @@ static void reach_all(struct walk *walk)
                 reach_from(walk, (uint32_t)i);
 }
 
-static bool report(const struct walk *walk)
+static bool report_excess(const struct walk *walk)
 {
     bool is_good = true;
     for (size_t i = 0; i < walk->unit->function_count; i++) {
@@ -69,12 +70,54 @@ static bool report(const struct walk *walk)
     return is_good;
 }
 
-bool callers_check(struct unit *unit)
+bool results_check_registers(struct unit *unit)
 {
     size_t count = unit->function_count;
     struct walk walk = {.unit = unit,
                         .kernels = arena_zalloc(&unit->arena, count, sizeof *walk.kernels),
                         .work = arena_alloc(&unit->arena, count, sizeof *walk.work)};
     reach_all(&walk);
-    return report(&walk);
+    return report_excess(&walk);
+}
+
+static void report_function(const struct unit *unit, const struct function_code *function)
+{
+    struct text name = function->item->name;
+    if (function->item->function.is_entry)
+        diag_info("Compiling entry function '%.*s' for '%s'", TEXT_ARG(name), unit->job->arch);
+    diag_info("Function properties for %.*s: %u bytes stack frame, %u bytes spilled",
+              TEXT_ARG(name), function->frame_bytes, function->spill_bytes);
+    if (function->item->function.is_entry)
+        diag_info("Used %u registers, used %u barriers, %llu bytes smem", function->register_count,
+                  function->barrier_count, (unsigned long long)function->shared_bytes);
+}
+
+static void report_use(const struct unit *unit)
+{
+    uint64_t globals =
+        unit->data.sections[DATA_INITIALISED].size + unit->data.sections[DATA_ZERO].size;
+    if (!unit->switches.verbose)
+        return;
+    diag_info("%llu bytes gmem, %llu bytes cmem[3]", (unsigned long long)globals,
+              (unsigned long long)unit->data.sections[DATA_CONSTANT].size);
+    for (size_t i = 0; i < unit->function_count; i++)
+        report_function(unit, &unit->functions[i]);
+}
+
+static void warn_of_function(const struct switches *switches, const struct function_code *function)
+{
+    struct text name = function->item->name;
+    if (switches->warn_on_spills && function->spill_bytes)
+        diag_warning("Registers are spilled to local memory in function '%.*s', %u bytes",
+                     TEXT_ARG(name), function->spill_bytes);
+    if (switches->warn_on_local_memory && function->frame_bytes)
+        diag_warning("Local memory used for function '%.*s', size of stack frame: %u bytes",
+                     TEXT_ARG(name), function->frame_bytes);
+}
+
+void results_report(const struct unit *unit)
+{
+    report_use(unit);
+    for (size_t i = 0; i < unit->function_count; i++)
+        warn_of_function(&unit->switches, &unit->functions[i]);
 }
