@@ -180,7 +180,7 @@ const struct option_row option_table[] = {
     {"split-policy", NULL, "balanced|kernel|stable", CHOICE(link.split_policy, split_policies), GROUP_SPLITTING,
      "balanced, kernel (a chunk for each), stable (an edit changes one; the default with a cache)"},
     {"split-mode", NULL, "exact|relocatable", CHOICE(link.split_mode, split_modes), GROUP_SPLITTING,
-     "exact (the default where -lto makes a program): chunks with the unsplit program's code; relocatable: others"},
+     "exact (the default where -lto makes a program with ptxas): chunks with the unsplit program's code; relocatable: others"},
     {"verify-split", NULL, NULL, FLAG(link.verify_split), GROUP_SPLITTING,
      "Assemble a program that is split exactly in one piece, too, and compare; a difference is an error"},
     {"explain-split", NULL, NULL, FLAG(link.explain_split), GROUP_SPLITTING,

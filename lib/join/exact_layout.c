@@ -14,6 +14,7 @@ struct gaps {
     uint64_t
         renamed; /* what old names of constants have more than the new, and their relocations' */
     bool has_mercury;
+    bool is_builtin; /* the built-in assembler leaves none */
 };
 
 /* What the sections of a bank are called at first: nothing for those that keep their name. */
@@ -37,6 +38,7 @@ static void count_section(struct gaps *gaps, struct text name)
     size_t old;
 
     gaps->has_mercury |= text_equal(name, TEXT(".nv.merc.symtab"));
+    gaps->is_builtin |= text_equal(name, TEXT(".note.minilink"));
     if (text_starts(name, TEXT(".text.")))
         gaps->codes += sizeof ".nv.capmerc" + name.size;
     if (text_starts(name, rela))
@@ -51,7 +53,7 @@ static void count_section(struct gaps *gaps, struct text name)
 /* Between .shstrtab and .strtab. */
 static uint64_t first_gap(const struct exact *join, const struct gaps *gaps)
 {
-    if (exact_sm(join) < 90)
+    if (exact_sm(join) < 90 || gaps->is_builtin)
         return 0;
     return gaps->has_mercury ? 36 : 14 + gaps->codes;
 }

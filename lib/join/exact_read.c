@@ -231,8 +231,10 @@ static bool read_chunk(struct exact *join, size_t chunk)
     join->opened = chunk + 1;
     if (!reading.ok)
         return exact_differs(join, chunk, 0, "is damaged");
-    if (input->cubin.type != ET_EXEC || input->cubin.toolkit != 0)
-        return exact_unsupported(join, chunk, 0, "is no whole program's of CUDA 13");
+    if (input->cubin.type != ET_EXEC)
+        return exact_unsupported(join, chunk, 0, "is no executable");
+    if (input->cubin.toolkit != 0)
+        return exact_unsupported(join, chunk, 0, "has not the form of CUDA 13");
     if ((input->cubin.flags ^ join->inputs[0].cubin.flags) & CUBIN_FLAGS_MERGEABLE)
         return exact_differs(join, chunk, 0, "has other ELF flags");
     if (!input->cubin.symtab)

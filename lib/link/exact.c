@@ -95,13 +95,16 @@ static bool take_functions(const struct bank *bank, uint64_t wanted, size_t *at)
     return true;
 }
 
-/* Kernels are the program's, the last one first. */
+/* Kernels are the program's, the last one first. Without a bank, as in code of the built-in
+ * assembler, there is no order. */
 static bool has_order(const struct bank *bank)
 {
     uint64_t seen = 0;
     size_t at = 0;
     bool is_last = true;
 
+    if (!cubin_section_find(&bank->cubin, TEXT(".nv.constant4")))
+        return true;
     for (size_t i = bank->chunks->symbol_count; i-- > 0;) {
         uint32_t section;
         uint64_t calls;

@@ -172,17 +172,28 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* The words, and the limit of --fit-registers behind them. */
-static const char *const *with_fit(struct assembled *assembled, const char *const *words)
+/* The words, and another one behind them. */
+static const char *const *with_word(struct assembled *assembled, const char *const *words,
+                                    const char *last)
 {
     size_t count = string_list_count(words);
-    const char **fitted = arena_alloc(&assembled->arena, count + 2, sizeof *fitted);
+    const char **all = arena_alloc(&assembled->arena, count + 2, sizeof *all);
 
     for (size_t i = 0; i < count; i++)
-        fitted[i] = words[i];
-    fitted[count] = arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit);
-    fitted[count + 1] = NULL;
-    return fitted;
+        all[i] = words[i];
+    all[count] = last;
+    all[count + 1] = NULL;
+    return all;
+}
+
+/* The built-in assembler makes executables where it is told to only. */
+static bool wants_executable(const struct link *link, const struct chunks *chunks,
+                             const struct assembled *assembled)
+{
+    const char *name = link->request->assembler.name;
+
+    return state_is_exact(link) && is_whole(link, chunks, assembled) &&
+           (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
 }
 
 /* Of the kernels that the options name, a chunk has some only; they have been selected before. */
@@ -198,7 +209,10 @@ static const char *const *assembler_options(const struct link *link, const struc
     else if (is_ptxas && link->entries.pattern_count)
         given = link->entries.without_patterns;
     if (assembled->fit)
-        given = with_fit(assembled, given);
+        given = with_word(assembled, given,
+                          arena_printf(&assembled->arena, "-func-maxrregcount=%u", assembled->fit));
+    if (wants_executable(link, chunks, assembled))
+        given = with_word(assembled, given, "--executable");
     if (!is_ptxas)
         return given;
     return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,

@@ -80,7 +80,8 @@ enum code_reference {
     CODE_SHARED = 2,       /* R_CUDA_ABS32_32: bits 32-63, in the shared window */
     CODE_CONSTANT = 3,     /* constant, or texture, sampler or surface reference:
                             * R_CUDA_CONST_FIELD21_38: bits 38-53 offset, 54-58 bank */
-    CODE_CALL = 4,         /* R_CUDA_ABS55_16_34, which linkers keep and do not write */
+    CODE_CALL = 4,         /* R_CUDA_ABS55_16_34, which linkers keep and do not write; in a program
+                            * the place of the function in the section, without a relocation */
     CODE_PARAMETER = 5,    /* no relocation: bits 64-127 are the place among the own parameters; of
                             * a kernel, in constant bank 0 */
     CODE_LOCAL = 6,        /* no relocation: bits 64-127 count from the function's frame */

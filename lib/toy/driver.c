@@ -375,6 +375,23 @@ static void note_times(struct unit *unit)
            unit->thread_count, (double)peak / 1e6);
 }
 
+/* A program that is asked for as an executable, where it can be one; else what a linker makes one
+ * of. */
+static void emit(struct unit *unit)
+{
+    struct program program;
+    const char *obstacle = "it was not asked for";
+    if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
+        obstacle = program_make(&program, unit);
+    if (obstacle)
+        emit_unit(unit);
+    else
+        emit_program(unit, &program);
+    if (unit->switches.executable)
+        remark(unit, 24, obstacle ? "no executable: %s" : "an executable%s",
+               obstacle ? obstacle : "");
+}
+
 /* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
  * sections in order of the text, in one (QUIRK 3). */
 static enum link_code compile_functions(struct unit *unit)
@@ -387,7 +404,7 @@ static enum link_code compile_functions(struct unit *unit)
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
                     unit->function_count, unit->job->sm))
         return LINK_FAILED;
-    emit_unit(unit);
+    emit(unit);
     return LINK_OK;
 }
 

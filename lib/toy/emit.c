@@ -10,7 +10,6 @@
 
 #define NOTE_FLAGS_TOOL 0x2000000u
 #define NOTE_FLAGS_CUDA 0x1000000u
-#define TEXT_ALIGNMENT  128u
 #define RELA_SIZE       24u
 
 static const struct {
@@ -24,12 +23,13 @@ static const struct {
     [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL, SHF_ALLOC | SHF_WRITE},
 };
 
-static uint32_t add(struct emission *emission, const char *name, const char *suffix, size_t size,
-                    struct image_section section)
+uint32_t emit_section(struct emission *emission, const char *name, struct text suffix,
+                      struct image_section section)
 {
     struct unit *unit = emission->unit;
-    section.name = text_of(arena_printf(&unit->arena, "%s%.*s", name,
-                                        (int)(size > INT32_MAX ? 0 : size), suffix ? suffix : ""));
+    section.name =
+        text_of(arena_printf(&unit->arena, "%s%.*s", name,
+                             (int)(suffix.size > INT32_MAX ? 0 : suffix.size), suffix.data));
     return image_add_section(&unit->image, &section);
 }
 
@@ -37,27 +37,29 @@ static uint32_t add(struct emission *emission, const char *name, const char *suf
 static uint32_t add_single(struct emission *emission, const char *name, uint32_t type,
                            uint64_t alignment, uint64_t entry_size, bool is_linked)
 {
-    return add(emission, name, NULL, 0,
-               (struct image_section){.type = type,
-                                      .link = is_linked ? emission->sections.symbols : 0,
-                                      .alignment = alignment,
-                                      .entry_size = entry_size});
+    return emit_section(emission, name, TEXT(""),
+                        (struct image_section){.type = type,
+                                               .link = is_linked ? emission->sections.symbols : 0,
+                                               .alignment = alignment,
+                                               .entry_size = entry_size});
 }
 
-static uint32_t add_of_function(struct emission *emission, const char *prefix,
-                                const struct function_code *function, uint32_t type, uint64_t flags,
-                                uint64_t alignment)
+uint32_t emit_function_section(struct emission *emission, const char *prefix,
+                               const struct function_code *function, uint32_t type, uint64_t flags,
+                               uint64_t alignment)
 {
-    struct text name = function->item->name;
-    return add(emission, prefix, name.data, name.size,
-               (struct image_section){.type = type, .flags = flags, .alignment = alignment});
+    return emit_section(
+        emission, prefix, function->item->name,
+        (struct image_section){.type = type, .flags = flags, .alignment = alignment});
 }
 
-static void add_head(struct emission *emission)
+void emit_head(struct emission *emission, uint16_t type)
 {
     struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     bool is_sm90 = unit->job->sm >= 90;
+    uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
+    image_begin(&unit->image, type, class | (unit->job->sm & 0xffu) << 8);
     sections->section_names = add_single(emission, ".shstrtab", SHT_STRTAB, 1, 0, false);
     sections->strings = add_single(emission, ".strtab", SHT_STRTAB, 1, 0, false);
     sections->symbols = add_single(emission, ".symtab", SHT_SYMTAB, 8, sizeof(Elf64_Sym), false);
@@ -65,6 +67,8 @@ static void add_head(struct emission *emission)
         sections->lines = add_single(emission, ".debug_line", SHT_PROGBITS, 1, 0, false);
     sections->tool_note = add_single(emission, ".note.nv.tkinfo", SHT_NOTE, 4, 0, false);
     sections->cuda_note = add_single(emission, ".note.nv.cuinfo", SHT_NOTE, 4, 0, false);
+    if (type == ET_EXEC)
+        sections->builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
     sections->info = add_single(emission, ".nv.info", SHT_CUDA_INFO, 4, 0, true);
     if (is_sm90)
         sections->compat = add_single(emission, ".nv.compat", SHT_CUDA_COMPAT, 4, 0, false);
@@ -84,24 +88,29 @@ struct function_sections {
     uint32_t relocations;
 };
 
+void emit_callgraph_section(struct emission *emission)
+{
+    emission->sections.callgraph =
+        add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
+}
+
 static void add_functions(struct emission *emission, struct function_sections *list)
 {
     struct unit *unit = emission->unit;
     for (size_t i = 0; i < unit->function_count; i++) {
-        list[i].info = add_of_function(emission, ".nv.info.", &unit->functions[i], SHT_CUDA_INFO,
-                                       SHF_INFO_LINK, 4);
+        list[i].info = emit_function_section(emission, ".nv.info.", &unit->functions[i],
+                                             SHT_CUDA_INFO, SHF_INFO_LINK, 4);
         unit->image.sections[list[i].info].link = emission->sections.symbols;
     }
-    emission->sections.callgraph =
-        add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
+    emit_callgraph_section(emission);
     if (emit_graph_has_prototypes(unit))
         emission->sections.prototype =
             add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
     for (size_t i = 0; i < unit->function_count; i++) {
         if (unit->functions[i].relocation_count == 0)
             continue;
-        list[i].relocations = add_of_function(emission, ".rela.text.", &unit->functions[i],
-                                              SHT_RELA, SHF_INFO_LINK, 8);
+        list[i].relocations = emit_function_section(emission, ".rela.text.", &unit->functions[i],
+                                                    SHT_RELA, SHF_INFO_LINK, 8);
         unit->image.sections[list[i].relocations].link = emission->sections.symbols;
         unit->image.sections[list[i].relocations].entry_size = RELA_SIZE;
     }
@@ -112,32 +121,41 @@ static void add_functions(struct emission *emission, struct function_sections *l
     }
 }
 
-static uint32_t add_data_relocations(struct emission *emission, enum data_kind kind)
+void emit_data_relocations(struct emission *emission, enum data_kind kind)
 {
-    const char *name = data_sections[kind].name;
     if (emission->unit->data.sections[kind].relocation_count == 0)
-        return 0;
-    return add(emission, ".rela", name, strlen(name),
-               (struct image_section){.type = SHT_RELA,
-                                      .link = emission->sections.symbols,
-                                      .flags = SHF_INFO_LINK,
-                                      .alignment = 8,
-                                      .entry_size = RELA_SIZE});
+        return;
+    emission->sections.data_relocations[kind] =
+        emit_section(emission, ".rela", text_of(data_sections[kind].name),
+                     (struct image_section){.type = SHT_RELA,
+                                            .link = emission->sections.symbols,
+                                            .flags = SHF_INFO_LINK,
+                                            .alignment = 8,
+                                            .entry_size = RELA_SIZE});
 }
 
-static void add_data(struct emission *emission, enum data_kind kind)
+/* Sections of executables have ELF's own types (measured). */
+uint32_t emit_type(const struct emission *emission, uint32_t type, bool has_no_bytes)
+{
+    if (emission->unit->image.type == ET_REL)
+        return type;
+    return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
+}
+
+void emit_data(struct emission *emission, enum data_kind kind)
 {
     const struct data_section *section = &emission->unit->data.sections[kind];
+    bool has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED;
     if (section->alignment == 0)
         return;
-    emission->sections.data[kind] =
-        add(emission, data_sections[kind].name, NULL, 0,
-            (struct image_section){.type = data_sections[kind].type,
-                                   .flags = data_sections[kind].flags,
-                                   .alignment = section->alignment,
-                                   .size = section->size,
-                                   .has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED,
-                                   .data = section->bytes});
+    emission->sections.data[kind] = emit_section(
+        emission, data_sections[kind].name, TEXT(""),
+        (struct image_section){.type = emit_type(emission, data_sections[kind].type, has_no_bytes),
+                               .flags = data_sections[kind].flags,
+                               .alignment = section->alignment,
+                               .size = section->size,
+                               .has_no_bytes = has_no_bytes,
+                               .data = section->bytes});
 }
 
 static void add_constants(struct emission *emission)
@@ -148,7 +166,7 @@ static void add_constants(struct emission *emission)
         if (!function->item->function.is_entry)
             continue;
         uint32_t size = unit->parameter_base + function->parameter_bytes;
-        function->constant_section = add_of_function(
+        function->constant_section = emit_function_section(
             emission, ".nv.constant0.", function, SHT_CUDA_CONSTANT0, SHF_ALLOC | SHF_INFO_LINK, 4);
         struct image_section *section = &unit->image.sections[function->constant_section];
         section->info = function->text_section;
@@ -162,8 +180,9 @@ static void add_texts(struct emission *emission)
     struct unit *unit = emission->unit;
     for (size_t i = 0; i < unit->function_count; i++) {
         struct function_code *function = &unit->functions[i];
-        function->text_section = add_of_function(emission, ".text.", function, SHT_PROGBITS,
-                                                 SHF_ALLOC | SHF_EXECINSTR, TEXT_ALIGNMENT);
+        function->text_section =
+            emit_function_section(emission, ".text.", function, SHT_PROGBITS,
+                                  SHF_ALLOC | SHF_EXECINSTR, EMIT_TEXT_ALIGNMENT);
         struct image_section *section = &unit->image.sections[function->text_section];
         section->link = emission->sections.symbols;
         section->size = function->code.size;
@@ -178,9 +197,9 @@ static void add_kernel_shared(struct emission *emission)
         struct function_code *function = &unit->functions[i];
         if (function->shared_alignment == 0)
             continue;
-        function->shared_section =
-            add_of_function(emission, ".nv.shared.", function, SHT_CUDA_SHARED,
-                            SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, function->shared_alignment);
+        function->shared_section = emit_function_section(
+            emission, ".nv.shared.", function, SHT_CUDA_SHARED,
+            SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, function->shared_alignment);
         struct image_section *section = &unit->image.sections[function->shared_section];
         section->info = function->text_section;
         section->size = function->shared_bytes;
@@ -188,7 +207,7 @@ static void add_kernel_shared(struct emission *emission)
     }
 }
 
-static void set_contents(struct emission *emission, uint32_t section, struct buffer *contents)
+void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents)
 {
     struct unit *unit = emission->unit;
     unit->image.sections[section].data =
@@ -197,8 +216,8 @@ static void set_contents(struct emission *emission, uint32_t section, struct buf
     contents->size = 0;
 }
 
-static void set_relocations(struct emission *emission, uint32_t section, uint32_t target,
-                            Elf64_Rela *list, size_t count)
+void emit_relocations(struct emission *emission, uint32_t section, uint32_t target,
+                      Elf64_Rela *list, size_t count)
 {
     struct image_section *relocations = &emission->unit->image.sections[section];
     relocations->info = target;
@@ -206,7 +225,7 @@ static void set_relocations(struct emission *emission, uint32_t section, uint32_
     relocations->size = count * sizeof *list;
 }
 
-static Elf64_Rela rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
+Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
 {
     return (Elf64_Rela){
         .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
@@ -220,27 +239,30 @@ static void fill_code_relocations(struct emission *emission, const struct functi
     Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
         const struct code_relocation *from = &function->relocations[count - 1 - i];
-        list[i] = rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
-                       from->type, from->addend);
+        list[i] = emit_rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
+                            from->type, from->addend);
     }
-    set_relocations(emission, section, function->text_section, list, count);
+    emit_relocations(emission, section, function->text_section, list, count);
 }
 
-static void fill_data_relocations(struct emission *emission, enum data_kind kind, uint32_t section)
+void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
 {
+    uint32_t section = emission->sections.data_relocations[kind];
     struct unit *unit = emission->unit;
     const struct data_section *data = &unit->data.sections[kind];
-    size_t count = data->relocation_count;
+    size_t count = section ? data->relocation_count : 0;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+    if (!section)
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct data_relocation *from = &data->relocations[count - 1 - i];
         const struct global *global = &unit->scope.globals[from->global];
-        list[i] =
-            rela(from->offset,
-                 global->is_function ? global->symbol : unit->data.objects[global->object].symbol,
-                 from->type, from->addend);
+        list[i] = emit_rela(from->offset,
+                            global->is_function ? global->symbol
+                                                : unit->data.objects[global->object].symbol,
+                            from->type, from->addend);
     }
-    set_relocations(emission, section, emission->sections.data[kind], list, count);
+    emit_relocations(emission, section, emission->sections.data[kind], list, count);
 }
 
 static void fill_functions(struct emission *emission, const struct function_sections *list)
@@ -255,7 +277,7 @@ static void fill_functions(struct emission *emission, const struct function_sect
             text->info |= function->register_count << 24;
         unit->image.sections[list[i].info].info = function->text_section;
         emit_info_function(emission, function, &unit->code);
-        set_contents(emission, list[i].info, &unit->code);
+        emit_contents(emission, list[i].info, &unit->code);
         if (list[i].relocations)
             fill_code_relocations(emission, function, list[i].relocations);
     }
@@ -267,32 +289,40 @@ static void fill_lines(struct emission *emission)
     const struct emit_sections *sections = &emission->sections;
     Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
     size_t count = emit_line_units(emission, &unit->code, list);
-    set_contents(emission, sections->lines, &unit->code);
-    set_relocations(emission, sections->line_relocations, sections->lines, list, count);
+    emit_contents(emission, sections->lines, &unit->code);
+    emit_relocations(emission, sections->line_relocations, sections->lines, list, count);
 }
 
-static void fill_singles(struct emission *emission)
+/* What is not of a function's, but for the information on functions and calls. */
+void emit_notes(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     struct buffer *out = &unit->code;
     emit_info_tool_note(unit, out);
-    set_contents(emission, sections->tool_note, out);
+    emit_contents(emission, sections->tool_note, out);
     emit_info_cuda_note(unit, out);
-    set_contents(emission, sections->cuda_note, out);
+    emit_contents(emission, sections->cuda_note, out);
     emit_info_builtin_note(out);
-    set_contents(emission, sections->builtin_note, out);
-    emit_info_chunk(emission, out);
-    set_contents(emission, sections->info, out);
+    emit_contents(emission, sections->builtin_note, out);
     if (sections->compat) {
         emit_info_compat(emission, out);
-        set_contents(emission, sections->compat, out);
+        emit_contents(emission, sections->compat, out);
     }
+}
+
+static void fill_singles(struct emission *emission)
+{
+    const struct emit_sections *sections = &emission->sections;
+    struct buffer *out = &emission->unit->code;
+    emit_notes(emission);
+    emit_info_chunk(emission, out);
+    emit_contents(emission, sections->info, out);
     emit_graph_calls(emission, out);
-    set_contents(emission, sections->callgraph, out);
+    emit_contents(emission, sections->callgraph, out);
     if (sections->prototype) {
         emit_graph_prototypes(emission, out);
-        set_contents(emission, sections->prototype, out);
+        emit_contents(emission, sections->prototype, out);
     }
 }
 
@@ -315,14 +345,21 @@ static void mark_uses(struct unit *unit)
     }
 }
 
-static void finish(struct emission *emission)
+void emit_symbol_table(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
                       &unit->strings);
     buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
-    set_contents(emission, sections->strings, &unit->code);
+    emit_contents(emission, sections->strings, &unit->code);
+}
+
+static void finish(struct emission *emission)
+{
+    const struct emit_sections *sections = &emission->sections;
+    struct unit *unit = emission->unit;
+    emit_symbol_table(emission);
     image_set_section_names(&unit->image, sections->section_names);
     image_layout(&unit->image);
 }
@@ -330,29 +367,25 @@ static void finish(struct emission *emission)
 void emit_unit(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
-    uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
     struct function_sections *list = arena_zalloc(&unit->arena, unit->function_count, sizeof *list);
     unit->code.size = 0;
     mark_uses(unit);
-    image_begin(&unit->image, ET_REL, class | (unit->job->sm & 0xffu) << 8);
-    add_head(&emission);
+    emit_head(&emission, ET_REL);
     add_functions(&emission, list);
-    uint32_t initialised = add_data_relocations(&emission, DATA_INITIALISED);
-    uint32_t constant = add_data_relocations(&emission, DATA_CONSTANT);
-    add_data(&emission, DATA_CONSTANT);
+    emit_data_relocations(&emission, DATA_INITIALISED);
+    emit_data_relocations(&emission, DATA_CONSTANT);
+    emit_data(&emission, DATA_CONSTANT);
     add_texts(&emission);
-    add_data(&emission, DATA_INITIALISED);
-    add_data(&emission, DATA_SHARED);
-    add_data(&emission, DATA_ZERO);
+    emit_data(&emission, DATA_INITIALISED);
+    emit_data(&emission, DATA_SHARED);
+    emit_data(&emission, DATA_ZERO);
     add_kernel_shared(&emission);
     add_constants(&emission);
     emission.sections.builtin_note = add_single(&emission, ".note.minilink", SHT_NOTE, 4, 0, false);
     emit_symbols_build(&emission);
     fill_functions(&emission, list);
-    if (initialised)
-        fill_data_relocations(&emission, DATA_INITIALISED, initialised);
-    if (constant)
-        fill_data_relocations(&emission, DATA_CONSTANT, constant);
+    emit_fill_data_relocations(&emission, DATA_INITIALISED);
+    emit_fill_data_relocations(&emission, DATA_CONSTANT);
     fill_singles(&emission);
     if (emission.sections.lines)
         fill_lines(&emission);

@@ -185,29 +185,31 @@ static void put_cluster(const struct ptx_performance *performance, struct buffer
         put_head(out, EIFMT_NVAL, EIATTR_EXPLICIT_CLUSTER, 0);
 }
 
+/* Symbols of functions. A payload has 16 bits of size. */
+struct externs {
+    const uint32_t *symbols;
+    size_t count;
+};
+
+#define MOST_EXTERNS (UINT16_MAX / 4)
+
 /* Functions that the code refers to and the chunk does not define, and all kernels (as ptxas 13.0
- * was measured to list them). A payload has 16 bits of size. */
-static void put_externs(const struct emission *emission, const struct function_code *function,
-                        struct buffer *out)
+ * was measured to list them). */
+static struct externs find_externs(const struct emission *emission,
+                                   const struct function_code *function)
 {
-    const struct unit *unit = emission->unit;
-    size_t head = out->size;
-    uint32_t count = 0;
-    put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, 0);
-    for (uint32_t i = 0; i < function->symbol_count && count < UINT16_MAX / 4; i++) {
+    struct unit *unit = emission->unit;
+    uint32_t *symbols = arena_alloc(&unit->arena, function->symbol_count, sizeof *symbols);
+    size_t count = 0;
+    for (uint32_t i = 0; i < function->symbol_count && count < MOST_EXTERNS; i++) {
         if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
             continue;
         const struct global *global = scope_find(&unit->scope, function->symbols[i].name);
         /* Measured: a kernel stays an extern even where it is defined. */
-        if (!global || (global->is_defined && !global->item->function.is_entry))
-            continue;
-        buffer_u32(out, global->symbol);
-        count++;
+        if (global && (!global->is_defined || global->item->function.is_entry))
+            symbols[count++] = global->symbol;
     }
-    if (count == 0)
-        out->size = head;
-    else
-        memcpy(out->data + head + 2, &(uint16_t){(uint16_t)(4 * count)}, 2);
+    return (struct externs){symbols, count};
 }
 
 static void put_threads(const struct ptx_performance *performance, struct buffer *out)
@@ -225,8 +227,8 @@ static void put_exits(const struct function_code *function, struct buffer *out)
         put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits, count);
 }
 
-void emit_info_function(const struct emission *emission, const struct function_code *function,
-                        struct buffer *out)
+static void put_function(const struct emission *emission, const struct function_code *function,
+                         struct externs externs, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
     const struct ptx_performance *performance = &function->item->function.performance;
@@ -245,7 +247,8 @@ void emit_info_function(const struct emission *emission, const struct function_c
                  is_limited ? function->register_limit : NO_REGISTER_LIMIT);
     if (function->barrier_count)
         put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, function->barrier_count);
-    put_externs(emission, function, out);
+    if (externs.count)
+        put_words(out, EIATTR_EXTERNS, externs.symbols, externs.count);
     put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
     if (is_entry) {
         put_exits(function, out);
@@ -260,6 +263,55 @@ void emit_info_function(const struct emission *emission, const struct function_c
     }
     if (is_sm90)
         put_words(out, EIATTR_SW_WAR, (uint32_t[]){WORKAROUND_SM90}, 1);
+}
+
+void emit_info_function(const struct emission *emission, const struct function_code *function,
+                        struct buffer *out)
+{
+    put_function(emission, function, find_externs(emission, function), out);
+}
+
+void emit_info_kernel(const struct emission *emission, const struct program_kernel *kernel,
+                      struct buffer *out)
+{
+    struct unit *unit = emission->unit;
+    struct function_code whole = unit->functions[kernel->function];
+    uint32_t *symbols = arena_alloc(&unit->arena, kernel->extern_count, sizeof *symbols);
+    size_t count = kernel->extern_count < MOST_EXTERNS ? kernel->extern_count : MOST_EXTERNS;
+    for (size_t i = 0; i < count; i++)
+        symbols[i] = unit->scope.globals[kernel->externs[i]].symbol;
+    whole.barrier_count = kernel->barrier_count;
+    put_function(emission, &whole, (struct externs){symbols, count}, out);
+}
+
+/* Of kernels whose symbols are global, or are not. */
+static void put_stacks(const struct emission *emission, const struct program *program,
+                       bool is_global, struct buffer *out)
+{
+    for (size_t i = 0; i < program->kernel_count; i++) {
+        const struct program_kernel *kernel = &program->kernels[i];
+        uint32_t symbol = kernel->parts[0].symbol;
+        if ((emission->symbols[symbol].binding == STB_GLOBAL) == is_global)
+            put_words(out, EIATTR_MIN_STACK_SIZE,
+                      (uint32_t[]){symbol, (uint32_t)kernel->stack_bytes}, 2);
+    }
+}
+
+/* As ptxas has them: the kernel that was compiled last comes first, and behind all of them the
+ * sizes of stacks, in the order of the symbols. */
+void emit_info_program(const struct emission *emission, const struct program *program,
+                       struct buffer *out)
+{
+    for (size_t i = program->kernel_count; i-- > 0;) {
+        const struct program_kernel *kernel = &program->kernels[i];
+        put_words(out, EIATTR_REGCOUNT,
+                  (uint32_t[]){kernel->parts[0].symbol, kernel->register_count}, 2);
+        for (size_t k = kernel->part_count; k-- > 0;)
+            put_words(out, EIATTR_FRAME_SIZE,
+                      (uint32_t[]){kernel->parts[k].symbol, kernel->parts[k].code->frame_bytes}, 2);
+    }
+    put_stacks(emission, program, false, out);
+    put_stacks(emission, program, true, out);
 }
 
 /* Everything in front of a note's descriptor. */
@@ -277,7 +329,8 @@ static void put_note_head(struct buffer *out, const char *owner, uint32_t type, 
 void emit_info_tool_note(const struct unit *unit, struct buffer *out)
 {
     char command[64];
-    snprintf(command, sizeof command, "-arch %.32s -c ", unit->job->arch);
+    snprintf(command, sizeof command, "-arch %.32s %s", unit->job->arch,
+             unit->image.type == ET_REL ? "-c " : "");
     const char *strings[] = {"", builtin_assembler.name, builtin_assembler.version, "minilink",
                              command};
     size_t count = sizeof strings / sizeof *strings;

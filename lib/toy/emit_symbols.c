@@ -134,6 +134,119 @@ void emit_symbols_build(struct emission *emission)
     }
 }
 
+static bool is_placed(const struct object *object)
+{
+    return object->kind < DATA_KINDS && object->kind != DATA_SHARED;
+}
+
+/* Variables that are global, or that are not. */
+static void add_variables(struct emission *emission, bool is_global)
+{
+    struct data *data = &emission->unit->data;
+    for (size_t i = 0; i < data->object_count; i++) {
+        struct object *object = &data->objects[i];
+        uint8_t binding = binding_of(object->linkage, true);
+        if (!is_placed(object) || (binding == STB_GLOBAL) != is_global)
+            continue;
+        /* Measured: executables tell ELF's own type, and of the rest that it is managed. */
+        object->type = STT_OBJECT;
+        object->other &= STO_CUDA_MANAGED;
+        add_object(emission, object, binding);
+    }
+}
+
+/* The kernel's own symbol: its section is all of it. */
+static void add_kernel(struct emission *emission, struct program_kernel *kernel, uint32_t text,
+                       bool is_global)
+{
+    struct unit *unit = emission->unit;
+    struct global *global = &unit->scope.globals[unit->functions[kernel->function].global];
+    uint8_t binding = binding_of(global->item->linkage, true);
+    if ((binding == STB_GLOBAL) != is_global)
+        return;
+    global->symbol = add(emission, &(struct image_symbol){.name = global->name,
+                                                          .type = STT_FUNC,
+                                                          .binding = binding,
+                                                          .other = STO_CUDA_ENTRY,
+                                                          .section = text,
+                                                          .size = kernel->code.size});
+    kernel->parts[0].symbol = global->symbol;
+}
+
+/* Copies are called $KERNEL$FUNCTION, as ptxas calls them. */
+static void add_kernel_locals(struct emission *emission, struct program_kernel *kernel,
+                              const struct emit_kernel *sections)
+{
+    struct unit *unit = emission->unit;
+    struct function_code *own = &unit->functions[kernel->function];
+    add_section(emission, sections->text);
+    add_section(emission, sections->shared);
+    own->constant_symbol = add_section(emission, sections->constant);
+    for (size_t i = 1; i < kernel->part_count; i++) {
+        struct program_part *part = &kernel->parts[i];
+        char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(own->item->name),
+                                  TEXT_ARG(part->code->item->name));
+        part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
+                                                            .type = STT_FUNC,
+                                                            .binding = STB_LOCAL,
+                                                            .section = sections->text,
+                                                            .value = part->place,
+                                                            .size = part->code->code.size});
+    }
+    add_kernel(emission, kernel, sections->text, false);
+}
+
+/* Functions of the driver, in the order in which the text declares them. */
+static void add_externs(struct emission *emission, const struct program *program)
+{
+    struct unit *unit = emission->unit;
+    bool *is_called = arena_zalloc(&unit->arena, unit->scope.count, sizeof *is_called);
+    for (size_t i = 0; i < program->kernel_count; i++)
+        for (size_t k = 0; k < program->kernels[i].extern_count; k++)
+            is_called[program->kernels[i].externs[k]] = true;
+    for (size_t i = 0; i < unit->scope.count; i++)
+        if (is_called[i])
+            unit->scope.globals[i].symbol =
+                add(emission, &(struct image_symbol){.name = unit->scope.globals[i].name,
+                                                     .type = STT_FUNC,
+                                                     .binding = STB_GLOBAL,
+                                                     .section = SHN_UNDEF});
+}
+
+static size_t most_symbols(const struct unit *unit, const struct program *program)
+{
+    size_t count = 1 + unit->image.section_count + unit->scope.count + unit->data.object_count;
+    for (size_t i = 0; i < program->kernel_count; i++)
+        count += program->kernels[i].part_count;
+    return count;
+}
+
+void emit_symbols_of_program(struct emission *emission, struct program *program,
+                             const struct emit_kernel *kernels)
+{
+    static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
+    struct unit *unit = emission->unit;
+    emission->symbols =
+        arena_alloc(&unit->arena, most_symbols(unit, program), sizeof *emission->symbols);
+    add(emission, &(struct image_symbol){.section = SHN_UNDEF});
+    add_section(emission, emission->sections.tool_note);
+    add_section(emission, emission->sections.cuda_note);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        add_section(emission, emission->sections.data[kinds[i]]);
+    add_variables(emission, false);
+    for (size_t i = 0; i < program->kernel_count; i++)
+        add_kernel_locals(emission, &program->kernels[i], &kernels[i]);
+    add_section(emission, emission->sections.callgraph);
+    for (size_t i = 0; i < emission->symbol_count; i++)
+        image_string(&unit->strings, emission->symbols[i].name);
+    /* ptxas has this name behind those of local symbols, section or not; the join goes by it. */
+    image_string(&unit->strings, TEXT(".nv.prototype"));
+    add_variables(emission, true);
+    add_externs(emission, program);
+    for (size_t i = 0; i < program->kernel_count; i++)
+        add_kernel(emission, &program->kernels[i], kernels[i].text, true);
+}
+
 uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
                               uint32_t index)
 {

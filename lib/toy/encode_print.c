@@ -90,7 +90,10 @@ static void print_field(const struct printer *printer, const struct operand *ope
                       (unsigned long long)code_field(field, 6, 16));
         break;
     default:
-        buffer_string(printer->out, "function()");
+        if (field)
+            buffer_printf(printer->out, "function(0x%llx)", (unsigned long long)field);
+        else
+            buffer_string(printer->out, "function()");
     }
 }
 

@@ -1,5 +1,5 @@
 /* switches.c: the options of ptxas 13.0, as its --help lists them, three of its hidden ones, and
- * four of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
+ * five of our own. Not among them is what the linker says itself (-arch, -o) or what is not about
  * assembling (--help). */
 #include "toy/switches.h"
 
@@ -46,6 +46,7 @@ static const struct row {
     {"dont-merge-basicblocks", "no-bb-merge", FLAG, NOWHERE},
     {"entry", "e", LIST, AT(entries)},
     {"entry-pattern", "E", LIST, AT(entry_patterns)},
+    {"executable", NULL, FLAG, AT(executable)},
     {"extensible-whole-program", "ewp", FLAG, AT(extensible)},
     {"fast-compile", NULL, FLAG, AT(fast_compile)},
     {"first-reserved-rreg", NULL, NUMBER, AT(first_reserved)},

@@ -40,7 +40,8 @@ struct switches {
     bool no_tensor_checks;
     bool preserve_relocations;
     bool override_directives;
-    bool phase_trace;       /* of ours: not among the options of ptxas, as are the next three */
+    bool executable; /* of ours: not among the options of ptxas, as are the next four */
+    bool phase_trace;
     int32_t first_reserved; /* of general registers that are given to nobody */
     int32_t reserved_count;
     struct switch_words entry_patterns; /* extended regular expressions */

@@ -23,14 +23,14 @@ static struct minilink_job job_of(uint8_t target, uint8_t flags)
     static const char *const options[][6] = {
         {NULL},
         {"--verbose", "-O0", "--warn-on-spills", "--annotate", NULL},
-        {"--warn-on-local-memory-usage", "-e", "k,k1,x", NULL},
+        {"--warn-on-local-memory-usage", "-e", "k,k1,x", "--executable", NULL},
         {"--extensible-whole-program", "--maxntid", "64,2", "--func-maxrregcount", "32", NULL},
         {"--compile-as-tools-patch", NULL},
         {"--compile-only", "--func-maxrregcount", "24", NULL},
         {"--preserve-relocs", "--suppress-debug-info", "--Werror", "--override-directive-values",
          NULL},
         {"--split-compile=2", "--threads-min-section-size=0", "--threads-dynamic-scheduling=true",
-         NULL},
+         "--executable", NULL},
     };
 
     return (struct minilink_job){.size = sizeof(struct minilink_job),

@@ -1,0 +1,403 @@
+/* program.c: kernels with copies of what they call.
+ *
+ * ptxas 13.0 makes a whole program so: what a kernel calls stands behind it in its section, and
+ * shared memory is laid out for each kernel alone, so that kernels have nothing in common but the
+ * variables of the module. There addresses of variables stand in bank 4 of constants; here they
+ * stay in the code and the driver fills them in, as in a program that nvlink has merged. */
+#include "toy/program.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "cubin/format.h"
+#include "ptx/types.h"
+
+/* From sm_90 on the driver has the first bytes of shared memory. */
+#define RESERVED_SHARED 0x400u
+
+/* What every target has; of more it depends on the target whether a kernel may use it. */
+#define MOST_SHARED_BYTES 0xc000u
+
+/* Of all copies: a few kernels can call as many functions as a text has. */
+#define MOST_PROGRAM_BYTES (UINT64_C(1) << 28)
+
+/* Of constants of the user. */
+#define USER_BANK 3u
+
+#define NOT_PLACED UINT32_MAX
+
+/* A function while the deepest chain of calls from it is looked for. */
+enum visit { VISIT_NONE, VISIT_OPEN, VISIT_DONE };
+
+/* A step on the way down a chain of calls. */
+struct step {
+    uint32_t function;
+    size_t symbol; /* the next one to look at */
+};
+
+struct maker {
+    struct unit *unit;
+    struct program *program;
+    const char *obstacle;     /* the first that was met, or NULL */
+    uint8_t *visits;          /* by function: enum visit */
+    uint64_t *stacks;         /* by function, once it is VISIT_DONE */
+    struct step *steps;       /* as many as there are functions */
+    uint32_t *part_of;        /* by function: its part of the kernel at hand, or NOT_PLACED */
+    uint32_t *shared_places;  /* by object: its place in the kernel at hand, or NOT_PLACED */
+    uint32_t *shared_objects; /* those that have one */
+    size_t shared_count;
+    uint32_t *callers; /* by global: the last kernel that calls it, counted from 1; 0 = none */
+    uint64_t size;     /* of all code so far */
+};
+
+static bool stop(struct maker *maker, const char *obstacle)
+{
+    if (!maker->obstacle)
+        maker->obstacle = obstacle;
+    return false;
+}
+
+/* What symbol `index` of a function's body stands for: a function of the chunk or the driver, else
+ * NULL. */
+static struct global *function_at(const struct maker *maker, const struct function_code *code,
+                                  size_t index)
+{
+    const struct scope *scope = &maker->unit->scope;
+    struct global *global =
+        code->symbols[index].is_function ? scope_find(scope, code->symbols[index].name) : NULL;
+
+    return global && global->is_function ? global : NULL;
+}
+
+static uint32_t object_at(const struct maker *maker, const struct function_code *code, size_t index)
+{
+    if (code->objects[index] != NO_INDEX)
+        return code->objects[index];
+    const struct global *global = scope_find(&maker->unit->scope, code->symbols[index].name);
+    return global ? global->object : NO_INDEX;
+}
+
+static bool is_shared(const struct object *object)
+{
+    return object->kind == DATA_SHARED || object->kind == DATA_KERNEL_SHARED ||
+           (object->kind == DATA_UNDEFINED && object->other == STO_CUDA_SHARED);
+}
+
+/* Variables that only a linker can place, or that code refers to in a way of their own. */
+static const char *obstacle_in_objects(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->data.object_count; i++) {
+        const struct object *object = &unit->data.objects[i];
+
+        if (object->type != STT_CUDA_OBJECT)
+            return "it has textures, samplers or surfaces";
+        if (object->kind == DATA_COMMON ||
+            (object->kind == DATA_UNDEFINED && (!is_shared(object) || object->size)))
+            return "a variable is defined elsewhere";
+    }
+    return NULL;
+}
+
+static const char *obstacle_in_module(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        const struct global *global = &unit->scope.globals[i];
+
+        if (global->is_function && global->is_address_taken)
+            return "the address of a function is data";
+        if (global->aliased != NO_INDEX)
+            return "a function has an alias";
+        if (!global->is_function && global->item->variable.is_unified)
+            return "a variable is unified";
+    }
+    if (unit->config.has_lines)
+        return "it has a line table";
+    if (unit->job->debug)
+        return "it is debugged";
+    if (unit->module.texmode_independent)
+        return "it has independent textures";
+    return unit->switches.preserve_relocations ? "its relocations are preserved"
+                                               : obstacle_in_objects(unit);
+}
+
+/* The next function that the step's calls, from its symbol on; NO_INDEX behind the last. */
+static uint32_t next_callee(struct maker *maker, struct step *step)
+{
+    const struct function_code *code = &maker->unit->functions[step->function];
+
+    while (step->symbol < code->symbol_count) {
+        size_t symbol = step->symbol++;
+        const struct global *global = function_at(maker, code, symbol);
+
+        if (global && code->uses[symbol] && global->is_defined)
+            return global->function;
+    }
+    return NO_INDEX;
+}
+
+/* Finds the deepest chain of calls from each function that is reached. False for a ring. */
+static bool measure_stack(struct maker *maker, uint32_t function)
+{
+    const struct function_code *functions = maker->unit->functions;
+    size_t depth = 0;
+
+    if (maker->visits[function] == VISIT_DONE)
+        return true;
+    maker->steps[depth++] = (struct step){function, 0};
+    maker->visits[function] = VISIT_OPEN;
+    while (depth) {
+        struct step *step = &maker->steps[depth - 1];
+        uint32_t callee = next_callee(maker, step);
+        uint64_t *deepest;
+
+        if (callee != NO_INDEX && maker->visits[callee] == VISIT_OPEN)
+            return stop(maker, "functions call each other in a ring");
+        if (callee != NO_INDEX && maker->visits[callee] == VISIT_NONE) {
+            maker->steps[depth++] = (struct step){callee, 0};
+            maker->visits[callee] = VISIT_OPEN;
+            continue;
+        }
+        if (callee != NO_INDEX) {
+            deepest = &maker->stacks[step->function];
+            *deepest = maker->stacks[callee] > *deepest ? maker->stacks[callee] : *deepest;
+            continue;
+        }
+        maker->stacks[step->function] += functions[step->function].frame_bytes;
+        maker->visits[step->function] = VISIT_DONE;
+        if (--depth) {
+            deepest = &maker->stacks[maker->steps[depth - 1].function];
+            *deepest =
+                maker->stacks[step->function] > *deepest ? maker->stacks[step->function] : *deepest;
+        }
+    }
+    return true;
+}
+
+static void add_extern(struct maker *maker, struct program_kernel *kernel, size_t *capacity,
+                       uint32_t global)
+{
+    uint32_t number = (uint32_t)maker->program->kernel_count;
+
+    if (maker->callers[global] != number)
+        ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, *capacity) = global;
+    maker->callers[global] = number;
+}
+
+/* Adds the functions that one part calls: copies behind those there are, or the driver's. */
+static bool add_callees(struct maker *maker, struct program_kernel *kernel, size_t *capacity,
+                        size_t *extern_capacity, const struct function_code *code)
+{
+    struct unit *unit = maker->unit;
+
+    if (code->signature_count)
+        return stop(maker, "it calls by address");
+    for (size_t i = 0; i < code->symbol_count; i++) {
+        const struct global *global = function_at(maker, code, i);
+
+        if (!global || !code->uses[i])
+            continue;
+        if (code->uses[i] & USE_ADDRESS || global->item->function.is_entry)
+            return stop(maker, "it takes the address of a function, or calls a kernel");
+        if (!global->is_defined) {
+            add_extern(maker, kernel, extern_capacity, (uint32_t)(global - unit->scope.globals));
+        } else if (maker->part_of[global->function] == NOT_PLACED) {
+            maker->part_of[global->function] = (uint32_t)kernel->part_count;
+            ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, *capacity) =
+                (struct program_part){.code = &unit->functions[global->function]};
+        }
+    }
+    return true;
+}
+
+/* The kernel and what it reaches, one behind the other. */
+static bool collect_parts(struct maker *maker, struct program_kernel *kernel)
+{
+    struct unit *unit = maker->unit;
+    const struct function_code *own = &unit->functions[kernel->function];
+    size_t capacity = 0, extern_capacity = 0;
+    uint64_t size = 0;
+
+    maker->part_of[kernel->function] = 0;
+    ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, capacity) =
+        (struct program_part){.code = own};
+    for (size_t i = 0; i < kernel->part_count; i++) {
+        const struct function_code *code = kernel->parts[i].code;
+
+        if (!add_callees(maker, kernel, &capacity, &extern_capacity, code))
+            return false;
+        kernel->parts[i].place = (uint32_t)size;
+        size += code->code.size;
+        if (size + maker->size > MOST_PROGRAM_BYTES)
+            return stop(maker, "copies of functions make it too large");
+        if (code->register_count > kernel->register_count)
+            kernel->register_count = code->register_count;
+        if (code->barrier_count > kernel->barrier_count)
+            kernel->barrier_count = code->barrier_count;
+    }
+    maker->size += size;
+    kernel->code.size = size;
+    kernel->stack_bytes = maker->stacks[kernel->function];
+    return kernel->register_count <= own->register_limit ||
+           stop(maker, "a function needs more registers than a kernel that calls it may have");
+}
+
+/* Variables of a fixed size, in the order in which the parts name them. */
+static void place_shared(struct maker *maker, struct program_kernel *kernel,
+                         const struct function_code *code)
+{
+    for (size_t i = 0; i < code->symbol_count; i++) {
+        uint32_t index = code->symbols[i].is_function ? NO_INDEX : object_at(maker, code, i);
+        const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
+
+        if (!object || !is_shared(object) || maker->shared_places[index] != NOT_PLACED ||
+            (!code->uses[i] && object->kind != DATA_KERNEL_SHARED))
+            continue;
+        maker->shared_objects[maker->shared_count++] = index;
+        maker->shared_places[index] = 0;
+        if (object->alignment > kernel->shared_alignment)
+            kernel->shared_alignment = object->alignment;
+        if (object->kind == DATA_UNDEFINED)
+            continue;
+        kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
+        maker->shared_places[index] = (uint32_t)kernel->shared_bytes;
+        if (object->size <= MOST_SHARED_BYTES && kernel->shared_bytes <= MOST_SHARED_BYTES)
+            kernel->shared_bytes += object->size;
+        else
+            stop(maker, "a kernel has much shared memory");
+    }
+}
+
+/* What has its size at the launch only begins where the others end. */
+static bool lay_out_shared(struct maker *maker, struct program_kernel *kernel)
+{
+    uint32_t begin = maker->unit->job->sm >= 90 ? RESERVED_SHARED : 0;
+
+    kernel->shared_bytes = begin;
+    for (size_t i = 0; i < kernel->part_count; i++)
+        place_shared(maker, kernel, kernel->parts[i].code);
+    for (size_t i = 0; i < maker->shared_count; i++)
+        if (maker->unit->data.objects[maker->shared_objects[i]].kind == DATA_UNDEFINED)
+            kernel->shared_bytes = image_align_up(kernel->shared_bytes, kernel->shared_alignment);
+    for (size_t i = 0; i < maker->shared_count; i++)
+        if (maker->unit->data.objects[maker->shared_objects[i]].kind == DATA_UNDEFINED)
+            maker->shared_places[maker->shared_objects[i]] = (uint32_t)kernel->shared_bytes;
+    if (kernel->shared_alignment == 0)
+        kernel->shared_bytes = 0;
+    return !maker->obstacle && (kernel->shared_bytes <= begin + MOST_SHARED_BYTES ||
+                                stop(maker, "a kernel has much shared memory"));
+}
+
+/* The field of a word: its bits 32 to 63. */
+static void set_field(uint8_t *word, uint32_t field)
+{
+    memcpy(word + 4, &field, sizeof field);
+}
+
+/* One place of a part's code that names a symbol: filled in, or left to the driver. */
+static bool resolve(struct maker *maker, struct program_kernel *kernel,
+                    const struct program_part *part, const struct code_relocation *from,
+                    uint8_t *code)
+{
+    const struct global *global = function_at(maker, part->code, from->symbol);
+    uint32_t index = global ? NO_INDEX : object_at(maker, part->code, from->symbol);
+    const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
+    uint64_t offset = part->place + from->offset;
+
+    if (!global && !object)
+        return stop(maker, "a symbol is of no known kind");
+    if (global && global->is_defined) {
+        set_field(code + offset, kernel->parts[maker->part_of[global->function]].place);
+        return true;
+    }
+    if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
+        uint64_t place = object->offset + (uint64_t)from->addend;
+
+        set_field(code + offset, (uint32_t)(place & 0xffff) << 6 | USER_BANK << 22);
+        return true;
+    }
+    if (object && is_shared(object)) {
+        set_field(code + offset, maker->shared_places[index] + (uint32_t)from->addend);
+        return true;
+    }
+    kernel->relocations[kernel->relocation_count++] = (struct program_relocation){
+        offset, from->type, global != NULL,
+        global ? (uint32_t)(global - maker->unit->scope.globals) : index, from->addend};
+    return true;
+}
+
+static bool copy_code(struct maker *maker, struct program_kernel *kernel)
+{
+    struct arena *arena = &maker->unit->arena;
+    uint8_t *code = arena_alloc(arena, kernel->code.size, 1);
+    size_t count = 0;
+
+    for (size_t i = 0; i < kernel->part_count; i++)
+        count += kernel->parts[i].code->relocation_count;
+    kernel->relocations = arena_alloc(arena, count, sizeof *kernel->relocations);
+    for (size_t i = 0; i < kernel->part_count; i++) {
+        const struct program_part *part = &kernel->parts[i];
+
+        if (part->code->code.size)
+            memcpy(code + part->place, part->code->code.data, part->code->code.size);
+        for (size_t k = 0; k < part->code->relocation_count; k++)
+            if (!resolve(maker, kernel, part, &part->code->relocations[k], code))
+                return false;
+    }
+    kernel->code.data = code;
+    return true;
+}
+
+static void forget_kernel(struct maker *maker, const struct program_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->part_count; i++)
+        maker->part_of[kernel->parts[i].code - maker->unit->functions] = NOT_PLACED;
+    for (size_t i = 0; i < maker->shared_count; i++)
+        maker->shared_places[maker->shared_objects[i]] = NOT_PLACED;
+    maker->shared_count = 0;
+}
+
+static bool make_kernel(struct maker *maker, uint32_t function)
+{
+    struct program_kernel *kernel = &maker->program->kernels[maker->program->kernel_count++];
+    bool ok;
+
+    *kernel = (struct program_kernel){.function = function};
+    ok = measure_stack(maker, function) && collect_parts(maker, kernel) &&
+         lay_out_shared(maker, kernel) && copy_code(maker, kernel);
+    forget_kernel(maker, kernel);
+    return ok;
+}
+
+static struct maker begin(struct program *program, struct unit *unit)
+{
+    size_t functions = unit->function_count, objects = unit->data.object_count;
+    struct arena *arena = &unit->arena;
+    struct maker maker = {.unit = unit, .program = program, .obstacle = obstacle_in_module(unit)};
+
+    maker.visits = arena_zalloc(arena, functions, sizeof *maker.visits);
+    maker.stacks = arena_zalloc(arena, functions, sizeof *maker.stacks);
+    maker.steps = arena_alloc(arena, functions, sizeof *maker.steps);
+    maker.callers = arena_zalloc(arena, unit->scope.count, sizeof *maker.callers);
+    maker.part_of = arena_alloc(arena, functions, sizeof *maker.part_of);
+    maker.shared_places = arena_alloc(arena, objects, sizeof *maker.shared_places);
+    maker.shared_objects = arena_alloc(arena, objects, sizeof *maker.shared_objects);
+    for (size_t i = 0; i < functions; i++)
+        maker.part_of[i] = NOT_PLACED;
+    for (size_t i = 0; i < objects; i++)
+        maker.shared_places[i] = NOT_PLACED;
+    program->kernels = arena_alloc(arena, functions, sizeof *program->kernels);
+    return maker;
+}
+
+const char *program_make(struct program *program, struct unit *unit)
+{
+    *program = (struct program){0};
+    struct maker maker = begin(program, unit);
+
+    for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
+        if (unit->functions[i].item->function.is_entry)
+            make_kernel(&maker, (uint32_t)i);
+    if (!maker.obstacle && program->kernel_count == 0)
+        return "it has no kernel";
+    return maker.obstacle;
+}
