@@ -3,11 +3,15 @@
 #include "link/read_cubins.h"
 
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/cudadevrt.h"
 
 /* So many bytes are worth a thread: a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
+
+/* What a merge of many cubins takes for each byte of them, about. */
+#define MEMORY_OF_A_BYTE 3u
 
 struct reading {
     struct member *member;
@@ -121,6 +125,7 @@ bool read_cubins(struct link *link)
     link->member_cubins = arena_zalloc(&link->cubin_arena, count, sizeof *link->member_cubins);
     readings.list = arena_alloc(&link->cubin_arena, count + 1, sizeof *readings.list);
     ok = collect(&readings);
+    memory_expect(readings.bytes * MEMORY_OF_A_BYTE);
     link->member_cubin_count = readings.count; /* they are freed whatever happens */
     spread_run(&spread, readings.count, readings.count / (readings.bytes / WORTH_A_PART + 1) + 1,
                read_part, &readings);
