@@ -56,10 +56,7 @@ struct function_code {
     bool uses_textures;
     uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */
     uint32_t shared_alignment; /* the largest of them */
-    uint32_t text_section;     /* indices of its sections; 0 = none */
-    uint32_t constant_section;
-    uint32_t constant_symbol; /* the symbol of that section */
-    uint32_t shared_section;
+    uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
 };
 
 /* What all functions of a chunk have in common, and room to work in. */

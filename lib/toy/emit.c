@@ -10,6 +10,7 @@
 
 #define NOTE_FLAGS_TOOL 0x2000000u
 #define NOTE_FLAGS_CUDA 0x1000000u
+#define TEXT_ALIGNMENT  128u
 #define RELA_SIZE       24u
 
 static const struct {
@@ -23,8 +24,8 @@ static const struct {
     [DATA_ZERO] = {".nv.global", SHT_CUDA_GLOBAL, SHF_ALLOC | SHF_WRITE},
 };
 
-uint32_t emit_section(struct emission *emission, const char *name, struct text suffix,
-                      struct image_section section)
+static uint32_t add(struct emission *emission, const char *name, struct text suffix,
+                    struct image_section section)
 {
     struct unit *unit = emission->unit;
     section.name =
@@ -37,20 +38,20 @@ uint32_t emit_section(struct emission *emission, const char *name, struct text s
 static uint32_t add_single(struct emission *emission, const char *name, uint32_t type,
                            uint64_t alignment, uint64_t entry_size, bool is_linked)
 {
-    return emit_section(emission, name, TEXT(""),
-                        (struct image_section){.type = type,
-                                               .link = is_linked ? emission->sections.symbols : 0,
-                                               .alignment = alignment,
-                                               .entry_size = entry_size});
+    return add(emission, name, TEXT(""),
+               (struct image_section){.type = type,
+                                      .link = is_linked ? emission->sections.symbols : 0,
+                                      .alignment = alignment,
+                                      .entry_size = entry_size});
 }
 
-uint32_t emit_function_section(struct emission *emission, const char *prefix,
-                               const struct function_code *function, uint32_t type, uint64_t flags,
-                               uint64_t alignment)
+/* A section with the owner's name behind `prefix`. */
+static uint32_t add_owned(struct emission *emission, const char *prefix,
+                          const struct emit_owner *owner, uint32_t type, uint64_t flags,
+                          uint64_t alignment)
 {
-    return emit_section(
-        emission, prefix, function->item->name,
-        (struct image_section){.type = type, .flags = flags, .alignment = alignment});
+    return add(emission, prefix, owner->function->item->name,
+               (struct image_section){.type = type, .flags = flags, .alignment = alignment});
 }
 
 void emit_head(struct emission *emission, uint16_t type)
@@ -81,43 +82,101 @@ void emit_head(struct emission *emission, uint16_t type)
     unit->image.flags |= sections->cuda_note << CUBIN_FLAGS_NOTE_SHIFT;
 }
 
-/* The info section of function i; its other sections follow at fixed distances only in what they
- * hold, so their indices are remembered. */
-struct function_sections {
-    uint32_t info;
-    uint32_t relocations;
-};
-
-void emit_callgraph_section(struct emission *emission)
+/* Sections of executables have ELF's own types (measured). */
+static uint32_t type_of(const struct emission *emission, uint32_t type, bool has_no_bytes)
 {
+    if (emission->unit->image.type == ET_REL)
+        return type;
+    return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
+}
+
+void emit_infos(struct emission *emission)
+{
+    struct image *image = &emission->unit->image;
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        struct emit_owner *owner = &emission->owners[i];
+        owner->info = add_owned(emission, ".nv.info.", owner, SHT_CUDA_INFO, SHF_INFO_LINK, 4);
+        image->sections[owner->info].link = emission->sections.symbols;
+    }
     emission->sections.callgraph =
         add_single(emission, ".nv.callgraph", SHT_CUDA_CALLGRAPH, 4, 8, true);
 }
 
-static void add_functions(struct emission *emission, struct function_sections *list)
+void emit_code_relocations(struct emission *emission)
+{
+    struct image *image = &emission->unit->image;
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        struct emit_owner *owner = &emission->owners[i];
+        if (owner->relocation_count == 0)
+            continue;
+        owner->relocations = add_owned(emission, ".rela.text.", owner, SHT_RELA, SHF_INFO_LINK, 8);
+        image->sections[owner->relocations].link = emission->sections.symbols;
+        image->sections[owner->relocations].entry_size = RELA_SIZE;
+    }
+}
+
+void emit_code(struct emission *emission)
+{
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        struct emit_owner *owner = &emission->owners[i];
+        owner->text = add_owned(emission, ".text.", owner, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+                                TEXT_ALIGNMENT);
+        struct image_section *section = &emission->unit->image.sections[owner->text];
+        section->link = emission->sections.symbols;
+        section->size = owner->code.size;
+        section->data = owner->code.data;
+    }
+}
+
+void emit_shared(struct emission *emission)
+{
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        struct emit_owner *owner = &emission->owners[i];
+        if (owner->shared_alignment == 0)
+            continue;
+        owner->shared =
+            add_owned(emission, ".nv.shared.", owner, type_of(emission, SHT_CUDA_SHARED, true),
+                      SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, owner->shared_alignment);
+        struct image_section *section = &emission->unit->image.sections[owner->shared];
+        section->size = owner->shared_bytes;
+        section->has_no_bytes = true;
+    }
+}
+
+void emit_parameters(struct emission *emission)
 {
     struct unit *unit = emission->unit;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        list[i].info = emit_function_section(emission, ".nv.info.", &unit->functions[i],
-                                             SHT_CUDA_INFO, SHF_INFO_LINK, 4);
-        unit->image.sections[list[i].info].link = emission->sections.symbols;
-    }
-    emit_callgraph_section(emission);
-    if (emit_graph_has_prototypes(unit))
-        emission->sections.prototype =
-            add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
-    for (size_t i = 0; i < unit->function_count; i++) {
-        if (unit->functions[i].relocation_count == 0)
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        struct emit_owner *owner = &emission->owners[i];
+        if (!owner->function->item->function.is_entry)
             continue;
-        list[i].relocations = emit_function_section(emission, ".rela.text.", &unit->functions[i],
-                                                    SHT_RELA, SHF_INFO_LINK, 8);
-        unit->image.sections[list[i].relocations].link = emission->sections.symbols;
-        unit->image.sections[list[i].relocations].entry_size = RELA_SIZE;
+        owner->constant =
+            add_owned(emission, ".nv.constant0.", owner,
+                      type_of(emission, SHT_CUDA_CONSTANT0, false), SHF_ALLOC | SHF_INFO_LINK, 4);
+        struct image_section *section = &unit->image.sections[owner->constant];
+        section->size = unit->parameter_base + owner->function->parameter_bytes;
+        section->data = arena_zalloc(&unit->arena, section->size, 1);
     }
-    if (emission->sections.lines) {
-        emission->sections.line_relocations =
-            add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
-        unit->image.sections[emission->sections.line_relocations].flags = SHF_INFO_LINK;
+}
+
+static void belong(struct image *image, uint32_t section, uint32_t text)
+{
+    if (section)
+        image->sections[section].info = text;
+}
+
+void emit_link_owners(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        const struct emit_owner *owner = &emission->owners[i];
+        uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
+        /* Measured: before sm_90 the register count stands above the symbol. */
+        uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
+        belong(&unit->image, owner->text, symbol | registers);
+        belong(&unit->image, owner->info, owner->text);
+        belong(&unit->image, owner->shared, owner->text);
+        belong(&unit->image, owner->constant, owner->text);
     }
 }
 
@@ -126,20 +185,12 @@ void emit_data_relocations(struct emission *emission, enum data_kind kind)
     if (emission->unit->data.sections[kind].relocation_count == 0)
         return;
     emission->sections.data_relocations[kind] =
-        emit_section(emission, ".rela", text_of(data_sections[kind].name),
-                     (struct image_section){.type = SHT_RELA,
-                                            .link = emission->sections.symbols,
-                                            .flags = SHF_INFO_LINK,
-                                            .alignment = 8,
-                                            .entry_size = RELA_SIZE});
-}
-
-/* Sections of executables have ELF's own types (measured). */
-uint32_t emit_type(const struct emission *emission, uint32_t type, bool has_no_bytes)
-{
-    if (emission->unit->image.type == ET_REL)
-        return type;
-    return has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
+        add(emission, ".rela", text_of(data_sections[kind].name),
+            (struct image_section){.type = SHT_RELA,
+                                   .link = emission->sections.symbols,
+                                   .flags = SHF_INFO_LINK,
+                                   .alignment = 8,
+                                   .entry_size = RELA_SIZE});
 }
 
 void emit_data(struct emission *emission, enum data_kind kind)
@@ -148,63 +199,14 @@ void emit_data(struct emission *emission, enum data_kind kind)
     bool has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED;
     if (section->alignment == 0)
         return;
-    emission->sections.data[kind] = emit_section(
+    emission->sections.data[kind] = add(
         emission, data_sections[kind].name, TEXT(""),
-        (struct image_section){.type = emit_type(emission, data_sections[kind].type, has_no_bytes),
+        (struct image_section){.type = type_of(emission, data_sections[kind].type, has_no_bytes),
                                .flags = data_sections[kind].flags,
                                .alignment = section->alignment,
                                .size = section->size,
                                .has_no_bytes = has_no_bytes,
                                .data = section->bytes});
-}
-
-static void add_constants(struct emission *emission)
-{
-    struct unit *unit = emission->unit;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        struct function_code *function = &unit->functions[i];
-        if (!function->item->function.is_entry)
-            continue;
-        uint32_t size = unit->parameter_base + function->parameter_bytes;
-        function->constant_section = emit_function_section(
-            emission, ".nv.constant0.", function, SHT_CUDA_CONSTANT0, SHF_ALLOC | SHF_INFO_LINK, 4);
-        struct image_section *section = &unit->image.sections[function->constant_section];
-        section->info = function->text_section;
-        section->size = size;
-        section->data = arena_zalloc(&unit->arena, size, 1);
-    }
-}
-
-static void add_texts(struct emission *emission)
-{
-    struct unit *unit = emission->unit;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        struct function_code *function = &unit->functions[i];
-        function->text_section =
-            emit_function_section(emission, ".text.", function, SHT_PROGBITS,
-                                  SHF_ALLOC | SHF_EXECINSTR, EMIT_TEXT_ALIGNMENT);
-        struct image_section *section = &unit->image.sections[function->text_section];
-        section->link = emission->sections.symbols;
-        section->size = function->code.size;
-        section->data = function->code.data;
-    }
-}
-
-static void add_kernel_shared(struct emission *emission)
-{
-    struct unit *unit = emission->unit;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        struct function_code *function = &unit->functions[i];
-        if (function->shared_alignment == 0)
-            continue;
-        function->shared_section = emit_function_section(
-            emission, ".nv.shared.", function, SHT_CUDA_SHARED,
-            SHF_ALLOC | SHF_WRITE | SHF_INFO_LINK, function->shared_alignment);
-        struct image_section *section = &unit->image.sections[function->shared_section];
-        section->info = function->text_section;
-        section->size = function->shared_bytes;
-        section->has_no_bytes = true;
-    }
 }
 
 void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents)
@@ -232,9 +234,9 @@ Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t ad
 }
 
 /* ptxas writes relocations in falling order of offsets. */
-static void fill_code_relocations(struct emission *emission, const struct function_code *function,
-                                  uint32_t section)
+static void fill_code_relocations(struct emission *emission, const struct emit_owner *owner)
 {
+    const struct function_code *function = owner->function;
     size_t count = function->relocation_count;
     Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
@@ -242,7 +244,7 @@ static void fill_code_relocations(struct emission *emission, const struct functi
         list[i] = emit_rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
                             from->type, from->addend);
     }
-    emit_relocations(emission, section, function->text_section, list, count);
+    emit_relocations(emission, owner->relocations, owner->text, list, count);
 }
 
 void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
@@ -265,21 +267,16 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
     emit_relocations(emission, section, emission->sections.data[kind], list, count);
 }
 
-static void fill_functions(struct emission *emission, const struct function_sections *list)
+static void fill_functions(struct emission *emission)
 {
     struct unit *unit = emission->unit;
-    for (size_t i = 0; i < unit->function_count; i++) {
-        const struct function_code *function = &unit->functions[i];
-        struct image_section *text = &unit->image.sections[function->text_section];
-        text->info = unit->scope.globals[function->global].symbol;
-        /* Measured: before sm_90 the register count stands above the symbol. */
-        if (unit->job->sm < 90)
-            text->info |= function->register_count << 24;
-        unit->image.sections[list[i].info].info = function->text_section;
-        emit_info_function(emission, function, &unit->code);
-        emit_contents(emission, list[i].info, &unit->code);
-        if (list[i].relocations)
-            fill_code_relocations(emission, function, list[i].relocations);
+    emit_link_owners(emission);
+    for (size_t i = 0; i < emission->owner_count; i++) {
+        const struct emit_owner *owner = &emission->owners[i];
+        emit_info_function(emission, owner->function, &unit->code);
+        emit_contents(emission, owner->info, &unit->code);
+        if (owner->relocations)
+            fill_code_relocations(emission, owner);
     }
 }
 
@@ -364,26 +361,57 @@ static void finish(struct emission *emission)
     image_layout(&unit->image);
 }
 
+/* Every function has sections of its own. */
+static void begin_owners(struct emission *emission)
+{
+    struct unit *unit = emission->unit;
+    emission->owner_count = unit->function_count;
+    emission->owners = arena_zalloc(&unit->arena, unit->function_count, sizeof *emission->owners);
+    for (size_t i = 0; i < unit->function_count; i++) {
+        struct function_code *function = &unit->functions[i];
+        emission->owners[i] = (struct emit_owner){.function = function,
+                                                  .code = function->code,
+                                                  .relocation_count = function->relocation_count,
+                                                  .register_count = function->register_count,
+                                                  .shared_bytes = function->shared_bytes,
+                                                  .shared_alignment = function->shared_alignment};
+    }
+}
+
+static void add_sections(struct emission *emission)
+{
+    emit_head(emission, ET_REL);
+    emit_infos(emission);
+    if (emit_graph_has_prototypes(emission->unit))
+        emission->sections.prototype =
+            add_single(emission, ".nv.prototype", SHT_CUDA_PROTOTYPE, 4, 8, true);
+    emit_code_relocations(emission);
+    if (emission->sections.lines) {
+        emission->sections.line_relocations =
+            add_single(emission, ".rela.debug_line", SHT_RELA, 8, RELA_SIZE, true);
+        emission->unit->image.sections[emission->sections.line_relocations].flags = SHF_INFO_LINK;
+    }
+    emit_data_relocations(emission, DATA_INITIALISED);
+    emit_data_relocations(emission, DATA_CONSTANT);
+    emit_data(emission, DATA_CONSTANT);
+    emit_code(emission);
+    emit_data(emission, DATA_INITIALISED);
+    emit_data(emission, DATA_SHARED);
+    emit_data(emission, DATA_ZERO);
+    emit_shared(emission);
+    emit_parameters(emission);
+    emission->sections.builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
+}
+
 void emit_unit(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
-    struct function_sections *list = arena_zalloc(&unit->arena, unit->function_count, sizeof *list);
     unit->code.size = 0;
     mark_uses(unit);
-    emit_head(&emission, ET_REL);
-    add_functions(&emission, list);
-    emit_data_relocations(&emission, DATA_INITIALISED);
-    emit_data_relocations(&emission, DATA_CONSTANT);
-    emit_data(&emission, DATA_CONSTANT);
-    add_texts(&emission);
-    emit_data(&emission, DATA_INITIALISED);
-    emit_data(&emission, DATA_SHARED);
-    emit_data(&emission, DATA_ZERO);
-    add_kernel_shared(&emission);
-    add_constants(&emission);
-    emission.sections.builtin_note = add_single(&emission, ".note.minilink", SHT_NOTE, 4, 0, false);
+    begin_owners(&emission);
+    add_sections(&emission);
     emit_symbols_build(&emission);
-    fill_functions(&emission, list);
+    fill_functions(&emission);
     emit_fill_data_relocations(&emission, DATA_INITIALISED);
     emit_fill_data_relocations(&emission, DATA_CONSTANT);
     fill_singles(&emission);

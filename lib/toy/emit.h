@@ -10,8 +10,6 @@
 #include "toy/program.h"
 #include "toy/unit.h"
 
-#define EMIT_TEXT_ALIGNMENT 128u
-
 /* Sections of which there is at most one; their indices. 0 = the chunk has none. */
 struct emit_sections {
     uint32_t section_names;
@@ -30,10 +28,16 @@ struct emit_sections {
     uint32_t builtin_note;
 };
 
-/* A kernel's sections in a program; 0 = it has none. */
-struct emit_kernel {
-    uint32_t info;
-    uint32_t relocations; /* of its text */
+/* A function with sections of its own; in a program, a kernel with copies of what it reaches. */
+struct emit_owner {
+    struct function_code *function;
+    struct bytes code;
+    size_t relocation_count; /* of the code */
+    uint32_t register_count;
+    uint64_t shared_bytes;
+    uint32_t shared_alignment; /* 0 = it has no shared memory of its own */
+    uint32_t info;             /* indices of its sections; 0 = it has none */
+    uint32_t relocations;
     uint32_t text;
     uint32_t shared;
     uint32_t constant;
@@ -42,6 +46,8 @@ struct emit_kernel {
 struct emission {
     struct unit *unit;
     struct emit_sections sections;
+    struct emit_owner *owners; /* beside the unit's functions, or the program's kernels */
+    size_t owner_count;
     struct image_symbol *symbols;
     size_t symbol_count;
 };
@@ -58,19 +64,15 @@ void emit_program(struct unit *unit, struct program *program);
 /* Begins unit->image and adds what every cubin begins with, without contents; ET_REL or ET_EXEC. */
 void emit_head(struct emission *emission, uint16_t type);
 
-/* Adds a section called `name` with `suffix` behind it, and returns its index. */
-uint32_t emit_section(struct emission *emission, const char *name, struct text suffix,
-                      struct image_section section);
+/* Sections of the owners; emit_infos adds .nv.callgraph, too. */
+void emit_infos(struct emission *emission);
+void emit_code_relocations(struct emission *emission);
+void emit_code(struct emission *emission);
+void emit_shared(struct emission *emission);
+void emit_parameters(struct emission *emission);
 
-/* The same with the function's name behind `prefix`. */
-uint32_t emit_function_section(struct emission *emission, const char *prefix,
-                               const struct function_code *function, uint32_t type, uint64_t flags,
-                               uint64_t alignment);
-
-void emit_callgraph_section(struct emission *emission);
-
-/* The type of a section of data: `type` in a relocatable file, one of ELF's own in a program. */
-uint32_t emit_type(const struct emission *emission, uint32_t type, bool has_no_bytes);
+/* Once symbols have their rows: what the owners' sections say that they belong to. */
+void emit_link_owners(struct emission *emission);
 
 /* The section of one kind of variables, and of its relocations, where there are any. */
 void emit_data(struct emission *emission, enum data_kind kind);
@@ -96,9 +98,8 @@ void emit_symbol_table(struct emission *emission);
 /* emit_symbols.c: the symbol table; sets the indices of globals and objects. */
 void emit_symbols_build(struct emission *emission);
 
-/* The same for a program. `kernels` are the sections of its kernels, beside program->kernels. */
-void emit_symbols_of_program(struct emission *emission, struct program *program,
-                             const struct emit_kernel *kernels);
+/* The same for a program, whose kernels are the owners. */
+void emit_symbols_of_program(struct emission *emission, struct program *program);
 
 /* The symbol that stands for symbol `index` of a function's body in relocations. */
 uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,

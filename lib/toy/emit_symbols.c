@@ -37,22 +37,24 @@ static uint32_t add_section(struct emission *emission, uint32_t section)
                                       .section = section});
 }
 
+static void add_owner_sections(struct emission *emission, const struct emit_owner *owner)
+{
+    add_section(emission, owner->text);
+    add_section(emission, owner->shared);
+    owner->function->constant_symbol = add_section(emission, owner->constant);
+}
+
 static void add_sections(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
-    struct unit *unit = emission->unit;
     add_section(emission, sections->tool_note);
     add_section(emission, sections->cuda_note);
     add_section(emission, sections->callgraph);
     add_section(emission, sections->prototype);
     for (int kind = 0; kind < DATA_KINDS; kind++)
         add_section(emission, sections->data[kind]);
-    for (size_t i = 0; i < unit->function_count; i++) {
-        struct function_code *function = &unit->functions[i];
-        add_section(emission, function->text_section);
-        add_section(emission, function->shared_section);
-        function->constant_symbol = add_section(emission, function->constant_section);
-    }
+    for (size_t i = 0; i < emission->owner_count; i++)
+        add_owner_sections(emission, &emission->owners[i]);
 }
 
 static void add_reserved(struct emission *emission)
@@ -84,7 +86,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
         symbol.other = STO_CUDA_ENTRY;
     if (target->is_defined) {
         const struct function_code *code = &unit->functions[target->function];
-        symbol.section = code->text_section;
+        symbol.section = emission->owners[target->function].text;
         symbol.size = target == global ? code->code.size : 0;
     } else if (!global->is_used) {
         return;
@@ -94,15 +96,14 @@ static void add_function(struct emission *emission, struct global *global, uint8
 
 static void add_object(struct emission *emission, struct object *object, uint8_t binding)
 {
-    const struct unit *unit = emission->unit;
     bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
     if (binding_of(object->linkage, is_defined) != binding)
         return;
     uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
     if (object->kind == DATA_PARAMETER)
-        section = unit->functions[object->function].text_section;
+        section = emission->owners[object->function].text;
     else if (object->kind == DATA_KERNEL_SHARED)
-        section = unit->functions[object->function].shared_section;
+        section = emission->owners[object->function].shared;
     else if (is_defined)
         section = emission->sections.data[object->kind];
     object->symbol = add(emission, &(struct image_symbol){.name = object->name,
@@ -175,25 +176,22 @@ static void add_kernel(struct emission *emission, struct program_kernel *kernel,
 
 /* Copies are called $KERNEL$FUNCTION, as ptxas calls them. */
 static void add_kernel_locals(struct emission *emission, struct program_kernel *kernel,
-                              const struct emit_kernel *sections)
+                              const struct emit_owner *owner)
 {
     struct unit *unit = emission->unit;
-    struct function_code *own = &unit->functions[kernel->function];
-    add_section(emission, sections->text);
-    add_section(emission, sections->shared);
-    own->constant_symbol = add_section(emission, sections->constant);
+    add_owner_sections(emission, owner);
     for (size_t i = 1; i < kernel->part_count; i++) {
         struct program_part *part = &kernel->parts[i];
-        char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(own->item->name),
+        char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(owner->function->item->name),
                                   TEXT_ARG(part->code->item->name));
         part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
                                                             .type = STT_FUNC,
                                                             .binding = STB_LOCAL,
-                                                            .section = sections->text,
+                                                            .section = owner->text,
                                                             .value = part->place,
                                                             .size = part->code->code.size});
     }
-    add_kernel(emission, kernel, sections->text, false);
+    add_kernel(emission, kernel, owner->text, false);
 }
 
 /* Functions of the driver, in the order in which the text declares them. */
@@ -221,8 +219,7 @@ static size_t most_symbols(const struct unit *unit, const struct program *progra
     return count;
 }
 
-void emit_symbols_of_program(struct emission *emission, struct program *program,
-                             const struct emit_kernel *kernels)
+void emit_symbols_of_program(struct emission *emission, struct program *program)
 {
     static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
     struct unit *unit = emission->unit;
@@ -235,7 +232,7 @@ void emit_symbols_of_program(struct emission *emission, struct program *program,
         add_section(emission, emission->sections.data[kinds[i]]);
     add_variables(emission, false);
     for (size_t i = 0; i < program->kernel_count; i++)
-        add_kernel_locals(emission, &program->kernels[i], &kernels[i]);
+        add_kernel_locals(emission, &program->kernels[i], &emission->owners[i]);
     add_section(emission, emission->sections.callgraph);
     for (size_t i = 0; i < emission->symbol_count; i++)
         image_string(&unit->strings, emission->symbols[i].name);
@@ -244,7 +241,7 @@ void emit_symbols_of_program(struct emission *emission, struct program *program,
     add_variables(emission, true);
     add_externs(emission, program);
     for (size_t i = 0; i < program->kernel_count; i++)
-        add_kernel(emission, &program->kernels[i], kernels[i].text, true);
+        add_kernel(emission, &program->kernels[i], emission->owners[i].text, true);
 }
 
 uint32_t emit_symbols_of_body(const struct emission *emission, const struct function_code *function,
