@@ -149,6 +149,12 @@ static void collect_lines(struct function_code *result, const struct body *body,
     }
 }
 
+static uint32_t global_of(const struct scope *scope, const struct body_symbol *symbol)
+{
+    const struct global *global = symbol->is_body_variable ? NULL : scope_find(scope, symbol->name);
+    return global ? (uint32_t)(global - scope->globals) : NO_INDEX;
+}
+
 /* Copies what the scratch memory holds of the results. */
 static void keep(struct function_code *result, const struct body *body,
                  const struct compile_request *request, const struct code_relocations *relocations)
@@ -169,6 +175,9 @@ static void keep(struct function_code *result, const struct body *body,
     result->symbols = arena_copy(arena, body->symbols, count, sizeof *result->symbols);
     result->objects = arena_alloc(arena, count, sizeof *result->objects);
     memset(result->objects, 0xff, count * sizeof *result->objects);
+    result->globals = arena_alloc(arena, count, sizeof *result->globals);
+    for (size_t i = 0; i < count; i++)
+        result->globals[i] = global_of(request->scope, &body->symbols[i]);
     collect_exits(result, body, arena);
     if (request->has_lines)
         collect_lines(result, body, arena);

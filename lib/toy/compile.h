@@ -36,7 +36,9 @@ struct function_code {
     uint64_t nanoseconds;        /* that it took, under --phase-trace */
     struct body_symbol *symbols; /* those of the body */
     uint8_t *uses;               /* enum symbol_use, one for each symbol */
-    uint32_t *objects;           /* symbol -> index in the data's objects, or NO_INDEX */
+    uint32_t *objects;           /* symbol -> index in the data's objects, of the body's own only;
+                                    else NO_INDEX */
+    uint32_t *globals;           /* symbol -> index in the scope, or NO_INDEX */
     size_t symbol_count;
     struct bytes code;
     struct code_relocation *relocations; /* rising offsets */

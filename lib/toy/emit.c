@@ -329,11 +329,9 @@ static void mark_uses(struct unit *unit)
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
         for (size_t k = 0; k < function->symbol_count; k++) {
-            if (function->symbols[k].is_body_variable || !function->uses[k])
+            if (function->globals[k] == NO_INDEX || !function->uses[k])
                 continue;
-            struct global *global = scope_find(&unit->scope, function->symbols[k].name);
-            if (!global)
-                continue;
+            struct global *global = &unit->scope.globals[function->globals[k]];
             struct global *target = scope_target(&unit->scope, global);
             global->is_used = target->is_used = true;
             if (function->uses[k] & USE_ADDRESS)

@@ -26,7 +26,7 @@ static struct global *used_function(const struct unit *unit, const struct functi
 {
     if (!function->symbols[index].is_function || !(function->uses[index] & use))
         return NULL;
-    return scope_find(&unit->scope, function->symbols[index].name);
+    return &unit->scope.globals[function->globals[index]];
 }
 
 static void put_calls(const struct unit *unit, struct buffer *out)

@@ -204,9 +204,9 @@ static struct externs find_externs(const struct emission *emission,
     for (uint32_t i = 0; i < function->symbol_count && count < MOST_EXTERNS; i++) {
         if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
             continue;
-        const struct global *global = scope_find(&unit->scope, function->symbols[i].name);
+        const struct global *global = &unit->scope.globals[function->globals[i]];
         /* Measured: a kernel stays an extern even where it is defined. */
-        if (global && (!global->is_defined || global->item->function.is_entry))
+        if (!global->is_defined || global->item->function.is_entry)
             symbols[count++] = global->symbol;
     }
     return (struct externs){symbols, count};

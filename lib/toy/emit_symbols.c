@@ -250,9 +250,9 @@ uint32_t emit_symbols_of_body(const struct emission *emission, const struct func
     const struct unit *unit = emission->unit;
     if (function->objects[index] != NO_INDEX)
         return unit->data.objects[function->objects[index]].symbol;
-    struct global *global = scope_find(&unit->scope, function->symbols[index].name);
-    if (!global)
+    if (function->globals[index] == NO_INDEX)
         return 0;
+    struct global *global = &unit->scope.globals[function->globals[index]];
     return global->is_function ? scope_target(&unit->scope, global)->symbol
                                : unit->data.objects[global->object].symbol;
 }

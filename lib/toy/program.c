@@ -57,24 +57,20 @@ static bool stop(struct maker *maker, const char *obstacle)
     return false;
 }
 
-/* What symbol `index` of a function's body stands for: a function of the chunk or the driver, else
- * NULL. */
+/* The function of the chunk or the driver that symbol `index` stands for; NULL for a variable. */
 static struct global *function_at(const struct maker *maker, const struct function_code *code,
                                   size_t index)
 {
-    const struct scope *scope = &maker->unit->scope;
-    struct global *global =
-        code->symbols[index].is_function ? scope_find(scope, code->symbols[index].name) : NULL;
-
-    return global && global->is_function ? global : NULL;
+    return code->symbols[index].is_function ? &maker->unit->scope.globals[code->globals[index]]
+                                            : NULL;
 }
 
+/* The variable that it stands for; NO_INDEX for one that has no section. */
 static uint32_t object_at(const struct maker *maker, const struct function_code *code, size_t index)
 {
-    if (code->objects[index] != NO_INDEX)
+    if (code->globals[index] == NO_INDEX)
         return code->objects[index];
-    const struct global *global = scope_find(&maker->unit->scope, code->symbols[index].name);
-    return global ? global->object : NO_INDEX;
+    return maker->unit->scope.globals[code->globals[index]].object;
 }
 
 static bool is_shared(const struct object *object)

@@ -30,13 +30,10 @@ static void reach_from(struct walk *walk, uint32_t kernel)
     reach(walk, kernel, kernel);
     while (walk->work_count) {
         const struct function_code *code = &walk->unit->functions[walk->work[--walk->work_count]];
-        for (size_t i = 0; i < code->symbol_count; i++) {
-            if (!code->symbols[i].is_function || !(code->uses[i] & (USE_CALLED | USE_ADDRESS)))
-                continue;
-            struct global *global = scope_find(scope, code->symbols[i].name);
-            if (global)
-                reach(walk, scope_target(scope, global)->function, kernel);
-        }
+        for (size_t i = 0; i < code->symbol_count; i++)
+            if (code->globals[i] != NO_INDEX && (code->uses[i] & (USE_CALLED | USE_ADDRESS)))
+                reach(walk, scope_target(scope, &scope->globals[code->globals[i]])->function,
+                      kernel);
     }
 }
 
