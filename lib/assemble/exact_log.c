@@ -60,12 +60,14 @@ static struct text kernel_of(struct text line)
     return name;
 }
 
-/* Whether the line says something about no kernel and no line that an earlier chunk has said. */
+/* Whether the line says something about no kernel and no line that an earlier chunk has said. Notes
+ * belong to the message in front of them. */
 static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
 {
     struct log_line message;
 
-    return log_line_parse(line, &message) && message.line == 0 && message.text.size > 0 &&
+    return log_line_parse(log_replay_drop_program(line), &message) &&
+           message.severity != DIAG_NOTE && message.line == 0 && message.text.size > 0 &&
            table_add(&log->said, arena_text(&log->arena, line), chunk) != chunk;
 }
 

@@ -12,20 +12,12 @@
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 
-/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. A log that was
- * written elsewhere knows nothing of the chunk's number ("chunk:12:5: error: text"). */
-static struct text drop_name(struct text line, const char *chunk)
+struct text log_replay_drop_program(struct text line)
 {
-    struct text rest = line;
+    const char *colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
     struct log_line message;
-    const char *colon;
+    struct text rest;
 
-    if (text_skip(&rest, text_of(chunk)) && text_skip(&rest, TEXT(":")))
-        return rest;
-    rest = line;
-    if (text_skip(&rest, TEXT("chunk:")))
-        return rest;
-    colon = line.size ? memmem(line.data, line.size, ": ", 2) : NULL;
     if (!colon || (line.data[0] >= '0' && line.data[0] <= '9') ||
         memchr(line.data, ' ', (size_t)(colon - line.data)))
         return line;
@@ -33,6 +25,20 @@ static struct text drop_name(struct text line, const char *chunk)
     return log_line_parse_severity(line, &message) || !log_line_parse_severity(rest, &message)
                ? line
                : rest;
+}
+
+/* "chunk 3:12:5: error: text" and "builtin: note: text" without the name in front. A log that was
+ * written elsewhere knows nothing of the chunk's number ("chunk:12:5: error: text"). */
+static struct text drop_name(struct text line, const char *chunk)
+{
+    struct text rest = line;
+
+    if (text_skip(&rest, text_of(chunk)) && text_skip(&rest, TEXT(":")))
+        return rest;
+    rest = line;
+    if (text_skip(&rest, TEXT("chunk:")))
+        return rest;
+    return log_replay_drop_program(line);
 }
 
 static bool next_line(const char **log, struct text *line)

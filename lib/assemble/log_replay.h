@@ -16,3 +16,6 @@
  * cubin, so that lines in no known form are errors; else they are infos. */
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed);
+
+/* "builtin: note: text" without the name in front; any other line as it is. */
+struct text log_replay_drop_program(struct text line);

@@ -379,14 +379,16 @@ static void note_times(struct unit *unit)
  * of. */
 static void emit(struct unit *unit)
 {
-    struct program program;
+    struct program *program = arena_zalloc(&unit->arena, 1, sizeof *program);
     const char *obstacle = "it was not asked for";
     if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
-        obstacle = program_make(&program, unit);
-    if (obstacle)
+        obstacle = program_make(program, unit);
+    if (obstacle) {
         emit_unit(unit);
-    else
-        emit_program(unit, &program);
+    } else {
+        unit->program = program;
+        emit_program(unit, program);
+    }
     if (unit->switches.executable)
         remark(unit, 24, obstacle ? "no executable: %s" : "an executable%s",
                obstacle ? obstacle : "");

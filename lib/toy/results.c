@@ -8,6 +8,7 @@
 
 #include "diag/diag.h"
 #include "toy/budget.h"
+#include "toy/program.h"
 
 struct walk {
     const struct unit *unit;
@@ -89,6 +90,19 @@ static void report_function(const struct unit *unit, const struct function_code 
                   function->barrier_count, (unsigned long long)function->shared_bytes);
 }
 
+/* The last kernel first, as ptxas does it. */
+static void report_kernels(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->program->kernel_count; i++) {
+        const struct program_kernel *kernel = &unit->program->kernels[i];
+        struct function_code whole = unit->functions[kernel->function];
+        whole.register_count = kernel->register_count;
+        whole.barrier_count = kernel->barrier_count;
+        whole.shared_bytes = kernel->shared_bytes;
+        report_function(unit, &whole);
+    }
+}
+
 static void report_use(const struct unit *unit)
 {
     uint64_t globals =
@@ -97,7 +111,9 @@ static void report_use(const struct unit *unit)
         return;
     diag_info("%llu bytes gmem, %llu bytes cmem[3]", (unsigned long long)globals,
               (unsigned long long)unit->data.sections[DATA_CONSTANT].size);
-    for (size_t i = 0; i < unit->function_count; i++)
+    if (unit->program)
+        report_kernels(unit);
+    for (size_t i = 0; i < unit->function_count && !unit->program; i++)
         report_function(unit, &unit->functions[i]);
 }
 
