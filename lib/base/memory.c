@@ -90,20 +90,33 @@ void memory_cleanup(void *array)
 }
 
 /* malloc takes what follows from the heap, whose end this moves. */
-void memory_expect(size_t bytes)
+struct memory_range memory_expect(size_t bytes)
 {
+    struct memory_range range = {0};
     uintptr_t block, begin, end;
 
     if (!is_kept || bytes < LEAST_EXPECTED)
-        return;
+        return range;
     mallopt(M_MMAP_MAX, 0);
     block = (uintptr_t)malloc(bytes < MOST_EXPECTED ? bytes : MOST_EXPECTED);
     mallopt(M_MMAP_MAX, MOST_MAPPED_BLOCKS);
     begin = (block + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
     end = (uintptr_t)sbrk(0);
-    if (block && begin < end)
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    if (block && begin < end && madvise((void *)begin, end - begin, MADV_HUGEPAGE) == 0)
+        range = (struct memory_range){begin, (end - begin) / LARGE_PAGE};
     free((void *)block);
+    return range;
+}
+
+void memory_prepare(const struct memory_range *range, size_t part, size_t parts)
+{
+    size_t first = range->pages * part / parts;
+    size_t last = range->pages * (part + 1) / parts;
+
+    /* Kernels before 5.14 cannot: each page comes when it is met, then. */
+    if (first < last)
+        madvise((void *)(range->begin + first * LARGE_PAGE), (last - first) * LARGE_PAGE,
+                MADV_POPULATE_WRITE);
 }
 
 void memory_keep_freed(void)

@@ -27,6 +27,8 @@ struct readings {
     struct reading *list;
     size_t count;
     size_t bytes;
+    size_t parts;
+    struct memory_range memory;
 };
 
 static enum link_code run_reading(void *argument)
@@ -51,7 +53,8 @@ static void read_part(void *argument, size_t part, size_t first, size_t last)
 {
     struct readings *readings = argument;
 
-    (void)part;
+    if (readings->parts > 1)
+        memory_prepare(&readings->memory, part, readings->parts);
     for (size_t i = first; i < last; i++)
         if (readings->list[i].is_optional)
             read_system(&readings->list[i]);
@@ -120,14 +123,16 @@ bool read_cubins(struct link *link)
     size_t count = link->members.cubin_count;
     struct readings readings = {.link = link};
     const struct spread spread = state_spread(link);
+    size_t least;
     bool ok;
 
     link->member_cubins = arena_zalloc(&link->cubin_arena, count, sizeof *link->member_cubins);
     readings.list = arena_alloc(&link->cubin_arena, count + 1, sizeof *readings.list);
     ok = collect(&readings);
-    memory_expect(readings.bytes * MEMORY_OF_A_BYTE);
     link->member_cubin_count = readings.count; /* they are freed whatever happens */
-    spread_run(&spread, readings.count, readings.count / (readings.bytes / WORTH_A_PART + 1) + 1,
-               read_part, &readings);
+    least = readings.count / (readings.bytes / WORTH_A_PART + 1) + 1;
+    readings.parts = spread_parts(&spread, readings.count, least);
+    readings.memory = memory_expect(readings.bytes * MEMORY_OF_A_BYTE);
+    spread_run(&spread, readings.count, least, read_part, &readings);
     return keep_read(&readings) && ok;
 }
