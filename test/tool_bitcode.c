@@ -2,6 +2,7 @@
  * test/jobs/random-bitcode.sh.
  *
  *     tool_bitcode LIBLLVM SEED FOLDER     writes FOLDER/0.bc, FOLDER/1.bc ...
+ *     tool_bitcode LIBLLVM - FILE          writes what LLVM's assembly on standard input is
  *
  * In some are: functions that are internal (of one name in several modules), linkonce in several,
  * or visible; calls across modules, by address too; variables that are internal or visible, shared
@@ -39,6 +40,8 @@ static void put_name(unsigned m, unsigned f)
         fprintf(out, "@local");
     else if (f + 2 == FUNCTIONS)
         fprintf(out, "@everywhere");
+    else if (f == 1) /* as LLVM names what it counts in a function */
+        fprintf(out, "@prototype_%u_f", m);
     else
         fprintf(out, "@f_%u_%u", m, f);
 }
@@ -98,15 +101,51 @@ static void put_indirect(unsigned m)
     values++;
 }
 
+/* What becomes a table in memory. */
+static void put_switch(void)
+{
+    unsigned at = values, count = below(6) + 6;
+
+    fprintf(out, "  switch i32 %%v%u, label %%else%u [\n", at - 1, at);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(out, "    i32 %u, label %%case%u_%u\n", i, at, i);
+    fprintf(out, "  ]\nelse%u:\n  br label %%out%u\n", at, at);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(out, "case%u_%u:\n  br label %%out%u\n", at, i, at);
+    fprintf(out, "out%u:\n  %%v%u = phi i32 [%u, %%else%u]", at, values++, below(1000), at);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(out, ", [%u, %%case%u_%u]", below(100000), at, i);
+    fprintf(out, "\n");
+    put_arithmetic();
+}
+
+/* Memory of a thread that registers cannot take the place of. */
+static void put_memory(void)
+{
+    fprintf(out,
+            "  %%m%u = alloca [9 x i32]\n  %%i%u = and i32 %%v%u, 7\n"
+            "  %%e%u = getelementptr [9 x i32], ptr %%m%u, i32 0, i32 %%i%u\n"
+            "  store volatile i32 %%v%u, ptr %%e%u\n  %%v%u = load volatile i32, ptr %%e%u\n",
+            values, values, values - 1, values, values, values, below(values), values, values,
+            values);
+    values++;
+}
+
 static void put_statements(unsigned m, unsigned most)
 {
     for (unsigned i = 0, count = below(most) + 2; i < count; i++)
-        switch (below(6)) {
+        switch (below(8)) {
         case 0:
             put_access(m);
             break;
         case 1:
             put_branch();
+            break;
+        case 2:
+            put_switch();
+            break;
+        case 3:
+            put_memory();
             break;
         default:
             put_arithmetic();
@@ -208,20 +247,13 @@ static bool load(const char *path)
     return create_context && make_buffer && parse && write_file && free_module && free_context;
 }
 
-static bool write_module(const char *folder, unsigned m)
+/* Takes the text over. */
+static bool write_text(char *text, size_t size, const char *path)
 {
-    char *text = NULL, *message = NULL, path[4096];
-    size_t size = 0;
-    void *module, *context;
+    char *message = NULL;
+    void *module, *context = create_context();
     bool ok;
 
-    out = open_memstream(&text, &size);
-    if (!out)
-        return false;
-    put_module(m, below(3) + 1);
-    fclose(out);
-    snprintf(path, sizeof path, "%s/%u.bc", folder, m);
-    context = create_context();
     if (parse(context, make_buffer(text, size, "text"), &module, &message)) {
         fprintf(stderr, "tool_bitcode: %s\n%s", message, text);
         return false;
@@ -233,12 +265,37 @@ static bool write_module(const char *folder, unsigned m)
     return ok;
 }
 
+static bool write_module(const char *folder, unsigned m)
+{
+    char *text = NULL, path[4096];
+    size_t size = 0;
+
+    out = open_memstream(&text, &size);
+    if (!out)
+        return false;
+    put_module(m, below(3) + 1);
+    fclose(out);
+    snprintf(path, sizeof path, "%s/%u.bc", folder, m);
+    return write_text(text, size, path);
+}
+
+static bool write_input(const char *path)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    ssize_t size = getdelim(&text, &capacity, '\0', stdin);
+
+    return size >= 0 && write_text(text, (size_t)size, path);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4 || !load(argv[1])) {
-        fprintf(stderr, "usage: tool_bitcode LIBLLVM SEED FOLDER\n");
+        fprintf(stderr, "usage: tool_bitcode LIBLLVM SEED FOLDER | LIBLLVM - FILE\n");
         return 2;
     }
+    if (strcmp(argv[2], "-") == 0)
+        return !write_input(argv[3]);
     state = strtoull(argv[2], NULL, 10);
     module_count = below(MOST_MODULES - 1) + 2;
     for (unsigned m = 0; m < module_count; m++)

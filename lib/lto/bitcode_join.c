@@ -3,6 +3,7 @@
  * follows from the number of parts is evened out. */
 #include "lto/bitcode_steps.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,56 +140,85 @@ static void write_variable(struct joining *joining, const struct ptx_item *item)
 }
 
 /* LLVM counts these through the module: in a part they have other numbers than in the program. */
-static const struct text counted[] = {TEXT("$L__BB"), TEXT("$L_brx_"), TEXT("prototype_"),
-                                      TEXT("callseq ")};
+static const struct counted {
+    struct text word;
+    bool has_more; /* behind the number */
+} counted[] = {{TEXT("$L__BB"), true},
+               {TEXT("$L_brx_"), false},
+               {TEXT("__local_depot"), false},
+               {TEXT("prototype_"), false},
+               {TEXT("callseq "), false}};
 
 #define COUNTED (sizeof counted / sizeof *counted)
 
-/* Takes one of these words and its number off *text. Its index, or COUNTED. */
-static size_t take_counted(struct text *text, unsigned *number)
+/* How many characters at the beginning can be of one name. */
+static size_t name_size(struct text text)
 {
+    size_t size = 0;
+
+    while (size < text.size && (isalnum((unsigned char)text.data[size]) || text.data[size] == '_' ||
+                                text.data[size] == '$'))
+        size++;
+    return size;
+}
+
+/* Takes one of these words and its number off *text, where a name begins. Its index, or COUNTED. */
+static size_t take_counted(const struct joining *joining, struct text *text, unsigned *number)
+{
+    const struct text name = {text->data, name_size(*text)};
+
     for (size_t i = 0; i < COUNTED; i++) {
         struct text rest = *text;
         unsigned digits = 0;
 
-        if (*text->data != *counted[i].data || !text_skip(&rest, counted[i]))
+        if (*text->data != *counted[i].word.data || !text_skip(&rest, counted[i].word))
             continue;
-        for (*number = 0; digits < rest.size && rest.data[digits] >= '0' &&
-                          rest.data[digits] <= '9' && digits < 9;
+        for (*number = 0; digits < rest.size && text_is_digit(rest.data[digits]) && digits < 9;
              digits++)
             *number = *number * 10 + (unsigned)(rest.data[digits] - '0');
-        if (digits == 0)
+        rest = text_drop(rest, digits);
+        if (digits == 0 || (name_size(rest) > 0 && !counted[i].has_more) ||
+            table_find(&joining->defined, name) != TABLE_NONE ||
+            table_find(&joining->others, name) != TABLE_NONE)
             continue;
-        *text = text_drop(rest, digits);
+        *text = rest;
         return i;
     }
     return COUNTED;
 }
 
+/* Takes a whole name, or one other character. */
+static struct text take_word(struct text *text)
+{
+    const size_t size = name_size(*text);
+    const struct text word = {text->data, size ? size : 1};
+
+    *text = text_drop(*text, word.size);
+    return word;
+}
+
 /* Lets each function count from 0. */
-static void write_renumbered(struct buffer *out, struct text text)
+static void write_renumbered(struct joining *joining, struct text text)
 {
     unsigned least[COUNTED], number;
 
     memset(least, 0xff, sizeof least);
     for (struct text rest = text; rest.size > 0;) {
-        size_t word = take_counted(&rest, &number);
+        size_t word = take_counted(joining, &rest, &number);
 
         if (word == COUNTED)
-            rest = text_drop(rest, 1);
+            take_word(&rest);
         else if (number < least[word])
             least[word] = number;
     }
     for (struct text rest = text; rest.size > 0;) {
-        char first = *rest.data;
-        size_t word = take_counted(&rest, &number);
+        size_t word = take_counted(joining, &rest, &number);
 
-        if (word < COUNTED) {
-            buffer_printf(out, "%.*s%u", TEXT_ARG(counted[word]), number - least[word]);
-            continue;
-        }
-        buffer_char(out, first);
-        rest = text_drop(rest, 1);
+        if (word < COUNTED)
+            buffer_printf(&joining->text, "%.*s%u", TEXT_ARG(counted[word].word),
+                          number - least[word]);
+        else
+            buffer_text(&joining->text, take_word(&rest));
     }
 }
 
@@ -200,7 +230,7 @@ static void write_function(struct joining *joining, const struct ptx_item *item)
         return;
     buffer_char(&joining->text, '\n');
     write_linkage(joining, item);
-    write_renumbered(&joining->text, (struct text){from, (size_t)(end - from)});
+    write_renumbered(joining, (struct text){from, (size_t)(end - from)});
     buffer_char(&joining->text, '\n');
 }
 

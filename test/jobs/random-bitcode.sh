@@ -16,7 +16,7 @@ link() { rm -rf kept && minilink -w -disable-infos -arch=sm_75 --llvm="$library"
 # code: each instruction of the bitcode's functions, without what counts through a module.
 code() {
     cat kept/bitcode*.ptx | grep '^	' | grep -v '_param_[0-9]*,*$\|\.shared' |
-        sed 's/__BB[0-9]*_/__BB_/; s/callseq [0-9]*/callseq/; s/prototype_[0-9]*/prototype/; s/\<\(own\|tile\|alone\|local\)[0-9]*/\1/; s,//.*,,; s/[[:space:]]*$//' | sort -u
+        sed 's/__BB[0-9]*_/__BB_/; s/callseq [0-9]*/callseq/; s/prototype_[0-9]*\>/prototype/; s/__local_depot[0-9]*/__local_depot/; s/\<\(own\|tile\|alone\|local\)[0-9]*/\1/; s,//.*,,; s/[[:space:]]*$//' | sort -u
 }
 wrong() {
     failed=$((failed + 1))
