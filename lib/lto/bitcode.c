@@ -272,15 +272,15 @@ static bool read_program(struct program *program, struct text answer)
     return true;
 }
 
-/* Keeps those that code is made by; those of the passes have had their effect. There is room for
- * one more. Returns their number. */
+/* Keeps those that code is made by, or that say which passes are left. There is room for one more.
+ * Returns their number. */
 static size_t leave_code_options(const char **options, size_t count)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++)
         if (strncmp(options[i], "arch=", 5) == 0 || strncmp(options[i], "level=", 6) == 0 ||
-            strncmp(options[i], "llvm=", 5) == 0)
+            strncmp(options[i], "llvm=", 5) == 0 || strncmp(options[i], "passes=", 7) == 0)
             options[kept++] = options[i];
     return kept;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +43,7 @@ struct run {
     bool is_part;
     struct table stays; /* names of what stays visible */
     const char *passes;
+    const struct llvm_passes *rows; /* NULL = all passes are the program's */
     enum debug_kind debug;
     const char **words; /* for LLVM itself */
     int word_count;
@@ -115,42 +115,18 @@ static bool take_option(struct run *run, const char *word)
     return true;
 }
 
-/* LLVM says nothing of options that it does not know. What it knows has its name in the library. */
-static bool knows_option(struct bytes library, const char *word)
+/* For LLVM itself. The first word is its own name for the program. */
+static bool parse_words(struct run *run)
 {
-    char name[128];
-    size_t size;
+    int count = run->word_count - 1;
+    int known = llvm_api_unknown(run->job->library, run->words + 1, count);
 
-    word += strspn(word, "-");
-    size = strcspn(word, "=");
-    if (size == 0 || size >= sizeof name)
+    if (known < count) {
+        buffer_printf(&run->errors, "it has no option '%s' (-Xllvm)\n", run->words[known + 1]);
         return false;
-    memcpy(name, word, size);
-    name[size] = '\0';
-    return memmem(library.data, library.size, name, size + 1) != NULL;
-}
-
-static bool check_words(struct run *run)
-{
-    int fd = open(run->job->library, O_RDONLY | O_CLOEXEC);
-    struct bytes library = {0};
-    struct stat status;
-    void *start = MAP_FAILED;
-    int unknown = 0;
-
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-        start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (start == MAP_FAILED)
-        return fail(run, "the library cannot be read, for its options");
-    library = (struct bytes){start, (size_t)status.st_size};
-    for (int i = 1; i < run->word_count && !unknown; i++)
-        if (!knows_option(library, run->words[i]))
-            unknown = i;
-    munmap(start, library.size);
-    close(fd);
-    if (unknown)
-        buffer_printf(&run->errors, "it has no option '%s' (-Xllvm)\n", run->words[unknown]);
-    return !unknown;
+    }
+    run->api.parse_options(run->word_count, run->words, NULL);
+    return true;
 }
 
 static bool take_options(struct run *run)
@@ -164,10 +140,8 @@ static bool take_options(struct run *run)
             buffer_printf(&run->errors, "option '%s' is not understood\n", job->options[i]);
             return false;
         }
-    if (run->word_count > 1 && !check_words(run))
+    if (run->word_count > 1 && !parse_words(run))
         return false;
-    if (run->word_count > 1)
-        run->api.parse_options(run->word_count, run->words, NULL);
     return run->arch.sm != 0 || fail(run, "option arch= is missing");
 }
 
@@ -301,6 +275,8 @@ static bool optimize(struct run *run, llvm_module module)
         return false;
     if (!run_passes(run, module, REFLECT_PASS))
         return false;
+    if (run->rows)
+        return run_passes(run, module, run->rows->program);
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
 }
@@ -372,10 +348,43 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     return program;
 }
 
-static bool emit_part(struct run *run, llvm_module program)
+/* Functions' passes can be left to parts where all passes are LLVM's own choice. */
+static void choose_rows(struct run *run)
 {
-    llvm_parts_keep(&run->api, program, run->parts, run->part);
-    return run_passes(run, program, LLVM_PARTS_PASSES) && emit(run, program);
+    if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)
+        run->rows = llvm_passes_find(&run->api, run->machine);
+}
+
+/* What is left to do for the functions of a part. */
+static bool finish_functions(struct run *run, llvm_module program)
+{
+    struct table linkages = {0};
+    bool ok;
+
+    llvm_parts_loosen(&run->api, program, &linkages);
+    ok = !run->rows || run_passes(run, program, run->rows->functions);
+    llvm_parts_settle(&run->api, program, &linkages, run->part);
+    table_free(&linkages);
+    return ok;
+}
+
+/* Reads what is in a part, and nothing of the functions in others, and makes its code. */
+static bool emit_part(struct run *run, llvm_buffer bitcode)
+{
+    llvm_module program;
+
+    if (run->api.open_bitcode(make_context(run), bitcode, &program))
+        return run->errors.size == 0 && fail(run, "it cannot be read");
+    if (!run->machine && !open_machine(run, llvm_module_ptx(&run->api, program, 0)))
+        return false;
+    choose_rows(run);
+    llvm_parts_keep(&run->api, program, run->part);
+    if (!run_passes(run, program, LLVM_PARTS_DROP))
+        return false;
+    llvm_parts_read(&run->api, program);
+    begin_step(run, LTO_STEP_COMPLETE, 0);
+    return finish_functions(run, program) && run_passes(run, program, LLVM_PARTS_PASSES) &&
+           emit(run, program);
 }
 
 /* Hands the program on to those who compile its parts; if it is one, that is compiled here, as
@@ -384,16 +393,16 @@ static bool emit_part(struct run *run, llvm_module program)
 static bool write_parts(struct run *run, llvm_module program)
 {
     struct buffer names = {0};
-    llvm_module anew;
     llvm_buffer bitcode;
 
+    llvm_parts_deal(&run->api, program, run->parts);
     llvm_parts_promote(&run->api, program, &names);
     bitcode = run->api.write_bitcode(program);
     buffer_printf(&run->ptx, LLVM_PARTS_HEAD "%u %zu\n", run->parts, names.size);
     buffer_text(&run->ptx, buffer_view(&names));
     buffer_free(&names);
     if (run->parts == 1)
-        return !run->api.parse_bitcode(make_context(run), bitcode, &anew) && emit_part(run, anew);
+        return emit_part(run, bitcode);
     buffer_append(&run->ptx, run->api.buffer_start(bitcode), run->api.buffer_size(bitcode));
     return true;
 }
@@ -407,23 +416,23 @@ static bool compile_program(struct run *run)
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (!run->is_open)
         llvm_module_internalize(&run->api, program, &run->stays);
+    if (run->wants_parts)
+        choose_rows(run);
     if (!optimize(run, program))
         return false;
     run->parts = run->wants_parts ? llvm_parts_count(&run->api, program, run->parts) : 0;
-    return run->parts ? write_parts(run, program) : emit(run, program);
+    if (run->parts)
+        return write_parts(run, program);
+    return (!run->rows || run_passes(run, program, run->rows->functions)) && emit(run, program);
 }
 
 /* One part of a program that has been optimised. */
 static bool compile_part(struct run *run)
 {
-    llvm_module program;
+    struct bytes data = run->job->inputs->data;
 
-    if (!read_module(run, make_context(run), 0, &program))
-        return false;
-    begin_step(run, LTO_STEP_COMPLETE, 0);
-    if (!open_machine(run, llvm_module_ptx(&run->api, program, 0)))
-        return false;
-    return emit_part(run, program);
+    begin_step(run, LTO_STEP_ADD, 0);
+    return emit_part(run, run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0));
 }
 
 static bool compile(struct run *run)

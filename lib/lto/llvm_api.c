@@ -2,8 +2,12 @@
 #include "lto/llvm_api.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -35,4 +39,38 @@ bool llvm_api_load(struct llvm_api *api, const char *path, char *error, size_t s
         memcpy((char *)api + functions[i].offset, &address, sizeof address);
     }
     return true;
+}
+
+/* LLVM says nothing of options that it does not know. What it knows has its name in the library. */
+static bool knows_option(struct bytes library, const char *word)
+{
+    char name[128];
+    size_t size;
+
+    word += strspn(word, "-");
+    size = strcspn(word, "=");
+    if (size == 0 || size >= sizeof name)
+        return false;
+    memcpy(name, word, size);
+    name[size] = '\0';
+    return memmem(library.data, library.size, name, size + 1) != NULL;
+}
+
+int llvm_api_unknown(const char *path, const char *const *words, int count)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), known = 0;
+    struct stat status;
+    void *start = MAP_FAILED;
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
+        start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (start == MAP_FAILED)
+        return 0;
+    while (known < count &&
+           knows_option((struct bytes){start, (size_t)status.st_size}, words[known]))
+        known++;
+    munmap(start, (size_t)status.st_size);
+    return known;
 }

@@ -22,12 +22,14 @@ typedef struct llvm_target *llvm_target;
 typedef struct llvm_machine *llvm_machine;
 typedef struct llvm_pass_options *llvm_pass_options;
 typedef struct llvm_error *llvm_error;
+typedef struct llvm_reader *llvm_reader; /* a manager of passes for functions, without any */
 typedef struct llvm_diagnostic *llvm_diagnostic;
 typedef void llvm_diagnostic_handler(llvm_diagnostic diagnostic, void *argument);
 
 /* Values of LLVM's enumerations. */
 enum { LLVM_LEVEL_NONE, LLVM_LEVEL_LESS, LLVM_LEVEL_DEFAULT, LLVM_LEVEL_AGGRESSIVE };
 enum { LLVM_SEVERITY_ERROR, LLVM_SEVERITY_WARNING, LLVM_SEVERITY_REMARK, LLVM_SEVERITY_NOTE };
+enum { LLVM_LOAD = 27, LLVM_STORE, LLVM_GET_ELEMENT, LLVM_BIT_CAST = 41, LLVM_SPACE_CAST = 60 };
 enum { LLVM_VISIBILITY_DEFAULT, LLVM_VISIBILITY_HIDDEN, LLVM_VISIBILITY_PROTECTED };
 enum {
     LLVM_EXTERNAL,
@@ -65,6 +67,10 @@ enum {
     F(size_t, buffer_size, GetBufferSize, (llvm_buffer buffer))                                    \
     F(int, parse_bitcode, ParseBitcodeInContext2,                                                  \
       (llvm_context context, llvm_buffer buffer, llvm_module * module))                            \
+    F(int, open_bitcode, GetBitcodeModuleInContext2,                                               \
+      (llvm_context context, llvm_buffer buffer, llvm_module * module))                            \
+    F(llvm_reader, create_reader, CreateFunctionPassManagerForModule, (llvm_module module))        \
+    F(int, read_function, RunFunctionPassManager, (llvm_reader reader, llvm_value function))       \
     F(llvm_module, create_module, ModuleCreateWithNameInContext,                                   \
       (const char *name, llvm_context context))                                                    \
     F(int, link_modules, LinkModules2, (llvm_module target, llvm_module source))                   \
@@ -75,6 +81,7 @@ enum {
     F(llvm_value, next_function, GetNextFunction, (llvm_value function))                           \
     F(llvm_value, first_global, GetFirstGlobal, (llvm_module module))                              \
     F(llvm_value, next_global, GetNextGlobal, (llvm_value global))                                 \
+    F(llvm_value, last_global, GetLastGlobal, (llvm_module module))                                \
     F(llvm_value, named_global, GetNamedGlobal, (llvm_module module, const char *name))            \
     F(llvm_value, get_initializer, GetInitializer, (llvm_value global))                            \
     F(int, is_declaration, IsDeclaration, (llvm_value global))                                     \
@@ -100,6 +107,8 @@ enum {
     F(llvm_value, next_use, GetNextUse, (llvm_value use))                                          \
     F(llvm_value, get_user, GetUser, (llvm_value use))                                             \
     F(llvm_value, as_instruction, IsAInstruction, (llvm_value value))                              \
+    F(int, opcode, GetInstructionOpcode, (llvm_value instruction))                                 \
+    F(int, expression_opcode, GetConstOpcode, (llvm_value expression))                             \
     F(llvm_buffer, write_bitcode, WriteBitcodeToMemoryBuffer, (llvm_module module))                \
     F(int, operand_count, GetNumOperands, (llvm_value value))                                      \
     F(llvm_value, get_operand, GetOperand, (llvm_value value, unsigned index))                     \
@@ -156,3 +165,7 @@ static inline struct text llvm_name(const struct llvm_api *api, llvm_value value
 /* Loads the library. False, with the reason in `error`, when it cannot be loaded or lacks a
  * function: LLVM's before 16 do. */
 bool llvm_api_load(struct llvm_api *api, const char *path, char *error, size_t size);
+
+/* Index of the first of `count` words that is no option of the library at `path`; `count` when all
+ * are. A library that cannot be read has none. */
+int llvm_api_unknown(const char *path, const char *const *words, int count);

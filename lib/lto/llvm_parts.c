@@ -1,7 +1,12 @@
-/* llvm_parts.c: instructions are counted, uses followed to the functions that they are in. */
+/* llvm_parts.c: instructions are counted, uses followed to the functions that they are in.
+ *
+ * The bitcode itself says what belongs where: functions have their part as an attribute, and what
+ * is private becomes visible once the passes of parts have run. */
 #include "lto/llvm_steps.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/table.h"
 #include "base/text.h"
@@ -12,13 +17,11 @@
 #define INSTRUCTIONS_OF_PART 5000u
 #define MOST_PARTS           8u
 
+/* A function's attribute: the part that it is in. */
+#define PART "minilink-part"
+
 /* What constants are nested in each other. */
 #define DEEPEST 16u
-
-struct plan {
-    const struct llvm_api *api;
-    struct table functions; /* to their parts; those that are defined */
-};
 
 static uint64_t count_instructions(const struct llvm_api *api, llvm_value function)
 {
@@ -55,20 +58,19 @@ unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsign
     return count < MOST_PARTS ? (unsigned)count : MOST_PARTS;
 }
 
-static void make_plan(struct plan *plan, const struct llvm_api *api, llvm_module module,
-                      unsigned count)
+void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count)
 {
     uint64_t total = count_all(api, module), done = 0;
 
-    *plan = (struct plan){.api = api};
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        char part[16];
         uint64_t own;
 
         if (api->is_declaration(f))
             continue;
         own = count_instructions(api, f);
-        table_set(&plan->functions, llvm_name(api, f),
-                  (uint32_t)((done + own / 2) * count / total));
+        snprintf(part, sizeof part, "%u", (unsigned)((done + own / 2) * count / total));
+        api->add_attribute(f, PART, part);
         done += own;
     }
 }
@@ -142,10 +144,42 @@ static void name_all(const struct llvm_api *api, llvm_module module)
             mend_name(api, f);
 }
 
-static void promote(const struct llvm_api *api, llvm_value value, struct buffer *names)
+static bool is_only_accessed(const struct llvm_api *api, llvm_value pointer, unsigned depth);
+
+/* Whether a user of a pointer does no more than read or write what is there. */
+static bool is_access(const struct llvm_api *api, llvm_value user, llvm_value pointer,
+                      unsigned depth)
+{
+    int opcode = api->as_instruction(user)  ? api->opcode(user)
+                 : api->as_expression(user) ? api->expression_opcode(user)
+                                            : 0;
+
+    switch (opcode) {
+    case LLVM_LOAD:
+        return true;
+    case LLVM_STORE:
+        return api->get_operand(user, 0) != pointer;
+    case LLVM_GET_ELEMENT:
+    case LLVM_BIT_CAST:
+    case LLVM_SPACE_CAST:
+        return depth < DEEPEST && is_only_accessed(api, user, depth + 1);
+    default:
+        return false;
+    }
+}
+
+static bool is_only_accessed(const struct llvm_api *api, llvm_value pointer, unsigned depth)
+{
+    for (llvm_value use = api->first_use(pointer); use; use = api->next_use(use))
+        if (!is_access(api, api->get_user(use), pointer, depth))
+            return false;
+    return true;
+}
+
+static void promote(const struct llvm_api *api, llvm_value value, int linkage, struct buffer *names)
 {
     mend_name(api, value);
-    api->set_linkage(value, LLVM_EXTERNAL);
+    api->set_linkage(value, linkage);
     buffer_text(names, llvm_name(api, value));
     buffer_char(names, '\n');
 }
@@ -186,37 +220,103 @@ void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct b
     drop_list(api, module, "llvm.compiler.used");
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
         if (is_local(api, g) && is_used_outside(api, g))
-            promote(api, g, names);
+            promote(api, g, is_only_accessed(api, g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
+        else if (is_local(api, g))
+            api->set_linkage(g, LLVM_INTERNAL);
     for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
         if (is_local(api, f) && is_used(api, f))
-            promote(api, f, names);
+            promote(api, f, LLVM_EXTERNAL, names);
 }
 
-static uint32_t part_of(const struct plan *plan, llvm_value function)
+static unsigned part_of(const struct llvm_api *api, llvm_value function)
 {
-    return table_find(&plan->functions, llvm_name(plan->api, function));
+    llvm_attribute attribute =
+        api->get_attribute(function, LLVM_FUNCTION_INDEX, PART, sizeof PART - 1);
+    unsigned size = 0;
+
+    return attribute ? (unsigned)strtoul(api->attribute_value(attribute, &size), NULL, 10) : 0;
 }
 
-/* Behind llvm_parts_promote() what is local is named by one function at most. */
-static uint32_t part_of_variable(const struct plan *plan, llvm_value variable)
+void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned part)
+{
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+        if (!api->is_declaration(f) && part_of(api, f) != part)
+            api->set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
+}
+
+void llvm_parts_read(const struct llvm_api *api, llvm_module module)
+{
+    llvm_reader reader = api->create_reader(module);
+
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+        if (!api->is_declaration(f))
+            api->read_function(reader, f);
+}
+
+void llvm_parts_loosen(const struct llvm_api *api, llvm_module module, struct table *linkages)
+{
+    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
+        table_set(linkages, llvm_name(api, g), (uint32_t)api->get_linkage(g));
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        if (api->is_declaration(f))
+            continue;
+        table_set(linkages, llvm_name(api, f), (uint32_t)api->get_linkage(f));
+        api->set_linkage(f, LLVM_WEAK_ANY);
+    }
+}
+
+/* LLVM numbers what it makes for a function through the module. */
+static void name_made(const struct llvm_api *api, llvm_value variable, struct table *counts)
 {
     struct users users = {0};
+    struct buffer name = {0};
+    struct text function;
+    uint32_t count;
 
-    if (is_local(plan->api, variable))
-        find_users(plan->api, variable, 0, &users);
-    return users.function ? part_of(plan, users.function) : 0;
+    find_users(api, variable, 0, &users);
+    if (!users.function || users.has_others)
+        return;
+    function = llvm_name(api, users.function);
+    count = table_find(counts, function);
+    count = count == TABLE_NONE ? 0 : count + 1;
+    table_set(counts, function, count);
+    buffer_printf(&name, "%.*s_$_%u", TEXT_ARG(function), count);
+    api->set_name(variable, name.data, name.size);
+    buffer_free(&name);
+    mend_name(api, variable);
+    api->set_linkage(variable, LLVM_INTERNAL);
 }
 
-void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned count, unsigned part)
+static void settle_variable(const struct llvm_api *api, llvm_value variable, unsigned part)
 {
-    struct plan plan;
+    int linkage = api->get_linkage(variable);
 
-    make_plan(&plan, api, module, count);
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        if (!api->is_declaration(g) && part_of_variable(&plan, g) != part)
-            api->set_linkage(g, LLVM_AVAILABLE_EXTERNALLY);
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f) && part_of(&plan, f) != part)
-            api->set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
-    table_free(&plan.functions);
+    if (linkage == LLVM_INTERNAL)
+        return;
+    if (part > 0)
+        api->set_linkage(variable, LLVM_AVAILABLE_EXTERNALLY);
+    else if (linkage == LLVM_PRIVATE)
+        api->set_linkage(variable, LLVM_EXTERNAL);
+}
+
+void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const struct table *linkages,
+                       unsigned part)
+{
+    struct table made = {0};
+
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        uint32_t linkage = table_find(linkages, llvm_name(api, f));
+
+        if (linkage != TABLE_NONE)
+            api->set_linkage(f, (int)linkage);
+    }
+    for (llvm_value g = api->first_global(module); g; g = api->next_global(g)) {
+        if (api->is_declaration(g))
+            continue;
+        if (table_find(linkages, llvm_name(api, g)) == TABLE_NONE)
+            name_made(api, g, &made);
+        else
+            settle_variable(api, g, part);
+    }
+    table_free(&made);
 }

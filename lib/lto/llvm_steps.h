@@ -31,13 +31,41 @@ void llvm_module_internalize(const struct llvm_api *api, llvm_module module, str
  * be parted. */
 unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted);
 
+/* Notes in which part each function is. */
+void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count);
+
 /* Makes visible what is internal and may be named by other parts than its own, and appends a line
  * with each such name. Names that PTX does not have become some that it has. This does not depend
  * on the number of parts: code that calls what is visible may differ from code that calls what is
- * internal. */
+ * internal. Variables whose address goes nowhere stay private until llvm_parts_settle(), since
+ * passes know then that pointers do not lead to them. */
 void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names);
 
-/* Leaves declarations of all that is in other parts, once the passes LLVM_PARTS_PASSES have run. */
-void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned count, unsigned part);
+/* Leaves declarations of functions that are in other parts, once LLVM_PARTS_DROP has run. The
+ * module may be one whose functions have not been read. */
+void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned part);
+
+#define LLVM_PARTS_DROP "elim-avail-extern"
+
+/* Reads the functions that are left. */
+void llvm_parts_read(const struct llvm_api *api, llvm_module module);
+
+/* Has passes know of the part's functions what they know of those in other parts: nothing but what
+ * is declared. What was known before is noted by names, for llvm_parts_settle(). */
+void llvm_parts_loosen(const struct llvm_api *api, llvm_module module, struct table *linkages);
+
+/* Takes that back, and leaves declarations of variables that are in other parts, once
+ * LLVM_PARTS_PASSES have run. */
+void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const struct table *linkages,
+                       unsigned part);
 
 #define LLVM_PARTS_PASSES "elim-avail-extern,globaldce"
+
+/* llvm_passes.c: the passes of lto<O3>, in two rows. */
+struct llvm_passes {
+    const char *program;   /* that must see the whole program */
+    const char *functions; /* the rest: each function by itself */
+};
+
+/* The first rows that the library takes, which is tried on an empty module; NULL = none. */
+const struct llvm_passes *llvm_passes_find(const struct llvm_api *api, llvm_machine machine);

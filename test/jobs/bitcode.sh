@@ -29,6 +29,26 @@ cat > calls.ptx << 'END'
 	ret;
 }
 END
+# A variable that no pointer leads to: what one kernel has read stays known behind its write to elsewhere.
+cat > seen.ll << 'END'
+target triple = "nvptx64-nvidia-cuda"
+@seen = internal addrspace(1) global i32 0
+define void @reads(ptr %to) {
+  %a = load i32, ptr addrspace(1) @seen
+  store i32 %a, ptr %to
+  %b = load i32, ptr addrspace(1) @seen
+  %next = getelementptr i32, ptr %to, i32 1
+  store i32 %b, ptr %next
+  ret void
+}
+define void @writes(i32 %x) {
+  store i32 %x, ptr addrspace(1) @seen
+  ret void
+}
+!nvvm.annotations = !{!0, !1}
+!0 = !{ptr @reads, !"kernel", i32 1}
+!1 = !{ptr @writes, !"kernel", i32 1}
+END
 printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
 ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
@@ -75,7 +95,10 @@ for library in "${libraries[@]}"; do
         verdict $? "$name: $jobs parts on one thread"
     done
 
+    tool_bitcode "$library" - seen.bc < seen.ll
     for jobs in 1 2; do
+        link -lto --lto-jobs=$jobs --keep=kept seen.bc && [ "$(grep -c 'ld\.global.*\[seen\]' kept/bitcode.ptx)" = 1 ]
+        verdict $? "$name: $jobs parts know that pointers do not lead to a variable"
         link -lto --lto-jobs=$jobs --keep=kept reflect.bc && [ "$(grep -c '^[[:space:]]add\..*f32' kept/bitcode.ptx)" = 2 ] && ! grep -q __CUDA_ARCH kept/bitcode.ptx
         verdict $? "$name: $jobs parts know their target"
     done
