@@ -41,11 +41,14 @@ struct fault {
     atomic_uint_fast64_t count;
 };
 
-#define FRAMES 8
-#define BLOCKS (1u << 18) /* most live blocks that are followed; a power of two */
+#define FRAMES   8
+#define BLOCKS   (1u << 18)   /* most live blocks that are followed */
+#define PLACES   (2 * BLOCKS) /* a power of two */
+#define WAS_USED UINT32_MAX   /* a place whose block was freed */
 
 struct block {
-    uintptr_t address; /* 0 = free, 1 = was used */
+    uintptr_t address; /* 0 = free */
+    uint32_t next;     /* the number of the next free one */
     size_t size;
     void *frames[FRAMES];
     int frame_count;
@@ -54,7 +57,11 @@ struct block {
 static struct fault allocations, threads, writes;
 static bool is_forever, is_started;
 static const char *count_file, *leaks_file;
+/* Blocks are numbered from 1 on, and numbers are used again. A program is run some thousand times,
+ * so that what follows its blocks stays on few pages, and the end looks at no more of them. */
 static struct block *blocks;
+static uint32_t *places; /* by address: a block's number, 0 or WAS_USED */
+static uint32_t block_count, free_block;
 static atomic_flag blocks_lock = ATOMIC_FLAG_INIT;
 static __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
@@ -100,15 +107,29 @@ static void unlock_blocks(void)
     atomic_flag_clear_explicit(&blocks_lock, memory_order_release);
 }
 
+/* Neighbours in memory are neighbours in the table; each thread's heap begins elsewhere. */
 static size_t place_of(uintptr_t address)
 {
-    return (size_t)((address >> 4) * 0x9e3779b97f4a7c15u >> 40) & (BLOCKS - 1);
+    return ((address >> 4) + (address >> 26) * 0x9e3779b1u) & (PLACES - 1);
+}
+
+/* The number of a block that is free, or 0. */
+static uint32_t take_block(void)
+{
+    uint32_t number = free_block;
+
+    if (number)
+        free_block = blocks[number].next;
+    else if (block_count + 1 < BLOCKS)
+        number = ++block_count;
+    return number;
 }
 
 static void *followed(void *address, size_t size)
 {
     struct block new = {.address = (uintptr_t)address, .size = size};
-    size_t place = place_of(new.address), tries = 0;
+    size_t place = place_of(new.address);
+    uint32_t number;
 
     if (!address || !blocks || is_inside)
         return address;
@@ -116,10 +137,13 @@ static void *followed(void *address, size_t size)
     new.frame_count = backtrace(new.frames, FRAMES);
     is_inside = false;
     lock_blocks();
-    while (tries++ < BLOCKS && blocks[place].address > 1)
-        place = (place + 1) & (BLOCKS - 1);
-    if (blocks[place].address <= 1)
-        blocks[place] = new;
+    number = take_block();
+    if (number) {
+        while (places[place] && places[place] != WAS_USED)
+            place = (place + 1) & (PLACES - 1);
+        places[place] = number;
+        blocks[number] = new;
+    }
     unlock_blocks();
     return address;
 }
@@ -132,12 +156,16 @@ static void forget(void *block)
     if (!block || !blocks || is_inside)
         return;
     lock_blocks();
-    for (size_t tries = 0; tries < BLOCKS && blocks[place].address; tries++) {
-        if (blocks[place].address == address) {
-            blocks[place].address = 1;
+    for (size_t tries = 0; tries < PLACES && places[place]; tries++) {
+        uint32_t number = places[place];
+
+        if (number != WAS_USED && blocks[number].address == address) {
+            places[place] = WAS_USED;
+            blocks[number] = (struct block){.next = free_block};
+            free_block = number;
             break;
         }
-        place = (place + 1) & (BLOCKS - 1);
+        place = (place + 1) & (PLACES - 1);
     }
     unlock_blocks();
 }
@@ -316,11 +344,11 @@ static bool is_libc_own(const struct block *block)
 
 static void write_leaks(FILE *file)
 {
-    for (size_t i = 0; i < BLOCKS; i++) {
+    for (uint32_t i = 1; i <= block_count; i++) {
         const struct block *block = &blocks[i];
         Dl_info info;
 
-        if (block->address <= 1 || is_libc_own(block))
+        if (!block->address || is_libc_own(block))
             continue;
         fprintf(file, "%zu bytes:", block->size);
         for (int j = 2; j < block->frame_count; j++) /* behind followed() and the allocator */
@@ -348,10 +376,17 @@ __attribute__((destructor)) static void finish(void)
     }
 }
 
+static void *map_zeros(size_t size)
+{
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return map == MAP_FAILED ? NULL : map;
+}
+
 __attribute__((constructor)) static void start(void)
 {
     void *frames[FRAMES];
-    void *map;
 
     is_inside = true;
     allocations.wanted = read_number("FAULT_ALLOCATION");
@@ -363,10 +398,9 @@ __attribute__((constructor)) static void start(void)
     unsetenv("LD_PRELOAD");
     if (leaks_file) {
         backtrace(frames, FRAMES); /* the first call loads a library */
-        map = mmap(NULL, BLOCKS * sizeof *blocks, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (map != MAP_FAILED)
-            blocks = map;
+        places = map_zeros(PLACES * sizeof *places);
+        if (places)
+            blocks = map_zeros(BLOCKS * sizeof *blocks);
     }
     is_inside = false;
     is_started = true;
