@@ -76,12 +76,15 @@ printf '\355\103\116\177 LTO-IR' > any.ltoir
 export FAKE_PTX=$work/made.ptx
 PATH=$BUILD:$PATH
 faults "LTO-IR in parts" 9 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
-if command -v ptxas > /dev/null; then
-    faults "ptxas" 29 "${split[@]}" --assembler=ptxas "${abc[@]}"
-else
-    echo "library-faults.sh: ptxas is not installed: links by it SKIPPED"
-    skipped=1
-fi
+# A ptxas of the test's own: processes have no faults, and what a real one does in them takes ten times as long.
+cat > ptxas << 'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "release 1"; echo "build 2"; exit; }
+while [ $# -gt 3 ]; do shift; done
+exec minilink --assemble-chunk=relocatable --assembler=builtin -w -arch=sm_90 "$1" -o "$3"
+END
+chmod +x ptxas
+faults "ptxas" 29 "${split[@]}" --assembler=ptxas --ptxas="$work/ptxas" "${abc[@]}"
 without=0 with=0
 for ((space = 0; space < 1600; space += 16)); do
     proves "$space KiB of address space" space $space $space 1 "${split[@]}" "${abc[@]}"
