@@ -32,8 +32,8 @@ END
 chmod +x ptxas-of-tests
 
 # What a folder has before a case: two inputs, a library, a thin archive, LTO-IR and tools.
-prepare() {
-    mkdir "$1" && cd "$1" || exit 1
+make_pattern() {
+    mkdir pattern && cd pattern || exit 1
     version 1 one > in.ptx
     version 1 two > two.ptx
     version 2 one > other.ptx
@@ -57,6 +57,9 @@ prepare() {
     mkdir -m 700 kept
     cd ..
 }
+make_pattern
+# A copy was written to a moment ago, as what is made anew was.
+prepare() { cp -R pattern "$1"; }
 
 # gone_wrong WHAT FILE STATUS: whether the link has said that FILE has changed, and left nothing.
 gone_wrong() {
