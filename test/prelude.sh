@@ -7,6 +7,9 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$(cd "${BUILD:-$ROOT/build}" && pwd) || exit 1
 PATH=$BUILD:$PATH
 unset MAKEFLAGS MAKELEVEL MFLAGS MINILINK_ASSEMBLER MINILINK_CACHE_DIR MINILINK_NVJITLINK LIBRARY_PATH
+# The headers that nvcc reads before each source are a third shorter than in its default, C++17. A script whose sources
+# need that says so.
+export NVCC_PREPEND_FLAGS=-std=c++14
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -59,7 +59,7 @@ assemble() {
 compile() {
     local name=$1 source=$2
     shift 2
-    nvcc -std=c++17 -rdc=true -ptx "$@" "$source" -o "$work/out.ptx" > "$work/log" 2>&1
+    nvcc -rdc=true -ptx "$@" "$source" -o "$work/out.ptx" > "$work/log" 2>&1
     assemble "$name $*" "$work/out.ptx"
 }
 
@@ -77,7 +77,7 @@ if command -v nvcc > /dev/null; then
     for source in "$FOLDER"/*.cu; do
         for target in $targets; do
             [ -z "${LANGUAGE_LONG:-}" ] && [ "$(basename "$source")" = libraries.cu ] && continue
-            compile "$(basename "$source")" "$source" -arch="$target"
+            NVCC_PREPEND_FLAGS=-std=c++17 compile "$(basename "$source")" "$source" -arch="$target"
         done
     done
 else

@@ -106,6 +106,11 @@ void host3() { int v; cudaMemcpyFromSymbol(&v, elsewhere, 4), other<<<1, 1>>>(0)
 END
 echo 'int nothing() { return 0; }' > void.cu
 echo 'extern __device__ int nowhere(int); __device__ int lost(int x) { return nowhere(x); }' > lost.cu
+# What cooperative groups include wants C++17.
+nvcc() {
+    case " $* " in *" t1.cu "*) local -x NVCC_PREPEND_FLAGS=-std=c++17 ;; esac
+    command nvcc "$@"
+}
 for unit in a b launch async t1 t2 quiet names void lost; do
     nvcc -w -dc -gencode arch=compute_90,code=lto_90 $unit.cu -o $unit.o || exit 1
 done
