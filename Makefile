@@ -228,7 +228,7 @@ demo: deps
 .PHONY: check-arm
 check-arm:
 	$(Q)test/install-dependencies arm
-	$(Q)$(MAKE) --no-print-directory tests CROSS=aarch64-linux-gnu- BUILD=$(BUILD)/arm
+	$(Q)$(MAKE) --no-print-directory tests CROSS=aarch64-linux-gnu- BUILD=$(BUILD)/arm CFLAGS=-O1
 	$(Q)$(MAKE) --no-print-directory programs
 	$(Q)BUILD=$(BUILD) test/arm
 
@@ -280,7 +280,7 @@ fuzzers: $(FUZZERS:%=$(BUILD)/%)
 fuzz: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/tool_verdict $(BUILD)/minilink
 	$(Q)$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz CC=clang SANITIZE=$(FUZZ_SANITIZER) \
-	    CFLAGS="-g -O1 -fsanitize=fuzzer-no-link -fsanitize-coverage-ignorelist=test/fuzz/uncounted"
+	    CFLAGS="-g1 -O1 -fsanitize=fuzzer-no-link -fsanitize-coverage-ignorelist=test/fuzz/uncounted"
 
 # Each fuzzer for a few seconds, the same in every run; skipped where there is no clang with libFuzzer.
 fuzz-smoke:
@@ -290,7 +290,7 @@ fuzz-smoke:
 # Which lines of lib/ the unit tests, the golden tests and the fuzzers' seeds run, counted by gcov.
 coverage: $(BUILD)/.dependencies-build
 	$(Q)$(MAKE) --no-print-directory tests fuzzers BUILD=$(BUILD)/coverage LDFLAGS=--coverage \
-	    CFLAGS='-O1 -g --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
+	    CFLAGS='-O1 --coverage -fprofile-update=atomic' FUZZ_ENGINE=$(BUILD)/coverage/test/fuzz/standalone.o
 	$(Q)BUILD=$(BUILD)/coverage test/coverage
 
 # Changes lib/ and cmd/ at random, and lists the changes that no quick test notices.
@@ -301,11 +301,12 @@ mutate: $(BUILD)/.dependencies-tests
 lint: $(BUILD)/.dependencies-tests
 	$(Q)HEADERS="$(HEADERS)" SOURCES="$(SOURCES)" CC="$(CC)" test/lint
 
+# Function names and lines are what a sanitizer's report shows; more of them (-g) takes a third longer to compile.
 asan:
-	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
+	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g1'
 
 tsan:
-	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g'
+	$(Q)$(MAKE) --no-print-directory check BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g1'
 
 # What pkg-config tells about an installed minilink: where its headers and libraries are, which another PREFIX changes.
 .PHONY: $(BUILD)/minilink.pc
