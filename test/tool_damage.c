@@ -3,16 +3,19 @@
  *     tool_damage [-v] [-s STEP] merge MODES[,...] IN.cubin...
  *     tool_damage [-v] [-s STEP] join SYMBOLS CHUNK.cubin...
  *     tool_damage [-v] [-s STEP] exact LINES:KERNELS CHUNK.cubin...
- *     tool_damage [-v] [-s STEP] split COUNT[seu][,...] IN.ptx...
+ *     tool_damage [-v] [-s STEP] split COUNT[LETTERS][,...] IN.ptx...
  *
- * Prints for each input the sum of what is made of all as they are, how often a result was made
- * when this one was changed, how often it was refused, and the sum of all results and messages: any
- * check or rule that is no longer what it was changes a sum. -v prints each change with its own sum
+ * Prints the sum of what is made of the inputs as they are, how often a result was made when one of
+ * them was changed, how often it was refused, and the sum of all results and messages: any check or
+ * rule that is no longer what it was changes a sum. -v prints each change with its own sum
  * or first message, to be compared with what another build prints. Of a cubin, each STEPth byte is
  * changed; of PTX, each STEPth word or mark is left out or said twice.
  *
- * MODES are letters: r relocatable, g debug, p with relocations, f folded, v with places. After
- * COUNT: s stable, e exact, u undefined symbols are allowed.
+ * MODES are letters: r relocatable, g debug, p with relocations, f folded, t takes the first of
+ * several definitions, x keeps what is exported, s without debug sections, m without Mercury's
+ * code, i with an index of unified symbols, 7 in the form of CUDA 12, v with places and calls.
+ * After COUNT: s stable, e exact, u undefined symbols are allowed, d the dead are kept, t as above,
+ * l drops variables as -lto does.
  *
  * SYMBOLS has lines "NAME OWN-NAME local|global|weak function|common|object ALIGNMENT", KERNELS the
  * names of kernels, one in a line. */
@@ -116,6 +119,13 @@ static bool make_merge(struct trial *trial)
         .debug = strchr(modes, 'g'),
         .preserve_relocations = strchr(modes, 'p'),
         .fold = strchr(modes, 'f'),
+        .takes_first = strchr(modes, 't'),
+        .keep_exported = strchr(modes, 'x'),
+        .strip_debug = strchr(modes, 's'),
+        .sass_only = strchr(modes, 'm'),
+        .has_index = strchr(modes, 'i'),
+        .callgraph = strchr(modes, 'v') ? CALLGRAPH_TEXT : CALLGRAPH_NONE,
+        .abi = strchr(modes, '7') ? MERGE_ABI_7 : MERGE_ABI_AUTO,
         .wants_places = strchr(modes, 'v'),
         .output_name = "",
         .version = "test",
@@ -285,7 +295,14 @@ static void add_chunks(struct buffer *out, const struct chunks *chunks)
 static bool make_split(struct trial *trial)
 {
     const char *options = trial->options;
-    struct program_request link = {.arch = {90, 0}, .allow_undefined = strchr(options, 'u')};
+    struct program_request link = {
+        .arch = {90, 0},
+        .allow_undefined = strchr(options, 'u'),
+        .keep_dead = strchr(options, 'd'),
+        .takes_first = strchr(options, 't'),
+        .drop_variables = strchr(options, 'l'),
+        .wants_marks = strchr(options, 's'),
+    };
     struct split_request split = {.minimum_bytes = 1, .arch = {90, 0}};
     struct program_source sources[MOST];
     struct program program = {0};
@@ -298,7 +315,6 @@ static bool make_split(struct trial *trial)
     split.is_exact = strchr(options, 'e');
     if (strchr(options, 's'))
         split.policy = SPLIT_STABLE;
-    link.wants_marks = split.policy == SPLIT_STABLE;
     split.explanation = &trial->made;
     ok = program_link(&program, sources, trial->count, &link) &&
          split_program(&chunks, &program, &split);
@@ -417,17 +433,17 @@ static const char *base_name(const char *path)
 static void change_each(struct trial *trial, size_t step, bool is_verbose)
 {
     bool is_text = trial->make == make_split;
-    struct series whole = {.is_verbose = is_verbose};
+    struct series whole = {.is_verbose = is_verbose}, changed = whole;
 
     attempt(trial, &whole, 0);
-    for (size_t i = 0; i < trial->count; i++) {
-        struct series series = {.is_verbose = is_verbose};
-
-        (is_text ? change_words : change_bytes)(trial, i, step, &series);
-        printf("%s %s: %s, sum %08x; changed: %zu made, %zu refused, sum %08x\n", trial->options,
-               trial->names[i], whole.made ? "made" : "refused", (unsigned)(whole.sum >> 32),
-               series.made, series.refused, (unsigned)(series.sum >> 32));
-    }
+    for (size_t i = 0; i < trial->count; i++)
+        (is_text ? change_words : change_bytes)(trial, i, step, &changed);
+    printf("%s", trial->options);
+    for (size_t i = 0; i < trial->count; i++)
+        printf(" %s", trial->names[i]);
+    printf(": %s, sum %08x; changed: %zu made, %zu refused, sum %08x\n",
+           whole.made ? "made" : "refused", (unsigned)(whole.sum >> 32), changed.made,
+           changed.refused, (unsigned)(changed.sum >> 32));
 }
 
 static const struct {
