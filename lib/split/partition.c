@@ -144,7 +144,7 @@ static void deal_by_weight(struct dealer *dealer)
         order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
     SORT(order, dealer->unit_count, compare_weighed);
     for (uint32_t i = 0; i < plan->chunk_count; i++)
-        dealer->heap[i] = (struct load){0, i};
+        dealer->heap[i] = (struct load){.chunk = i};
     for (size_t i = 0; i < dealer->unit_count; i++) {
         plan->placements[order[i].symbol].chunk = dealer->heap[0].chunk;
         dealer->heap[0].weight += order[i].weight;

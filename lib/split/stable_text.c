@@ -176,8 +176,6 @@ static struct text comment_text(const struct stable_text *stable, const struct p
 
     if (lines == 0)
         return mark->at[1] == '*' ? TEXT(" ") : (struct text){0};
-    if (lines == 1)
-        return TEXT("\n");
     blank = arena_alloc(stable->plan->arena, lines, 1);
     memset(blank, '\n', lines);
     return (struct text){blank, lines};

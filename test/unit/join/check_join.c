@@ -401,6 +401,40 @@ START_TEST(copies_that_name_different_objects_stay_apart)
 }
 END_TEST
 
+/* What records say of symbols that are defined elsewhere: which of them are so in the whole program
+ * counts, in their order. */
+START_TEST(copies_name_what_no_chunk_defines)
+{
+    static const struct {
+        const char *words[2];
+        size_t copies;
+    } rows[] = {{{"uhhhd", "uhdhh"}, 1}, {{"hhhhh", "hhhhh"}, 1}, {{"uhhhd", "dhhhu"}, 2},
+                {{"udhhh", "uhhhh"}, 2}, {{"uhhhh", "udhhh"}, 2}, {{"hhhhh", "hhuhh"}, 2}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct joining joining;
+
+        begin_chunks(&joining, 0);
+        for (size_t i = 0; i < 2; i++) {
+            char *record = bytes_of(&joining.files[i], ".nv.info.small");
+
+            memcpy(record, (const char[]){EIFMT_SVAL, EIATTR_EXTERNS, 20, 0}, 4);
+            for (size_t k = 0; k < 5; k++) {
+                char word = rows[row].words[i][k];
+                uint32_t symbol = symbol_in(&joining.files[i], word == 'u'   ? "__UFT"
+                                                               : word == 'd' ? "__UDT"
+                                                                             : "helper$p");
+
+                memcpy(record + 4 + 4 * k, &symbol, sizeof symbol);
+            }
+        }
+        ck_assert(join_all(&joining));
+        ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
+        end(&joining);
+    }
+}
+END_TEST
+
 START_TEST(two_definitions_are_an_error)
 {
     struct joining joining;
@@ -843,6 +877,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(tests, different_copies_stay_apart, 0, PROGRAMS);
     tcase_add_loop_test(tests, callers_of_different_copies_stay_apart, 0, PROGRAMS);
     tcase_add_loop_test(tests, copies_that_name_different_objects_stay_apart, 0, PROGRAMS);
+    tcase_add_test(tests, copies_name_what_no_chunk_defines);
     tcase_add_loop_test(tests, two_definitions_are_an_error, 0, PROGRAMS);
     tcase_add_test(tests, targets_must_agree);
     tcase_add_test(tests, executables_are_not_joined);
