@@ -273,6 +273,11 @@ bool format_is_nobits(uint32_t type)
 }
 
 /* The tables rise by number. */
+bool format_is_constant(uint32_t type)
+{
+    return type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST;
+}
+
 static const char *name_in(const struct number_name *names, size_t count, uint32_t number)
 {
     size_t low = 0;

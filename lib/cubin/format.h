@@ -230,6 +230,9 @@ unsigned format_relocation_size(uint32_t type);
 /* True for a section type without file contents: NOBITS, and NVIDIA's own before the link. */
 bool format_is_nobits(uint32_t type);
 
+/* True for the type of a section of constants, of whatever bank. */
+bool format_is_constant(uint32_t type);
+
 /* Names for dumps; NULL when unknown. */
 const char *format_section_type_name(uint32_t type);
 const char *format_relocation_name(uint32_t type);

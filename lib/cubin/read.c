@@ -308,11 +308,10 @@ bool cubin_check_note(const struct cubin *cubin)
 static bool check_entry_size(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
-    bool is_joined =
-        section->type == SHT_PROGBITS || section->type == SHT_NOTE ||
-        section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
-        section->type == SHT_CUDA_GLOBAL_INIT || section->has_no_bytes ||
-        (section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST);
+    bool is_joined = section->type == SHT_PROGBITS || section->type == SHT_NOTE ||
+                     section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
+                     section->type == SHT_CUDA_GLOBAL_INIT || section->has_no_bytes ||
+                     format_is_constant(section->type);
 
     return !is_joined || section->entry_size <= 1 ||
            read_damaged(reader, READ_SECTION " has records of %" PRIu64 " bytes, expected none",

@@ -298,7 +298,7 @@ bool join_blocks(struct join *join, uint32_t cubin, uint32_t section)
     bool ok;
 
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
-        (source->type >= SHT_CUDA_CONSTANT0 && source->type <= SHT_CUDA_CONSTANT_LAST))
+        format_is_constant(source->type))
         ok = cut_objects(join, cubin, section);
     else if (join->united[join->inputs[cubin].sections[section].united].is_frames)
         ok = cut_frames(join, cubin, section);

@@ -93,7 +93,7 @@ static enum place place_of(const struct cubin_section *section)
         return PLACE_RELOCATIONS;
     if (section->type == SHT_CUDA_CONSTANT0)
         return PLACE_PARAMETERS;
-    if (section->type > SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST)
+    if (format_is_constant(section->type))
         return PLACE_CONSTANTS;
     return section->type == SHT_CUDA_SHARED ? PLACE_SHARED : PLACE_OTHER;
 }
@@ -140,7 +140,7 @@ static void add_united(struct join *join, struct united_section *united)
 static bool is_data(uint32_t type)
 {
     return type == SHT_CUDA_GLOBAL || type == SHT_CUDA_GLOBAL_INIT || type == SHT_CUDA_SHARED ||
-           (type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST);
+           format_is_constant(type);
 }
 
 /* Adds the united sections of types `first` to `last`; 0 to 0: all that are no data. Without those

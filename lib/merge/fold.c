@@ -251,7 +251,8 @@ static void put_section(struct folding *folding, uint32_t function, uint32_t ind
     struct info_record record;
 
     buffer_u32(&folding->key, section->type);
-    buffer_u32(&folding->key, cubin_is_text(section) ? section->info >> 24 : 0);
+    if (cubin_is_text(section))
+        buffer_u32(&folding->key, section->info >> 24);
     buffer_u64(&folding->key, section->flags);
     buffer_u64(&folding->key, section->alignment);
     buffer_u64(&folding->key, section->size);

@@ -61,7 +61,7 @@ static enum merged_class class_of(const struct merging *m, const struct cubin_se
         return CLASS_GLOBAL;
     if (section->type == SHT_CUDA_GLOBAL_INIT)
         return CLASS_GLOBAL_INIT;
-    if (section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST)
+    if (format_is_constant(section->type))
         return owner == MERGE_NONE ? CLASS_CONSTANT : CLASS_FUNCTION_CONSTANT;
     if (section->type == SHT_CUDA_RESERVED_SHARED)
         return CLASS_RESERVED;

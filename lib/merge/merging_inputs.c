@@ -21,9 +21,7 @@ static uint8_t kind_of(const struct cubin_section *section)
     case SHT_CUDA_UDT_ENTRY:
         return INPUT_UNIFIED;
     default:
-        return section->type >= SHT_CUDA_CONSTANT0 && section->type <= SHT_CUDA_CONSTANT_LAST
-                   ? INPUT_CONSTANT
-                   : INPUT_OTHER;
+        return format_is_constant(section->type) ? INPUT_CONSTANT : INPUT_OTHER;
     }
 }
 

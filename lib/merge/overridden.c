@@ -53,8 +53,7 @@ static void note_storage(struct finding *finding, size_t file, uint32_t index)
     if (overridden_has(m, file, index) && symbol->type == STT_CUDA_OBJECT && symbol->size > 0)
         ARENA_PUSH(&finding->m->arena, finding->ranges, finding->result->range_count,
                    finding->capacity) = (struct lost_range){
-            (uint32_t)file, symbol->section, symbol->value,
-            symbol->size > UINT64_MAX - symbol->value ? UINT64_MAX : symbol->value + symbol->size};
+            (uint32_t)file, symbol->section, symbol->value, symbol->value + symbol->size};
 }
 
 static void sort_ranges(struct lost_range *ranges, size_t count)
