@@ -620,6 +620,75 @@ START_TEST(small_internal_callees_are_replicated)
 }
 END_TEST
 
+/* Functions of which each calls the next, and kernels that call the first `called`, all padded.
+ * Chunks are written as how many have how many functions, and how many of these are copies. Copies
+ * may add a tenth of the text; where they would be 32 times the text there are none, and units go
+ * together by their size. */
+static const struct {
+    int functions, bytes, called, kernels, kernel_bytes;
+    uint32_t wanted;
+    const char *chunks;
+} shapes[] = {
+    {1, 4096, 1, 2, 30000, 2, "2*2/1"},
+    {1, 4097, 1, 2, 30000, 2, "1*2/0 1*1/0"},
+    {1, 1000, 1, 2, 4500, 2, "2*2/1"},
+    {1, 1000, 1, 2, 4499, 2, "1*2/0 1*1/0"},
+    {3, 500, 3, 3, 8000, 3, "1*4/2 2*3/2"},
+    {3, 500, 1, 3, 8000, 3, "1*4/0 2*1/0"},
+    {40, 200, 1, 60, 60, 60, "40*1/0 20*3/0"},
+    {40, 200, 1, 30, 60, 30, "1*41/0 29*1/0"},
+    {2, 20000, 2, 6, 3000, 3, "2*1/0 1*6/0"},
+    {2, 10000, 1, 6, 3000, 3, "1*2/0 2*3/0"},
+    {1, 20000, 1, 12, 400, 9, "1*1/0 4*2/0 4*1/0"},
+};
+
+static void put_padded(struct buffer *text, int size, const char *head, int callee, int callees)
+{
+    size_t begin = text->size;
+
+    buffer_string(text, head);
+    for (int i = callee; i < callee + callees; i++)
+        buffer_printf(text, " call f%d;", i);
+    buffer_printf(text, "%*s}", size - (int)(text->size - begin) - 1, "");
+    buffer_char(text, '\n');
+}
+
+START_TEST(copies_are_made_within_bounds)
+{
+    struct buffer text = {0}, got = {0};
+    char head[64];
+
+    buffer_string(&text, HEADER);
+    for (int i = 0; i < shapes[_i].functions; i++)
+        buffer_printf(&text, ".func f%d();\n", i);
+    for (int i = 0; i < shapes[_i].functions; i++) {
+        snprintf(head, sizeof head, ".func f%d() { ret;", i);
+        put_padded(&text, shapes[_i].bytes, head, i + 1, i + 1 < shapes[_i].functions);
+    }
+    for (int i = 0; i < shapes[_i].kernels; i++) {
+        snprintf(head, sizeof head, ".visible .entry k%d() { ret;", i);
+        put_padded(&text, shapes[_i].kernel_bytes, head, 0, shapes[_i].called);
+    }
+    buffer_char(&text, '\0');
+    split_text(text.data, shapes[_i].wanted);
+    for (size_t i = 0, same = 1; i < chunks.count; i++, same++) {
+        const struct chunk *chunk = &chunks.list[i];
+
+        if (i + 1 < chunks.count && chunk[1].function_count == chunk->function_count &&
+            chunk[1].replica_count == chunk->replica_count)
+            continue;
+        buffer_printf(&got, "%zu*%u/%u ", same, chunk->function_count, chunk->replica_count);
+        same = 0;
+    }
+    got.data[got.size - 1] = '\0';
+    ck_assert_str_eq(got.data, shapes[_i].chunks);
+    check_all();
+    release();
+    buffer_free(&got);
+    buffer_free(&text);
+}
+END_TEST
+
 START_TEST(small_programs_are_not_split_by_default)
 {
     struct program_request link = {.arch = {90, 0}};
@@ -841,6 +910,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, symbols_carry_what_the_merger_restores);
     tcase_add_test(tests, small_internal_callees_are_replicated);
     tcase_add_test(tests, small_programs_are_not_split_by_default);
+    tcase_add_loop_test(tests, copies_are_made_within_bounds, 0, COUNT(shapes));
     tcase_add_loop_test(tests, the_number_of_chunks_follows_from_the_size, 0, 16);
     tcase_add_test(tests, why_there_is_one_chunk_is_said);
     tcase_add_test(tests, loads_are_even);
