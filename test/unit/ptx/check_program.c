@@ -249,6 +249,53 @@ START_TEST(what_no_kernel_reaches_is_dropped_but_variables_stay)
 }
 END_TEST
 
+/* Two modules, what is asked for, and which symbols live then, in the order of the program. */
+#define LIBRARY                                                                                    \
+    ".func i() {} .visible .func e() { call i; } .weak .func w() {} .global .u32 v;\n"             \
+    ".visible .entry k() { ret; }"
+static const struct {
+    const char *texts[2];
+    char asked; /* for dead code, undefined symbols, exported functions */
+    const char *live;
+} live_cases[] = {
+    {{LIBRARY, ""}, 0, "v k"},
+    {{LIBRARY, ""}, 'd', "i e w v k"},
+    {{LIBRARY, ""}, 'u', "i e w v k"},
+    {{LIBRARY, ""}, 'x', "i e w v k"},
+    {{LIBRARY, ".extern .func e(); .entry l() { call e; }"}, 0, "i e v k l"},
+    {{LIBRARY, ".extern .func e(); .func l() { call e; }"}, 0, "v k"},
+    {{LIBRARY, ".extern .func w(); .global .u64 t = w; "}, 0, "w v k t"},
+    {{".section .debug_info { .b8 0 }\n.extern .func e(); .func a() {} .func b() { call e; }",
+      LIBRARY},
+     0,
+     "a b i e v k"},
+    {{".section .debug_str { .b8 0 }\n.extern .func e(); .func a() {} .func b() { call e; }",
+      LIBRARY},
+     0,
+     "v k"},
+    {{".func f() {} .alias g, f; .visible .func g(); .entry k() { call g; }", ""}, 0, "f g k"},
+    {{".func f() {} .alias g, f; .visible .func g(); .entry k() { call f; }", ""}, 0, "f k"},
+};
+
+START_TEST(what_lives_is_what_is_asked_for_and_what_that_names)
+{
+    char live[64] = "";
+
+    request.keep_dead = live_cases[_i].asked == 'd';
+    request.allow_undefined = live_cases[_i].asked == 'u';
+    request.keep_exported = live_cases[_i].asked == 'x';
+    ck_assert_msg(link_texts(live_cases[_i].texts, 2), "%s", messages());
+    for (size_t i = 0; i < program.symbol_count; i++)
+        if (program.symbols[i].is_live) {
+            size_t size = strlen(live);
+
+            snprintf(live + size, sizeof live - size, "%s%.*s", size ? " " : "",
+                     TEXT_ARG(program.symbols[i].name));
+        }
+    ck_assert_str_eq(live, live_cases[_i].live);
+}
+END_TEST
+
 START_TEST(nothing_is_dropped_when_the_dead_are_kept)
 {
     const char *const texts[] = {".func a() {} .visible .func dead() {}"};
@@ -453,6 +500,8 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, the_strictest_declaration_counts, 0, 2);
     tcase_add_test(cases, textures_of_one_name_are_the_same_in_all_modules);
     tcase_add_test(cases, what_no_kernel_reaches_is_dropped_but_variables_stay);
+    tcase_add_loop_test(cases, what_lives_is_what_is_asked_for_and_what_that_names, 0,
+                        COUNT(live_cases));
     tcase_add_test(cases, nothing_is_dropped_when_the_dead_are_kept);
     tcase_add_test(cases, what_only_the_dead_refer_to_need_not_be_defined);
     tcase_add_test(cases, internal_symbols_of_one_name_get_names_of_their_own);
