@@ -47,7 +47,7 @@ static void find_places(struct exact_log *log)
  * line. */
 static struct text kernel_of(struct text line)
 {
-    static const struct text words = {"Compiling entry function '", 26};
+    static const struct text words = TEXT("Compiling entry function '");
     const char *at = line.size ? memmem(line.data, line.size, words.data, words.size) : NULL;
     struct text name = {0};
     const char *end;

@@ -49,9 +49,9 @@ static const struct {
     bool (*open)(struct assembler *assembler, const struct assembler_request *request,
                  const char *argument);
 } known[] = {
-    {{"builtin", 7}, open_builtin},
-    {{"ptxas", 5}, open_ptxas},
-    {{"plugin:", 7}, open_plugin},
+    {TEXT("builtin"), open_builtin},
+    {TEXT("ptxas"), open_ptxas},
+    {TEXT("plugin:"), open_plugin},
 };
 
 static const char *const names[] = {"builtin", "ptxas", "plugin:PATH", NULL};

@@ -7,9 +7,10 @@ static const struct {
     struct text name;
     enum diag_severity severity;
 } severities[] = {
-    {{"fatal error", 11}, DIAG_FATAL}, {{"fatal", 5}, DIAG_FATAL},      {{"error", 5}, DIAG_ERROR},
-    {{"warning", 7}, DIAG_WARNING},    {{"warn", 4}, DIAG_WARNING},     {{"info", 4}, DIAG_INFO},
-    {{"note", 4}, DIAG_NOTE},          {{"advisory", 8}, DIAG_WARNING},
+    {TEXT("fatal error"), DIAG_FATAL}, {TEXT("fatal"), DIAG_FATAL},
+    {TEXT("error"), DIAG_ERROR},       {TEXT("warning"), DIAG_WARNING},
+    {TEXT("warn"), DIAG_WARNING},      {TEXT("info"), DIAG_INFO},
+    {TEXT("note"), DIAG_NOTE},         {TEXT("advisory"), DIAG_WARNING},
 };
 
 static bool skip_number(struct text *text, uint32_t *number)

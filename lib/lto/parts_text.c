@@ -91,7 +91,7 @@ static struct text without_digits(struct text word)
 /* "$L__BB7_2" and "__local_depot7": the function's number becomes 0. */
 static bool renumber_function(struct reading *reading, struct token token, struct text word)
 {
-    static const struct text beginnings[] = {{"$L__BB", 6}, {"__local_depot", 13}};
+    static const struct text beginnings[] = {TEXT("$L__BB"), TEXT("__local_depot")};
     struct text beginning = beginnings[word.data[0] == '_'];
     size_t end = beginning.size;
 

@@ -92,10 +92,10 @@ static void add_to_image(struct merging *m, const struct merged_section *section
 static void add_tables(struct merging *m)
 {
     static const struct image_section tables[] = {
-        {.name = {".shstrtab", 9}, .type = SHT_STRTAB, .alignment = 1},
-        {.name = {".strtab", 7}, .type = SHT_STRTAB, .alignment = 1},
-        {.name = {".symtab", 7}, .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
-        {.name = {".symtab_shndx", 13},
+        {.name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1},
+        {.name = TEXT(".strtab"), .type = SHT_STRTAB, .alignment = 1},
+        {.name = TEXT(".symtab"), .type = SHT_SYMTAB, .alignment = 8, .link = ORDERING_STRTAB},
+        {.name = TEXT(".symtab_shndx"),
          .type = SHT_SYMTAB_SHNDX,
          .alignment = 4,
          .entry_size = sizeof(Elf32_Word),

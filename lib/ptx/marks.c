@@ -8,7 +8,7 @@
 #include "ptx/link.h"
 
 static const struct text counted[] = {
-    {"$L__BB", 6}, {"$L__tmp", 7}, {"$L_brx_", 7}, {"__local_depot", 13}, {"prototype_", 10},
+    TEXT("$L__BB"), TEXT("$L__tmp"), TEXT("$L_brx_"), TEXT("__local_depot"), TEXT("prototype_"),
 };
 
 /* The front of a label up to the end of its first number, and the number. False for other words. */

@@ -46,7 +46,7 @@ static bool is_hexadecimal(char c)
  * kept of it. 0 for anything else. */
 static size_t module_mark(struct text name, size_t at, size_t size)
 {
-    static const struct text marks[] = {{"_INTERNAL_", 10}, {"_GLOBAL__N__", 12}, {"_", 1}};
+    static const struct text marks[] = {TEXT("_INTERNAL_"), TEXT("_GLOBAL__N__"), TEXT("_")};
     struct text rest = {name.data + at, size};
 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -109,7 +109,7 @@ static size_t without_number(struct text name)
  * for a name that says more. */
 static bool has_number(const struct program_symbol *symbol, struct text *row)
 {
-    static const struct text constants[] = {{"__unnamed_", 10}, {"$str", 4}, {"_$_str", 6}};
+    static const struct text constants[] = {TEXT("__unnamed_"), TEXT("$str"), TEXT("_$_str")};
     size_t size;
 
     *row = symbol->own_name;

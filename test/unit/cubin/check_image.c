@@ -469,6 +469,9 @@ START_TEST(names_of_numbers_are_found)
     ck_assert_uint_eq(format_relocation_size(R_CUDA_G8_0 + 7), 1);
     ck_assert_uint_eq(format_relocation_size(R_CUDA_32), 4);
     ck_assert_uint_eq(format_relocation_size(R_CUDA_64), 8);
+    for (uint32_t type = SHT_CUDA_CONSTANT0 - 1; type <= SHT_CUDA_CONSTANT_LAST + 1; type++)
+        ck_assert(format_is_constant(type) ==
+                  (type >= SHT_CUDA_CONSTANT0 && type < SHT_CUDA_CONSTANT0 + 18));
 }
 END_TEST
 
