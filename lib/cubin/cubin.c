@@ -25,6 +25,11 @@ bool cubin_is_mercury(const struct cubin_section *section)
            section->type == SHT_CUDA_MERC_SYMTAB;
 }
 
+bool cubin_has_section(const struct cubin *cubin, uint32_t section)
+{
+    return section != SHN_UNDEF && section < cubin->section_count;
+}
+
 bool cubin_is_text(const struct cubin_section *section)
 {
     return section->type == SHT_PROGBITS && (section->flags & SHF_EXECINSTR) != 0 &&

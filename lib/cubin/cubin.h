@@ -72,6 +72,10 @@ bool cubin_check_note(const struct cubin *cubin);
 
 void cubin_free(struct cubin *cubin);
 
+/* True for the number of a section of the cubin; false for what symbols have that are undefined,
+ * absolute or common. */
+bool cubin_has_section(const struct cubin *cubin, uint32_t section);
+
 /* Index of the first section with that name, or 0. Looks at one section after the other. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 

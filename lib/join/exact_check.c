@@ -175,7 +175,7 @@ static bool is_variable(const struct exact_input *input, const struct cubin_symb
 {
     unsigned class;
 
-    if (symbol->section == SHN_UNDEF || symbol->section >= input->cubin.section_count)
+    if (!cubin_has_section(&input->cubin, symbol->section))
         return false;
     class = input->section_class[symbol->section];
     return class == EXACT_CONSTANTS || class == EXACT_DATA ||

@@ -193,8 +193,7 @@ static bool name_block(const struct join *join, struct join_block *block, const 
     if (!field || field->symbol == 0)
         return false;
     symbol = &input->cubin->symbols[field->symbol];
-    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF ||
-        symbol->section >= input->cubin->section_count)
+    if (symbol->type != STT_FUNC || !cubin_has_section(input->cubin, symbol->section))
         return false;
     position = input->sections[symbol->section].function;
     block->is_kept = position != JOIN_NONE;

@@ -98,8 +98,7 @@ static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t 
         return JOIN_NONE;
     defining = join->inputs[join->entities[entity].cubin].cubin;
     definition = join_definition(join, entity);
-    if (definition->type != STT_FUNC || definition->section == SHN_UNDEF ||
-        definition->section >= defining->section_count)
+    if (definition->type != STT_FUNC || !cubin_has_section(defining, definition->section))
         return entity;
     function = cubin_section_function(defining, definition->section);
     return function ? join->inputs[join->entities[entity].cubin].entities[function] : entity;
@@ -278,8 +277,8 @@ static void find_groups(struct fold *fold, struct table *names)
         struct join_entity *entity = &join->entities[i];
         const struct cubin_symbol *symbol = join_definition(join, i);
 
-        if (!entity->is_local || symbol->type != STT_FUNC || symbol->section == SHN_UNDEF ||
-            symbol->section >= join->inputs[entity->cubin].cubin->section_count ||
+        if (!entity->is_local || symbol->type != STT_FUNC ||
+            !cubin_has_section(join->inputs[entity->cubin].cubin, symbol->section) ||
             !cubin_is_text(&join->inputs[entity->cubin].cubin->sections[symbol->section]))
             continue;
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);

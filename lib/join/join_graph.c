@@ -15,7 +15,7 @@ static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t s
     const struct join_input *input = &join->inputs[cubin];
     const struct cubin_symbol *s = &input->cubin->symbols[symbol];
 
-    if (s->section == SHN_UNDEF || s->section >= input->cubin->section_count)
+    if (!cubin_has_section(input->cubin, s->section))
         return JOIN_NONE;
     return input->sections[s->section].function;
 }

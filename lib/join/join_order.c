@@ -42,8 +42,8 @@ static void name_texts(struct join *join, uint32_t cubin, uint32_t *entities)
         const struct cubin_symbol *symbol = &c->symbols[i];
         uint32_t entity = join->inputs[cubin].entities[i];
 
-        if (symbol->type != STT_FUNC || entity == JOIN_NONE || symbol->section == SHN_UNDEF ||
-            symbol->section >= c->section_count || !cubin_is_text(&c->sections[symbol->section]))
+        if (symbol->type != STT_FUNC || entity == JOIN_NONE ||
+            !cubin_has_section(c, symbol->section) || !cubin_is_text(&c->sections[symbol->section]))
             continue;
         if (join->entities[entity].folded != JOIN_NONE || join->entities[entity].cubin != cubin ||
             join->entities[entity].symbol != i)

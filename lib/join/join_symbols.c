@@ -90,7 +90,7 @@ static uint32_t section_of(const struct join *join, uint32_t entity)
     const struct join_input *input = &join->inputs[join->entities[entity].cubin];
     uint32_t section = join_definition(join, entity)->section;
 
-    if (section == SHN_UNDEF || section >= input->cubin->section_count)
+    if (!cubin_has_section(input->cubin, section))
         return section;
     return input->sections[section].joined;
 }
@@ -143,7 +143,7 @@ static bool is_loose(const struct join *join, uint32_t entity)
         return false;
     if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
         return false; /* ptxas leaves nameless ones behind that nothing refers to */
-    if (section == SHN_UNDEF || section >= input->cubin->section_count)
+    if (!cubin_has_section(input->cubin, section))
         return true;
     return input->sections[section].text == 0 && input->sections[section].joined != 0;
 }

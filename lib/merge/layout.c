@@ -199,8 +199,8 @@ static void place_symbols(struct merging *m)
         const struct merged_symbol *symbol = &m->symbols[i];
         const struct merged_place *where;
 
-        if (symbol->file == MERGE_NONE || symbol->input_section == SHN_UNDEF ||
-            symbol->input_section >= m->cubins[symbol->file]->section_count)
+        if (symbol->file == MERGE_NONE ||
+            !cubin_has_section(m->cubins[symbol->file], symbol->input_section))
             continue;
         where = &m->layout->places[m->section_base[symbol->file] + symbol->input_section];
         if (where->section == MERGE_NONE)

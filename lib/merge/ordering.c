@@ -75,7 +75,7 @@ static uint32_t variable_section(const struct merging *m, size_t file, uint32_t 
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_symbol *input = &cubin->symbols[index];
     uint32_t symbol = merging_symbol(m, file, index);
-    bool has_section = input->section != SHN_UNDEF && input->section < cubin->section_count;
+    bool has_section = cubin_has_section(cubin, input->section);
 
     if (symbol == MERGE_NONE || input->type != STT_CUDA_OBJECT)
         return MERGE_NONE;

@@ -133,8 +133,7 @@ bool overridden_replaced(const struct merging *m, size_t file, uint32_t index, u
     const struct merged_symbol *merged = &m->symbols[symbol];
     uint32_t section = cubin->symbols[index].section;
 
-    return section != SHN_UNDEF && section < cubin->section_count && merged->file != MERGE_NONE &&
-           merged->file > file;
+    return cubin_has_section(cubin, section) && merged->file != MERGE_NONE && merged->file > file;
 }
 
 bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t index)

@@ -116,7 +116,7 @@ static void define(struct merging *m, struct merged_symbol *symbol, size_t file,
 /* Whether a symbol of a cubin is data with bytes in the file, not just zeroed. */
 static bool is_initialised(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
-    return symbol->section != SHN_UNDEF && symbol->section < cubin->section_count &&
+    return cubin_has_section(cubin, symbol->section) &&
            cubin->sections[symbol->section].type == SHT_CUDA_GLOBAL_INIT;
 }
 
@@ -391,8 +391,8 @@ static void find_aliases(struct resolving *r, size_t file)
         uint32_t id = merging_symbol(m, file, (uint32_t)i);
         uint32_t owner;
 
-        if (input->type != STT_FUNC || id == MERGE_NONE || input->section == SHN_UNDEF ||
-            input->section >= cubin->section_count)
+        if (input->type != STT_FUNC || id == MERGE_NONE ||
+            !cubin_has_section(cubin, input->section))
             continue;
         owner = merging_owner(m, file, input->section);
         if (owner != MERGE_NONE && owner != id && m->symbols[id].file == file)

@@ -247,8 +247,8 @@ uint64_t texture_offset(const struct merging *m, uint32_t symbol)
 /* The kernel whose parameter the reference is, or MERGE_NONE. */
 static uint32_t owner_of(const struct merging *m, const struct merged_symbol *reference)
 {
-    if (reference->file == MERGE_NONE || reference->input_section == SHN_UNDEF ||
-        reference->input_section >= m->cubins[reference->file]->section_count)
+    if (reference->file == MERGE_NONE ||
+        !cubin_has_section(m->cubins[reference->file], reference->input_section))
         return MERGE_NONE;
     return merging_owner(m, reference->file, reference->input_section);
 }
