@@ -216,15 +216,14 @@ bool partition_count_copies(const struct plan *plan, uint32_t *copies, struct li
     return copied <= most;
 }
 
-/* Deals everything out again, without replicated functions. */
+/* Deals everything out again, without replicated functions. Loads count no more: there is nothing
+ * left to be placed by them. */
 static void give_up_replication(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].is_replicated = false;
-    for (uint32_t c = 0; c < plan->chunk_count; c++)
-        dealer->loads[c] = 0;
     find_units(dealer);
     deal(dealer);
 }

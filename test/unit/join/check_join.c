@@ -401,6 +401,24 @@ START_TEST(copies_that_name_different_objects_stay_apart)
 }
 END_TEST
 
+static const struct cubin_section *section_named(const struct joining *joining, const char *name)
+{
+    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
+
+    ck_assert_msg(section != 0, "%s is not there", name);
+    return &joining->joined.sections[section];
+}
+
+/* How many of the symbols no chunk defines. */
+static size_t left(const char *words)
+{
+    size_t count = 0;
+
+    for (; *words; words++)
+        count += *words != 'h';
+    return count;
+}
+
 /* What records say of symbols that are defined elsewhere: which of them are so in the whole program
  * counts, in their order. */
 START_TEST(copies_name_what_no_chunk_defines)
@@ -430,6 +448,9 @@ START_TEST(copies_name_what_no_chunk_defines)
         }
         ck_assert(join_all(&joining));
         ck_assert_uint_eq(count_symbols(&joining, "small"), rows[row].copies);
+        /* The symbols that are left in the first copy's record. */
+        ck_assert_uint_eq(section_named(&joining, ".nv.info.small")->size,
+                          left(rows[row].words[0]) ? 4 + 4 * left(rows[row].words[0]) : 0);
         end(&joining);
     }
 }
@@ -490,14 +511,6 @@ START_TEST(a_cubin_without_a_list_is_kept)
     end(&joining);
 }
 END_TEST
-
-static const struct cubin_section *section_named(const struct joining *joining, const char *name)
-{
-    uint32_t section = cubin_section_find(&joining->joined, text_of(name));
-
-    ck_assert_msg(section != 0, "%s is not there", name);
-    return &joining->joined.sections[section];
-}
 
 /* The relocation of a section's bytes at an offset; *kind says in which list it is. */
 static const struct cubin_relocation *relocation_at(const struct joining *joining, const char *name,

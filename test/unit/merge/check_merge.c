@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "input/used.h"
+#include "merge/relocation_rule.h"
 #include "merge/sort.h"
 #include "merge_fixture.h"
 #include "merged_output.h"
@@ -220,6 +221,22 @@ START_TEST(unified_addresses_become_plain)
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "fa"), 1);
     ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS32_LO_32, "fa"), 1);
     ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS56_16_34, "fa"), 0);
+}
+END_TEST
+
+START_TEST(relocations_of_unified_addresses_have_plain_ones)
+{
+    static const uint32_t pairs[][2] = {{R_CUDA_UNIFIED, R_CUDA_64},
+                                        {R_CUDA_UNIFIED_32, R_CUDA_32},
+                                        {R_CUDA_UNIFIED32_LO_32, R_CUDA_ABS32_LO_32},
+                                        {R_CUDA_UNIFIED32_HI_32, R_CUDA_ABS32_HI_32},
+                                        {R_CUDA_64, R_CUDA_64},
+                                        {UINT32_MAX, UINT32_MAX}};
+
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        ck_assert_uint_eq(relocation_plain(pairs[i][0]), pairs[i][1]);
+    for (uint32_t i = 0; i < 8; i++)
+        ck_assert_uint_eq(relocation_plain(R_CUDA_UNIFIED_8_0 + i), R_CUDA_8_0 + i);
 }
 END_TEST
 
@@ -669,6 +686,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, indirect_calls_reach_all_functions_of_the_prototype);
     tcase_add_test(tests, unified_addresses_become_plain);
     tcase_add_test(tests, externs_of_the_only_kernel_keep_their_order_when_it_has_them_all);
+    tcase_add_test(tests, relocations_of_unified_addresses_have_plain_ones);
     tcase_add_test(tests, shared_memory_has_nvlinks_layout);
     tcase_add_test(tests, every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared);
     tcase_add_test(tests, debug_names_shared_variables);
