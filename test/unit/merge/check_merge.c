@@ -87,6 +87,15 @@ START_TEST(frames_of_a_function_that_lost_before_another_replaced_it_keep_their_
 }
 END_TEST
 
+/* Two in each variable that counts alone, one in each weak one, and none in the second's. */
+START_TEST(addresses_in_variables_that_lost_are_gone)
+{
+    merge("lost-a.o lost-b.o");
+    ck_assert_uint_eq(section(".nv.global.init")->size, 96);
+    ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "f"), 6);
+}
+END_TEST
+
 START_TEST(strong_function_stays_when_a_weak_one_follows)
 {
     merge("32_weakdiff-sm_90-b.o 32_weakdiff-sm_90-a.o");
@@ -674,6 +683,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, frames_of_a_replaced_function_that_goes_are_emptied);
     tcase_add_test(tests,
                    frames_of_a_function_that_lost_before_another_replaced_it_keep_their_range);
+    tcase_add_test(tests, addresses_in_variables_that_lost_are_gone);
     tcase_add_test(tests, strong_function_stays_when_a_weak_one_follows);
     tcase_add_test(tests, common_takes_largest_size_and_first_alignment);
     tcase_add_test(tests, dead_functions_vanish_but_data_stays);
