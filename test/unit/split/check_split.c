@@ -351,7 +351,8 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
         {"a", TEXT(HEADER ".file 1 \"a.cu\"\n.global .u32 s;\n.visible .entry a() {\n.loc 1 2 3\n"
                           "ret; }\n.section .debug_str { $S0: .b8 1 }")},
         {"b", TEXT(HEADER ".file 1 \"b.cu\"\n.file 2 \"a.cu\"\n.visible .entry b() {\n"
-                          ".loc 1 7 8, function_name $S0, inlined_at 2 9 9\n bra s; s: ret; }\n"
+                          ".loc 1 7 8, function_name $S0, inlined_at 2 9 9\n bra s; s:\n"
+                          ".loc 2 7 8, function_name $S0+4, inlined_at 1 8 9\n ret; }\n"
                           ".section .debug_str { $S0: .b8 2 }")}};
     const struct chunk *chunk;
 
@@ -362,9 +363,10 @@ START_TEST(file_numbers_labels_and_section_labels_do_not_clash)
     ck_assert(contains(chunk, ".loc 1 2 3"));
     ck_assert(contains(chunk, ".loc 2 7 8, function_name $S0$ml"));
     ck_assert(contains(chunk, "inlined_at 1 9 9"));
+    ck_assert(contains(chunk, "+4, inlined_at 2 8 9"));
     ck_assert(contains(chunk, "{ $S0: .b8 1 }"));
     ck_assert(!contains(chunk, "{ $S0: .b8 2 }"));
-    ck_assert(contains(chunk, "bra s$mll; s$mll: ret;"));
+    ck_assert(contains(chunk, "bra s$mll; s$mll:"));
     split(sources, 2, 2);
     ck_assert(!contains(&chunks.list[0], "b.cu") || !contains(&chunks.list[1], "b.cu"));
 }
