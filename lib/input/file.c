@@ -186,12 +186,18 @@ static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
     return true;
 }
 
+static void unmap(struct bytes range)
+{
+    if (range.size)
+        munmap((void *)(uintptr_t)range.data, range.size);
+}
+
 static void unmap_file(struct input_file *file)
 {
     if (!file->mapping)
         return;
     mapping_remove(file->mapping);
-    munmap((void *)(uintptr_t)file->mapping->start, file->mapping->size);
+    unmap((struct bytes){file->mapping->start, file->mapping->size});
     file->mapping = NULL;
 }
 
@@ -410,6 +416,38 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     return ok;
 }
 
+/* The whole pages of a file's mapping. */
+static struct bytes pages_of(const struct input_file *file)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (struct bytes){file->mapping->start, (file->mapping->size + page - 1) & -page};
+}
+
+/* Linux puts each mapping right below the one before, so that many small files are one range, which
+ * goes in one call: for each call it stops what other threads know of the memory. */
+static void unmap_all(struct inputs *inputs)
+{
+    struct bytes range = {0};
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct input_file *file = &inputs->files[i];
+        struct bytes pages;
+
+        if (!file->mapping)
+            continue;
+        mapping_remove(file->mapping);
+        pages = pages_of(file);
+        if (pages.data + pages.size == range.data) {
+            range = (struct bytes){pages.data, pages.size + range.size};
+            continue;
+        }
+        unmap(range);
+        range = pages;
+    }
+    unmap(range);
+}
+
 void inputs_release(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
@@ -420,8 +458,7 @@ void inputs_release(const struct inputs *inputs)
 
 void inputs_close(struct inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->count; i++)
-        unmap_file(&inputs->files[i]);
+    unmap_all(inputs);
     free(inputs->files);
     free(inputs->thin_files.list);
     table_free(&inputs->archives);

@@ -1,5 +1,6 @@
 /* check_file.c: opening operands and telling what they are. */
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,6 +130,43 @@ START_TEST(operands_are_mapped_in_order_and_may_repeat)
     inputs_close(&inputs);
     ck_assert_uint_eq(inputs.count, 0);
     inputs_close(&inputs);
+}
+END_TEST
+
+static bool is_mapped(const void *address)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char state;
+
+    return mincore((void *)((uintptr_t)address & -page), 1, &state) == 0;
+}
+
+/* Mappings that lie side by side go together, and another's between them stays. */
+START_TEST(nothing_but_its_own_files_is_unmapped)
+{
+    static const struct input_operand operands[] = {{.name = FIXTURES "a.ptx"},
+                                                    {.name = FIXTURES "a.lto.o"},
+                                                    {.name = FIXTURES "k.sm90.cubin"},
+                                                    {.name = FIXTURES "a.ptx"}};
+    struct inputs inputs = {0}, others = {0};
+    const uint8_t *data[8];
+
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert(open_all(&inputs, operands, 4, NULL, 0, ""));
+        ck_assert(open_all(&others, operands, 2, NULL, 0, ""));
+    }
+    ck_assert_uint_eq(inputs.count, COUNT(data));
+    for (size_t i = 0; i < COUNT(data); i++) {
+        /* What has just been written is not mapped. */
+        data[i] = inputs.files[i].mapping ? inputs.files[i].data.data : NULL;
+        ck_assert(!data[i] || is_mapped(data[i]));
+    }
+    inputs_close(&inputs);
+    for (size_t i = 0; i < COUNT(data); i++)
+        ck_assert(!data[i] || !is_mapped(data[i]));
+    for (size_t i = 0; i < others.count; i++)
+        ck_assert_int_eq(file_classify(others.files[i].data), others.files[i].kind);
+    inputs_close(&others);
 }
 END_TEST
 
@@ -417,6 +455,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(classify, short_and_odd_contents_are_classified, 0, COUNT(contents));
     tcase_add_loop_test(classify, no_truncation_is_read_beyond, 0, 4);
     tcase_add_test(open, operands_are_mapped_in_order_and_may_repeat);
+    tcase_add_test(open, nothing_but_its_own_files_is_unmapped);
     tcase_add_test(open, every_file_that_cannot_be_opened_is_reported);
     tcase_add_test(open, a_pipe_is_read_to_its_end);
     tcase_add_test(open, a_file_that_says_it_is_empty_is_read_to_its_end);
