@@ -2,7 +2,11 @@
  * thirds of the work, at the same time. */
 #include "link/read_cubins.h"
 
+#include <elf.h>
+#include <stddef.h>
+
 #include "base/context.h"
+#include "base/little.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "link/cudadevrt.h"
@@ -10,8 +14,9 @@
 /* So many bytes are worth a thread: a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
 
-/* What a merge of many cubins takes for each byte of them, about. */
-#define MEMORY_OF_A_BYTE 3u
+/* What a merge takes for each section of the cubins, about. Large ones are code, which stays where
+ * it is. */
+#define MEMORY_OF_A_SECTION 1024u
 
 struct reading {
     struct member *member;
@@ -27,6 +32,7 @@ struct readings {
     struct reading *list;
     size_t count;
     size_t bytes;
+    size_t sections; /* about: as their headers say, which nobody has checked */
     size_t parts;
     struct memory_range memory;
 };
@@ -62,6 +68,15 @@ static void read_part(void *argument, size_t part, size_t first, size_t last)
             run_reading(&readings->list[i]);
 }
 
+static size_t count_sections(struct bytes code)
+{
+    size_t most = code.size / sizeof(Elf64_Shdr), count = 0;
+
+    if (code.size >= sizeof(Elf64_Ehdr))
+        count = little_u16(code.data + offsetof(Elf64_Ehdr, e_shnum));
+    return count < most ? count : most;
+}
+
 /* Finds the cubins' bytes, inflated where they were compressed. */
 static bool collect(struct readings *readings)
 {
@@ -81,6 +96,7 @@ static bool collect(struct readings *readings)
         };
         if (member_code(member, &link->cubin_inflation, &link->cubin_arena, &reading->code)) {
             readings->bytes += reading->code.size;
+            readings->sections += count_sections(reading->code);
             readings->count++;
         } else {
             ok = false;
@@ -132,7 +148,7 @@ bool read_cubins(struct link *link)
     link->member_cubin_count = readings.count; /* they are freed whatever happens */
     least = readings.count / (readings.bytes / WORTH_A_PART + 1) + 1;
     readings.parts = spread_parts(&spread, readings.count, least);
-    readings.memory = memory_expect(readings.bytes * MEMORY_OF_A_BYTE);
+    readings.memory = memory_expect(readings.sections * MEMORY_OF_A_SECTION);
     spread_run(&spread, readings.count, least, read_part, &readings);
     return keep_read(&readings) && ok;
 }
