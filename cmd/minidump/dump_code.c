@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/search.h"
 #include "toy/encode.h"
 
 /* The relocations of one section, by rising offset. */
@@ -65,8 +66,7 @@ static struct targets *collect(const struct cubin *cubin, struct arena *arena)
             targets->list[targets->count++] = section->relocations[r];
     }
     for (size_t i = 1; i < cubin->section_count; i++)
-        if (all[i].count)
-            qsort(all[i].list, all[i].count, sizeof *all[i].list, compare_offsets);
+        SORT(all[i].list, all[i].count, compare_offsets);
     return all;
 }
 

@@ -1,12 +1,12 @@
 /* exact_log.c: logs of chunks, cut where they begin to speak of another kernel, and sorted. */
 #include "assemble/exact_log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "assemble/log_replay.h"
 #include "base/arena.h"
 #include "base/context.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "diag/log_line.h"
 
@@ -131,8 +131,7 @@ void exact_log_replay(const struct chunks *chunks, const char *const *logs)
     for (uint32_t i = 0; i < chunks->count; i++)
         if (logs[i])
             cut(&log, i, logs[i]);
-    if (log.count > 0)
-        qsort(log.pieces, log.count, sizeof *log.pieces, compare_pieces);
+    SORT(log.pieces, log.count, compare_pieces);
     for (size_t i = 0; i < log.count; i++)
         log_replay(chunks, &chunks->list[log.pieces[i].chunk], log.pieces[i].lines, false);
     context_clean(&cleanup);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "diag/diag_state.h"
 
 #define BLOCK_BYTES (64u * 1024u)
@@ -337,8 +338,7 @@ static void sort_rows(struct reading *reading)
 
     for (size_t i = 0; i < events->row_count; i++)
         order[i] = &reading->rows[i];
-    if (events->row_count)
-        qsort(order, events->row_count, sizeof *order, by_place);
+    SORT(order, events->row_count, by_place);
     events->rows = arena_zalloc(reading->arena, events->row_count, sizeof *events->rows);
     for (size_t i = 0; i < events->row_count; i++) {
         events->rows[i].name = row_name(reading->arena, order[i]);
@@ -366,8 +366,7 @@ void events_read(const struct event_log *log, struct arena *arena, struct events
         order[threads - ++at] = t;
     for (size_t i = 0; i < threads; i++)
         read_thread(&reading, order[i]);
-    if (count)
-        qsort(events->list, count, sizeof *events->list, by_start);
+    SORT(events->list, count, by_start);
     place_apart(&reading);
     sort_rows(&reading);
 }

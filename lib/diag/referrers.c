@@ -30,8 +30,7 @@ void referrers_sort(struct referrers *referrers)
     struct referrer *list = referrers->list;
     size_t kept = 0;
 
-    if (referrers->count > 0)
-        qsort(list, referrers->count, sizeof *list, compare);
+    SORT(list, referrers->count, compare);
     for (size_t i = 0; i < referrers->count; i++)
         if (kept == 0 || compare(&list[kept - 1], &list[i]) != 0)
             list[kept++] = list[i];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 #include "input/member.h"
@@ -141,8 +142,7 @@ static size_t make_distinct(size_t *lengths, size_t count)
 {
     size_t kept = 0;
 
-    if (count)
-        qsort(lengths, count, sizeof *lengths, by_size);
+    SORT(lengths, count, by_size);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || lengths[i] != lengths[kept - 1])
             lengths[kept++] = lengths[i];

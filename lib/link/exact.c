@@ -6,11 +6,11 @@
  * So the order is worked out again from the calls that are left, and compared. */
 #include "link/exact.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
 #include "base/little.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
@@ -71,8 +71,7 @@ static void read_bank(struct bank *bank)
             continue;
         sorted = arena_copy(bank->arena, section->relocations, section->relocation_count,
                             sizeof *sorted);
-        if (section->relocation_count)
-            qsort(sorted, section->relocation_count, sizeof *sorted, compare_places);
+        SORT(sorted, section->relocation_count, compare_places);
         bank->actual_count = section->relocation_count;
         bank->actual = arena_alloc(bank->arena, bank->actual_count, sizeof *bank->actual);
         for (size_t j = 0; j < bank->actual_count; j++) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "diag/diag.h"
 #include "link/save_temps.h"
 
@@ -117,8 +118,7 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
     for (size_t i = 0; i < count; i++)
         if (others[i])
             add_input(paths, others[i] == own ? "minilink itself" : others[i], place_at(others[i]));
-    if (paths->input_count)
-        qsort(paths->inputs, paths->input_count, sizeof *paths->inputs, by_place);
+    SORT(paths->inputs, paths->input_count, by_place);
 }
 
 /* The input's path, or NULL. */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/renames.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
 #include "ptx/module.h"
@@ -183,8 +184,7 @@ static void walk(struct observation *observation)
     size_t *first = arena_zalloc(&observation->arena, cross->node_count + 1, sizeof *first);
     size_t count = 0;
 
-    if (cross->edge_count > 0)
-        qsort(cross->edges, cross->edge_count, sizeof *cross->edges, compare_edges);
+    SORT(cross->edges, cross->edge_count, compare_edges);
     for (size_t i = 0; i < cross->edge_count; i++)
         first[cross->edges[i].from + 1] = i + 1;
     for (size_t i = 1; i <= cross->node_count; i++)
@@ -301,8 +301,7 @@ static void print_table(struct observation *observation, struct buffer *out)
 
     for (size_t i = 0; i < cross->mention_count; i++)
         rows[i] = (struct row){cross->nodes[cross->mentions[i].node].name, cross->mentions[i]};
-    if (cross->mention_count > 0)
-        qsort(rows, cross->mention_count, sizeof *rows, compare_rows);
+    SORT(rows, cross->mention_count, compare_rows);
     buffer_string(out, "Cross reference\n\n");
     for (size_t i = 0; i < cross->mention_count; i++) {
         bool is_first = i == 0 || rows[i].mention.node != rows[i - 1].mention.node;

@@ -199,8 +199,7 @@ static void take_names(struct taking *taking)
             .binding = name->binding,
         };
     }
-    if (observation->name_count)
-        qsort(observation->names, observation->name_count, sizeof *observation->names, by_value);
+    SORT(observation->names, observation->name_count, by_value);
 }
 
 static void add_piece(struct observation *observation, const struct fact_piece *piece)
@@ -291,9 +290,7 @@ static void take_pieces(struct taking *taking)
     for (uint32_t i = 1; i < places->section_count; i++)
         if (!has_pieces[i])
             add_made(taking, i);
-    if (observation->piece_count)
-        qsort(observation->pieces, observation->piece_count, sizeof *observation->pieces,
-              by_section);
+    SORT(observation->pieces, observation->piece_count, by_section);
 }
 
 static void take_functions(struct taking *taking)
@@ -379,8 +376,7 @@ static void take_calls(struct taking *taking)
         arena_copy(&observation->arena, places->calls, places->call_count, sizeof *calls);
     size_t kept = 0;
 
-    if (places->call_count)
-        qsort(calls, places->call_count, sizeof *calls, by_call);
+    SORT(calls, places->call_count, by_call);
     for (size_t i = 0; i < places->call_count; i++)
         if (kept == 0 || calls[i].from != calls[kept - 1].from || calls[i].to != calls[kept - 1].to)
             calls[kept++] = calls[i];

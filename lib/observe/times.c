@@ -8,10 +8,10 @@
  * assembler compiled. Lists have blanks between their items; a blank or comma inside a name is
  * spelled out. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
 
@@ -137,8 +137,7 @@ static void put_part_rows(struct row *row, struct arena *arena, const struct eve
     for (size_t i = 0; i < events->count; i++)
         if (strcmp(events->list[i].event.kind, EVENT_PART) == 0)
             list[count++] = &events->list[i].event;
-    if (count)
-        qsort(list, count, sizeof *list, by_name);
+    SORT(list, count, by_name);
     for (size_t i = 0; i < count; i++) {
         const char *name = arena_string(arena, list[i]->name);
 
@@ -182,8 +181,7 @@ static void put_worker_rows(struct row *row, struct arena *arena, const struct e
         if (strcmp(events->list[i].event.kind, EVENT_CHUNK) == 0 &&
             events->rows[events->list[i].row].is_worker)
             list[count++] = &events->list[i];
-    if (count)
-        qsort(list, count, sizeof *list, by_row);
+    SORT(list, count, by_row);
     for (size_t i = 0, next; i < count; i = next) {
         uint64_t busy = 0;
         char name[64];
@@ -220,8 +218,7 @@ static void put_function_rows(struct row *row, struct arena *arena, const struct
     for (size_t i = 0; i < events->count; i++)
         if (strcmp(events->list[i].event.kind, EVENT_FUNCTION) == 0)
             list[count++] = &events->list[i];
-    if (count)
-        qsort(list, count, sizeof *list, by_chunk);
+    SORT(list, count, by_chunk);
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &list[i]->event;
 

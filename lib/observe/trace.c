@@ -3,9 +3,9 @@
  * Source of the format: "Trace Event Format", the document that Chromium's catapult project
  * publishes. Used are complete events (ph X: ts, dur), counters (C) and names of rows (M); times
  * are microseconds. Slices of a row nest, which events.h sees to. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
 
@@ -152,8 +152,7 @@ static void put_running(struct tracing *tracing)
         edges[count++] = (struct edge){event->start, false};
         edges[count++] = (struct edge){event->end, true};
     }
-    if (count)
-        qsort(edges, count, sizeof *edges, by_time);
+    SORT(edges, count, by_time);
     for (size_t i = 0; i < count; i++) {
         running += edges[i].is_end ? UINT64_MAX : 1;
         put_counter(tracing, "running", edges[i].time, running);
