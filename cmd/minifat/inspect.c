@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "input/rawcode.h"
@@ -45,23 +46,14 @@ static struct text directive_value(struct text ptx, struct text directive)
 
 static bool read_version(struct text text, uint16_t *major, uint16_t *minor)
 {
-    unsigned parts[2] = {0, 0};
-    size_t at = 0;
+    uint64_t parts[2];
 
-    for (int i = 0; i < 2; i++) {
-        size_t start = at;
-
-        for (; at < text.size && text.data[at] >= '0' && text.data[at] <= '9'; at++) {
-            parts[i] = parts[i] * 10 + (unsigned)(text.data[at] - '0');
-            if (parts[i] > UINT16_MAX)
-                return false;
-        }
-        if (at == start || (i == 0 && (at == text.size || text.data[at++] != '.')))
-            return false;
-    }
+    if (!text_scan_number(&text, &parts[0]) || !text_skip(&text, TEXT(".")) ||
+        !text_scan_number(&text, &parts[1]) || parts[0] > UINT16_MAX || parts[1] > UINT16_MAX)
+        return false;
     *major = (uint16_t)parts[0];
     *minor = (uint16_t)parts[1];
-    return at == text.size;
+    return text.size == 0;
 }
 
 static bool inspect_ptx(const struct input_file *file, const struct inspect_request *request,

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "cache/temporary.h"
 #include "command/reporting.h"
 #include "diag/diag.h"
 #include "diag/progress.h"
@@ -29,7 +30,7 @@ static void clean_up(void)
     progress_wipe();
     exec_kill_all();
     output_remove_temporaries();
-    cache_remove_temporaries();
+    temporary_remove_all();
     folder_remove_all();
     jobserver_return_all();
 }

@@ -3,21 +3,20 @@
 
 #include <stdio.h>
 
+#include "base/text_scan.h"
+
 bool arch_parse(struct text name, const char *prefix, struct arch *arch)
 {
-    size_t at = strlen(prefix);
-    unsigned sm = 0;
     char suffix = 0;
+    uint64_t sm;
 
-    if (!text_starts(name, text_of(prefix)))
+    if (!text_skip(&name, text_of(prefix)) || !text_scan_number(&name, &sm) || sm < 10 || sm > 999)
         return false;
-    for (; at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && sm < 1000; at++)
-        sm = sm * 10 + (unsigned)(name.data[at] - '0');
-    if (at < name.size && (name.data[at] == 'a' || name.data[at] == 'f'))
-        suffix = name.data[at++];
-    if (at != name.size || sm < 10 || sm > 999)
+    if (text_equal(name, TEXT("a")) || text_equal(name, TEXT("f")))
+        suffix = *name.data;
+    else if (name.size)
         return false;
-    *arch = (struct arch){sm, suffix};
+    *arch = (struct arch){(uint32_t)sm, suffix};
     return true;
 }
 

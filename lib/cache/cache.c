@@ -343,8 +343,3 @@ void cache_close(struct cache *cache)
     close(cache->folder);
     free(cache);
 }
-
-void cache_remove_temporaries(void)
-{
-    temporary_remove_all();
-}

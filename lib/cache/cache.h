@@ -87,6 +87,3 @@ void cache_describe(const struct cache *cache, struct buffer *text);
 
 /* Accepts NULL. */
 void cache_close(struct cache *cache);
-
-/* Removes the entries that this process is writing. Async-signal-safe; nothing is kept after it. */
-void cache_remove_temporaries(void);

@@ -29,5 +29,6 @@ bool temporary_commit(struct temporary *temporary, const char entry[ENTRY_NAME_S
 /* Removes and closes it; errno stays. */
 void temporary_abort(struct temporary *temporary);
 
-/* Removes all that are open, and makes it so that none is opened any more. Async-signal-safe. */
+/* Removes all that this process has open, and makes it so that none is opened any more.
+ * Async-signal-safe. */
 void temporary_remove_all(void);

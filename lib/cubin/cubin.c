@@ -18,6 +18,11 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name)
     return 0;
 }
 
+bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
+
 bool cubin_is_mercury(const struct cubin_section *section)
 {
     return (section->flags & SHF_CUDA_MERCURY) != 0 || section->type == SHT_CUDA_CAPMERC ||

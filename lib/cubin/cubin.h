@@ -79,6 +79,10 @@ bool cubin_has_section(const struct cubin *cubin, uint32_t section);
 /* Index of the first section with that name, or 0. Looks at one section after the other. */
 uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 
+/* True for the symbol of a section. One of that type may also name none: an absolute or common one.
+ */
+bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol);
+
 /* True for a section of machine code. */
 bool cubin_is_text(const struct cubin_section *section);
 

@@ -25,6 +25,12 @@ Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins 
 uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
                             uint32_t index);
 
+/* How many relocations a list of Mercury's has, and one of them: cubin_read() leaves these lists as
+ * they are. Its symbol is 0 where the record names none that the cubin has. */
+size_t cubin_twin_relocation_count(const struct cubin_section *list);
+struct cubin_relocation cubin_twin_relocation(const struct cubin *cubin,
+                                              const struct cubin_section *list, size_t index);
+
 /* True when symbol i stands for the same in both tables, so that one numbering serves both. */
 bool cubin_twins_are_parallel(const struct cubin *cubin, const struct cubin_twins *twins);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text_scan.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"
 
@@ -171,17 +172,15 @@ void diag_form_message(struct buffer *line, const struct diag_state *state,
 
 void diag_form_text(struct buffer *line, struct text text)
 {
-    while (text.size > 0) {
-        const char *end = memchr(text.data, '\n', text.size);
-        size_t size = end ? (size_t)(end - text.data) : text.size;
+    struct text own;
+
+    while (text_scan_line(&text, &own)) {
         struct context_cleanup cleanup;
         struct json_t *object = json_tree_begin(&cleanup);
 
         json_tree_set_string(object, "severity", "text");
-        json_tree_set_text(object, "text", (struct text){text.data, size});
+        json_tree_set_text(object, "text", own);
         json_tree_print(object, JSON_TREE_MESSAGE, line);
         context_clean(&cleanup);
-        size += end ? 1 : 0;
-        text = (struct text){text.data + size, text.size - size};
     }
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text_scan.h"
+
 static const struct {
     struct text name;
     enum diag_severity severity;
@@ -15,17 +17,12 @@ static const struct {
 
 static bool skip_number(struct text *text, uint32_t *number)
 {
-    uint64_t value = 0;
-    size_t i = 0;
+    uint64_t value;
 
-    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++) {
-        value = value * 10 + (uint64_t)(text->data[i] - '0');
-        if (value > UINT32_MAX)
-            return false;
-    }
+    if (!text_scan_number(text, &value) || value > UINT32_MAX)
+        return false;
     *number = (uint32_t)value;
-    *text = text_drop(*text, i);
-    return i > 0;
+    return true;
 }
 
 bool log_line_parse_severity(struct text line, struct log_line *parsed)

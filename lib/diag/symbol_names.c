@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/text_scan.h"
 #include "diag/demangle.h"
 #include "diag/diag_state.h"
 
@@ -48,15 +49,14 @@ const char *symbol_names_quoted(struct text name, struct arena *arena)
  */
 static bool take_component(struct text *rest, struct text *component)
 {
-    size_t at = rest->size > 0 && rest->data[0] == 'L', size = 0;
+    struct text behind = *rest;
+    uint64_t size;
 
-    for (; at < rest->size && rest->data[at] >= '0' && rest->data[at] <= '9' && size < rest->size;
-         at++)
-        size = size * 10 + (size_t)(rest->data[at] - '0');
-    if (size == 0 || size > rest->size - at)
+    text_skip(&behind, TEXT("L"));
+    if (!text_scan_number(&behind, &size) || size == 0 || size > behind.size)
         return false;
-    *component = (struct text){rest->data + at, size};
-    *rest = (struct text){rest->data + at + size, rest->size - at - size};
+    *component = (struct text){behind.data, size};
+    *rest = text_drop(behind, size);
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/table.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "diag/log_line.h"
 
@@ -36,18 +37,6 @@ static void free_sorting(void *argument)
     table_free(&sorting->jobs);
 }
 
-static bool take_line(struct text *rest, struct text *line)
-{
-    const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
-
-    if (!rest->size)
-        return false;
-    *line = (struct text){rest->data, end ? (size_t)(end - rest->data) : rest->size};
-    *rest = (struct text){rest->data + line->size + (end != NULL),
-                          rest->size - line->size - (end != NULL)};
-    return true;
-}
-
 /* The job whose input the line names, or TABLE_NONE. A name stands behind a slash. */
 static uint32_t find_job(const struct sorting *sorting, struct text line)
 {
@@ -74,7 +63,7 @@ static void sort_lines(struct sorting *sorting, struct buffer *loose)
 {
     struct text rest = text_of(sorting->batch->said), line;
 
-    while (take_line(&rest, &line)) {
+    while (text_scan_line(&rest, &line)) {
         uint32_t found = find_job(sorting, line);
         struct buffer *to = found == TABLE_NONE ? loose : &sorting->logs[found];
         struct distribute_job *job = found == TABLE_NONE ? NULL : &sorting->batch->jobs[found];
@@ -140,7 +129,7 @@ void job_messages_report(const struct buffer *loose, const char *program, bool h
 
     if (has_failed)
         rest = last_lines(rest, MOST_NOTES);
-    while (take_line(&rest, &line)) {
+    while (text_scan_line(&rest, &line)) {
         if (has_failed)
             diag_note("%s: %.*s", program, TEXT_ARG(line));
         else if (log_line_parse(line, &message))

@@ -1,9 +1,12 @@
 /* report.c: one line, and the log as it is. */
 #include "distribute/report.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
+
+#include "base/text_scan.h"
 
 static const char format[] = "minilink-report 1 ";
 
@@ -23,18 +26,10 @@ void report_write(struct buffer *out, const struct report *report)
     buffer_text(out, report->log);
 }
 
-/* Takes a number of up to nine digits and the character behind it off *rest. */
-static bool take_number(struct text *rest, char end, uint32_t *number)
+/* Takes a number and the character behind it off *rest. */
+static bool take_number(struct text *rest, struct text end, uint64_t *number)
 {
-    size_t i = 0;
-
-    *number = 0;
-    for (; i < rest->size && i < 9 && rest->data[i] >= '0' && rest->data[i] <= '9'; i++)
-        *number = *number * 10 + (uint32_t)(rest->data[i] - '0');
-    if (i == 0 || i >= rest->size || rest->data[i] != end)
-        return false;
-    *rest = (struct text){rest->data + i + 1, rest->size - i - 1};
-    return true;
+    return text_scan_number(rest, number) && text_skip(rest, end);
 }
 
 static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
@@ -48,20 +43,18 @@ static bool take_hash(struct text *rest, char hash[REPORT_HASH_SIZE])
             return false;
     memcpy(hash, rest->data, size);
     hash[size] = '\0';
-    *rest = (struct text){rest->data + size + 1, rest->size - size - 1};
+    *rest = text_drop(*rest, size + 1);
     return true;
 }
 
 bool report_read(struct report *report, struct bytes file)
 {
     struct text rest = {(const char *)file.data, file.size};
-    uint32_t code, size;
+    uint64_t code, size;
 
-    if (!text_starts(rest, TEXT(format)))
-        return false;
-    rest = (struct text){rest.data + sizeof format - 1, rest.size - (sizeof format - 1)};
-    if (!take_number(&rest, ' ', &code) || !take_hash(&rest, report->input) ||
-        !take_hash(&rest, report->output) || !take_number(&rest, '\n', &size) || rest.size != size)
+    if (!text_skip(&rest, TEXT(format)) || !take_number(&rest, TEXT(" "), &code) ||
+        code > INT_MAX || !take_hash(&rest, report->input) || !take_hash(&rest, report->output) ||
+        !take_number(&rest, TEXT("\n"), &size) || rest.size != size)
         return false;
     report->code = (int)code;
     report->log = rest;

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 
@@ -70,13 +71,9 @@ static bool member_failed(const struct thin *thin, const char *path, const char 
 }
 
 /* A decimal number at the start of a field that blanks end. */
-static bool read_number(const char *field, size_t width, size_t *number)
+static bool read_number(struct text field, uint64_t *number)
 {
-    size_t at = 0;
-
-    for (*number = 0; at < width && field[at] >= '0' && field[at] <= '9'; at++)
-        *number = *number * 10 + (size_t)(field[at] - '0');
-    return at > 0 && (at == width || field[at] == ' ');
+    return text_scan_number(&field, number) && (!field.size || *field.data == ' ');
 }
 
 /* A field without the blanks at its end. */
@@ -91,13 +88,13 @@ static struct text trim(const char *field, size_t width)
 static bool find_name(const struct thin *thin, size_t offset, struct text field, struct text *name)
 {
     const char *end;
-    size_t at;
+    uint64_t at;
 
     if (field.size > 1 && field.data[0] == '/') {
         if (memchr(field.data, ':', field.size))
             return damaged(thin, offset,
                            "names a member of another archive, which is not supported");
-        if (!read_number(field.data + 1, field.size - 1, &at) || at >= thin->names.size)
+        if (!read_number(text_drop(field, 1), &at) || at >= thin->names.size)
             return damaged(thin, offset, "has no valid name");
         field = (struct text){thin->names.data + at, thin->names.size - at};
         end = memmem(field.data, field.size, "/\n", 2);
@@ -141,7 +138,8 @@ static bool find_members(struct thin *thin)
     struct bytes part;
 
     for (size_t at = SARMAG; at < thin->data.size; at += at % 2) {
-        size_t offset = at, size;
+        size_t offset = at;
+        uint64_t size;
         struct ar_hdr header;
         struct text field, name;
 
@@ -158,7 +156,7 @@ static bool find_members(struct thin *thin)
                 return false;
             continue;
         }
-        if (!read_number(header.ar_size, sizeof header.ar_size, &size) ||
+        if (!read_number((struct text){header.ar_size, sizeof header.ar_size}, &size) ||
             !bytes_slice(thin->data, at, size, &part))
             return damaged(thin, offset, "has a size that is not there");
         at += size;

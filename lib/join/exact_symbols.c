@@ -1,6 +1,7 @@
 /* exact_symbols.c: the symbols of the program, their order, numbers and names. */
 #include <string.h>
 
+#include "base/text_scan.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
@@ -61,15 +62,9 @@ static bool merge_part(struct exact *join, unsigned part, struct exact_list *out
 /* A name "$__internal_NUMBER_..." of the assembler's own functions, which it counts. */
 static bool internal_number(struct text name, uint64_t *number, struct text *rest)
 {
-    size_t at = INTERNAL.size;
-
-    if (!text_starts(name, INTERNAL))
-        return false;
-    *number = 0;
-    while (at < name.size && name.data[at] >= '0' && name.data[at] <= '9' && at < 30)
-        *number = *number * 10 + (uint64_t)(name.data[at++] - '0');
-    *rest = (struct text){name.data + at, name.size - at};
-    return at > INTERNAL.size && at < name.size && name.data[at] == '_';
+    *rest = name;
+    return text_skip(rest, INTERNAL) && text_scan_number(rest, number) &&
+           text_starts(*rest, TEXT("_"));
 }
 
 /* Counts the assembler's functions of one section, which stand together from item *i on, anew from

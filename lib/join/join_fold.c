@@ -117,9 +117,8 @@ static bool symbols_equal(struct fold *fold, const struct copy *a, uint32_t x, c
     if (e != f && (e == JOIN_NONE || f == JOIN_NONE))
         return false;
     if (e == JOIN_NONE) /* section symbols: those of the functions' own sections */
-        return s->type == STT_SECTION && t->type == STT_SECTION &&
-               s->section < cubin_of(fold, a)->section_count &&
-               t->section < cubin_of(fold, b)->section_count &&
+        return cubin_names_section(cubin_of(fold, a), s) &&
+               cubin_names_section(cubin_of(fold, b), t) &&
                join->inputs[a->cubin].sections[s->section].text == a->text &&
                join->inputs[b->cubin].sections[t->section].text == b->text &&
                text_equal(s->name, t->name);

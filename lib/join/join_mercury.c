@@ -104,18 +104,12 @@ static const char *check_data(const struct join_input *input)
 static const char *read_list(struct join *join, struct join_input *input, uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
-    size_t count = section->data.size / sizeof(Elf64_Rela);
+    size_t count = cubin_twin_relocation_count(section);
     struct cubin_relocation *list = arena_alloc(&join->arena, count, sizeof *list);
 
     for (size_t i = 0; i < count; i++) {
-        Elf64_Rela record;
-
-        memcpy(&record, section->data.data + i * sizeof record, sizeof record);
-        list[i] = (struct cubin_relocation){.offset = record.r_offset,
-                                            .type = (uint32_t)ELF64_R_TYPE(record.r_info),
-                                            .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
-                                            .addend = record.r_addend};
-        if (list[i].symbol == 0 || list[i].symbol >= input->cubin->symbol_count)
+        list[i] = cubin_twin_relocation(input->cubin, section, i);
+        if (list[i].symbol == 0)
             return "a relocation is against no symbol";
     }
     input->sections[index].relocations = list;

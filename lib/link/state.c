@@ -5,6 +5,7 @@
 
 #include "base/name_list.h"
 #include "link/link_cache.h"
+#include "lto/lto_cache.h"
 
 bool state_has_user_cubins(const struct link *link)
 {
@@ -99,14 +100,16 @@ const char *state_made_name(const struct link *link, const char *name, bool of_p
 bool state_find_library(struct link *link)
 {
     if (link->lto_library && link->cache && !link->has_library_key)
-        link->has_library_key = lto_identify(&link->library_key, link->lto_library, link->cache);
+        link->has_library_key =
+            lto_cache_identify(&link->library_key, "libnvJitLink", link->lto_library, link->cache);
     return link->has_library_key;
 }
 
 bool state_find_llvm(struct link *link)
 {
     if (link->llvm_library && link->cache && !link->has_llvm_key)
-        link->has_llvm_key = bitcode_identify(&link->llvm_key, link->llvm_library, link->cache);
+        link->has_llvm_key =
+            lto_cache_identify(&link->llvm_key, "libLLVM", link->llvm_library, link->cache);
     return link->has_llvm_key;
 }
 

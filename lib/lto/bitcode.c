@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "lto/bitcode_steps.h"
 #include "lto/job.h"
@@ -36,11 +37,6 @@ static void free_compilation(void *argument)
     table_free(&compilation->said);
     buffer_free(&compilation->words);
     arena_free(&compilation->arena);
-}
-
-bool bitcode_identify(struct cache_key *key, const char *library, struct cache *cache)
-{
-    return lto_cache_identify(key, "libLLVM", library, cache);
 }
 
 /* Debug information tells of files by numbers, which each part would give anew. */
@@ -250,7 +246,7 @@ static void free_program(void *argument)
 /* False when the answer is the PTX of a program that cannot be parted. */
 static bool read_program(struct program *program, struct text answer)
 {
-    struct text names;
+    struct text names, name;
     size_t size = 0;
     int head = 0;
 
@@ -260,13 +256,8 @@ static bool read_program(struct program *program, struct text answer)
         (size_t)head > answer.size || size > answer.size - (size_t)head)
         return false;
     names = (struct text){answer.data + head, size};
-    while (names.size > 0) {
-        const char *end = memchr(names.data, '\n', names.size);
-        size_t length = end ? (size_t)(end - names.data) : names.size;
-
-        table_set(&program->internal, (struct text){names.data, length}, 0);
-        names = text_drop(names, length + (end != NULL));
-    }
+    while (text_scan_line(&names, &name))
+        table_set(&program->internal, name, 0);
     answer = text_drop(answer, (size_t)head + size);
     program->code = (struct bytes){(const uint8_t *)answer.data, answer.size};
     return true;

@@ -42,9 +42,6 @@ void bitcode_find_library(char **library, const char *given);
 /* Says that there is none. */
 void bitcode_report_missing(const struct members *members, const char *given);
 
-/* The library by what its output depends on, as lto_identify() does it. */
-bool bitcode_identify(struct cache_key *key, const char *library, struct cache *cache);
-
 /* Compiles the bitcode of all members with that role. The result lives in `arena`, but for names,
  * which messages of later stages have, in `names`. LINK_NVVM_ERROR when that fails,
  * LINK_ENVIRONMENT when an input has changed; both are reported. */

@@ -468,11 +468,6 @@ static bool compile(struct compilation *compilation)
     return compile_in_one(compilation);
 }
 
-bool lto_identify(struct cache_key *key, const char *library, struct cache *cache)
-{
-    return lto_cache_identify(key, "libnvJitLink", library, cache);
-}
-
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                            const struct lto_request *request)
 {

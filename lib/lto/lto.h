@@ -35,10 +35,6 @@ enum lto_source {
  * and a fatal diagnostic with the places tried, when there must be a library and is none. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
 
-/* The library that lto_find() has found, by what its output depends on: its contents, the variables
- * that it reads, and minilink itself. False, and the cache given up, when it cannot be read. */
-bool lto_identify(struct cache_key *key, const char *library, struct cache *cache);
-
 /* LTO-IR that is not compiled must have PTX or machine code beside it. False, and an error for each
  * that has not, which says how to rebuild it. */
 bool lto_refuse_alone(const struct members *members);
@@ -66,7 +62,7 @@ struct lto_request {
     bool relocatable;          /* -r: everything stays visible */
     const struct distribution *distribution; /* who else compiles parts, or NULL */
     struct cache *cache;                     /* has parts that were compiled before; or NULL */
-    const struct cache_key *library_key;     /* of lto_identify(), when there is a cache */
+    const struct cache_key *library_key;     /* of lto_cache_identify(), when there is a cache */
     struct watch *watch; /* the members' files, which are not looked at any more once they have been
                             copied and found unchanged */
 };

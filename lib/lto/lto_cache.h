@@ -12,8 +12,9 @@
 #include "input/member.h"
 #include "lto/part.h"
 
-/* Which library of that name it is, by what its output depends on. False, and the cache given up
- * with the reason, when it cannot be read: where only the loader knows its file. */
+/* Which library of that name it is, by what its output depends on: its contents, the variables that
+ * it reads, and minilink itself. False, and the cache given up with the reason, when it cannot be
+ * read: where only the loader knows its file. */
 bool lto_cache_identify(struct cache_key *library, const char *name, const char *path,
                         struct cache *cache);
 

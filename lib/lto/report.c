@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/text_scan.h"
 #include "diag/diag.h"
 #include "lto/nvjitlink.h"
 
@@ -88,19 +89,15 @@ static void report_named(const struct lto_reporter *reporter, struct text line, 
 
 void lto_report_log(const struct lto_reporter *reporter, struct text log, bool is_error)
 {
-    while (log.size > 0) {
-        const char *newline = memchr(log.data, '\n', log.size);
-        size_t size = newline ? (size_t)(newline - log.data) : log.size;
-        struct text line = {log.data, size};
+    struct text line;
 
+    while (text_scan_line(&log, &line)) {
         if (line.size > 0 && line.data[line.size - 1] == '\r')
             line.size--;
         if (!is_blank(line) && table_find(reporter->said, line) == TABLE_NONE) {
             table_set(reporter->said, line, 0);
             report_named(reporter, line, is_error);
         }
-        size += newline != NULL;
-        log = (struct text){log.data + size, log.size - size};
     }
 }
 

@@ -208,23 +208,15 @@ static void put_relocation(struct folding *folding, uint32_t function,
 }
 
 /* Mercury's relocations are not read with the cubin. */
-static void put_twin_relocations(struct folding *folding, uint32_t function, struct bytes data)
+static void put_twin_relocations(struct folding *folding, uint32_t function,
+                                 const struct cubin_section *list)
 {
     const struct cubin *cubin = folding->m->cubins[folding->m->symbols[function].file];
 
-    for (size_t i = 0; i < data.size / sizeof(Elf64_Rela); i++) {
-        Elf64_Rela record;
-        uint64_t symbol;
+    for (size_t i = 0; i < cubin_twin_relocation_count(list); i++) {
+        const struct cubin_relocation relocation = cubin_twin_relocation(cubin, list, i);
 
-        memcpy(&record, data.data + i * sizeof record, sizeof record);
-        symbol = ELF64_R_SYM(record.r_info);
-        put_relocation(folding, function,
-                       &(struct cubin_relocation){
-                           .offset = record.r_offset,
-                           .type = (uint32_t)ELF64_R_TYPE(record.r_info),
-                           .addend = record.r_addend,
-                           .symbol = symbol < cubin->symbol_count ? (uint32_t)symbol : 0,
-                       });
+        put_relocation(folding, function, &relocation);
     }
 }
 
@@ -265,7 +257,7 @@ static void put_section(struct folding *folding, uint32_t function, uint32_t ind
         while (info_next(&data, &record))
             put_record(folding, function, &record);
     else if (section->type == SHT_CUDA_MERC_RELA)
-        put_twin_relocations(folding, function, data);
+        put_twin_relocations(folding, function, section);
     else if (section->type == SHT_CUDA_CAPMERC) /* begins with the number of the code's section */
         buffer_append(&folding->key, data.data + 4, data.size - 4);
     else if (section->relocation_count == 0)

@@ -59,14 +59,14 @@ static struct text list_name(const struct mercury_list *list)
                                 TEXT_ARG(cubin_twin_plain_name(target->name))));
 }
 
-static void keep(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
-                 uint32_t symbol, uint32_t section, uint64_t addend)
+static void keep(struct mercury_list *list, const struct cubin_relocation *relocation,
+                 uint32_t type, uint32_t symbol, uint32_t section, uint64_t addend)
 {
     if (list->merged == MERGE_NONE)
         list->merged = relocations_add_list(list->m, list_name(list), SHT_CUDA_MERC_RELA,
                                             list->input->flags, list->place.section);
     relocations_add(list->m, &(struct merged_relocation){
-                                 .offset = list->place.offset + record->r_offset,
+                                 .offset = list->place.offset + relocation->offset,
                                  .addend = (int64_t)addend,
                                  .type = type,
                                  .list = list->merged,
@@ -81,20 +81,21 @@ static void give_up(const struct mercury_list *list, const char *why)
 }
 
 /* Writes into a whole field of data. */
-static void put(struct mercury_list *list, const Elf64_Rela *record, size_t size, uint64_t value)
+static void put(struct mercury_list *list, const struct cubin_relocation *relocation, size_t size,
+                uint64_t value)
 {
     if (list->target->type == SHT_CUDA_CAPMERC || list->target->size < size ||
-        record->r_offset > list->target->size - size) {
+        relocation->offset > list->target->size - size) {
         give_up(list, "a relocation is misplaced");
         return;
     }
-    memcpy(layout_writable(list->m, list->place.section) + list->place.offset + record->r_offset,
+    memcpy(layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset,
            &value, size);
 }
 
 /* A section symbol means the place where this cubin's part of the twin begins. */
-static void relocate_section(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
-                             uint32_t index)
+static void relocate_section(struct mercury_list *list, const struct cubin_relocation *relocation,
+                             uint32_t type, uint32_t index)
 {
     struct merging *m = list->m;
     uint32_t section = mercury_symbol_section(m, list->file, index);
@@ -108,12 +109,12 @@ static void relocate_section(struct mercury_list *list, const Elf64_Rela *record
     if (part->section == MERGE_NONE)
         return;
     if (type == R_MERCURY_64 && section == list->target_index)
-        put(list, record, 8, part->offset + (uint64_t)record->r_addend);
+        put(list, relocation, 8, part->offset + (uint64_t)relocation->addend);
     else if (type == R_MERCURY_ABS32 && list->is_debug)
-        put(list, record, 4, part->offset + (uint64_t)record->r_addend);
+        put(list, relocation, 4, part->offset + (uint64_t)relocation->addend);
     else if (type == R_MERCURY_PROG_REL32)
-        keep(list, record, type, MERGE_NONE, part->section,
-             part->offset + (uint64_t)record->r_addend);
+        keep(list, relocation, type, MERGE_NONE, part->section,
+             part->offset + (uint64_t)relocation->addend);
     else
         give_up(list, "a relocation against a section is of unknown type");
 }
@@ -127,27 +128,27 @@ static bool is_lost_function(const struct mercury_list *list, uint32_t index, ui
            relocations_forget_losers(list->target->name);
 }
 
-static void relocate_debug(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
-                           uint32_t symbol)
+static void relocate_debug(struct mercury_list *list, const struct cubin_relocation *relocation,
+                           uint32_t type, uint32_t symbol)
 {
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
-    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
+    uint32_t index = relocation->symbol;
     bool is_function = merged->type == STT_FUNC;
     bool is_dead = is_function && !m->is_live[symbol];
 
     if (type == R_MERCURY_UNUSED_CLEAR64) {
         if ((is_dead && overridden_empty(m, list->file, index, symbol)) ||
             fold_has(m, list->file, index))
-            put(list, record, 8, 0);
+            put(list, relocation, 8, 0);
         return;
     }
     if (is_dead || is_lost_function(list, index, symbol))
         return;
     if (merged_is_data(merged, STO_CUDA_SHARED))
-        put(list, record, 8, m->shared->address[symbol] + (uint64_t)record->r_addend);
+        put(list, relocation, 8, m->shared->address[symbol] + (uint64_t)relocation->addend);
     else
-        keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
+        keep(list, relocation, type, symbol, MERGE_NONE, (uint64_t)relocation->addend);
 }
 
 static bool is_constant(const struct cubin_symbol *symbol)
@@ -171,14 +172,15 @@ static const struct cubin_relocation *next_plain(struct mercury_list *list)
 }
 
 /* An offset in a bank. Plain moves of one are told by the target's instructions already. */
-static void relocate_constant(struct mercury_list *list, const Elf64_Rela *record, uint32_t symbol)
+static void relocate_constant(struct mercury_list *list, const struct cubin_relocation *relocation,
+                              uint32_t symbol)
 {
     const struct placed_symbol *constant = &list->m->placed[symbol];
     const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
     enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
 
-    if (!plain || plain->symbol != ELF64_R_SYM(record->r_info) || constant->section == MERGE_NONE) {
+    if (!plain || plain->symbol != relocation->symbol || constant->section == MERGE_NONE) {
         give_up(list, "a relocation against a constant has no counterpart");
         return;
     }
@@ -192,8 +194,8 @@ static void relocate_constant(struct mercury_list *list, const Elf64_Rela *recor
         give_up(list, "a relocation against a constant is of unknown type");
     ARENA_PUSH(&list->m->arena, list->fills, list->fill_count, list->fill_capacity) =
         (struct mercury_fill){
-            .offset = record->r_offset,
-            .value = (uint16_t)(constant->value + (uint64_t)record->r_addend),
+            .offset = relocation->offset,
+            .value = (uint16_t)(constant->value + (uint64_t)relocation->addend),
             .load = load,
         };
 }
@@ -223,23 +225,24 @@ static uint32_t kept_type(uint32_t type)
     }
 }
 
-static void preserve(struct mercury_list *list, const Elf64_Rela *record, uint32_t type,
-                     uint32_t symbol)
+static void preserve(struct mercury_list *list, const struct cubin_relocation *relocation,
+                     uint32_t type, uint32_t symbol)
 {
-    preserve_relocation(list->m, list->place.section,
-                        &(struct merged_relocation){.offset = list->place.offset + record->r_offset,
-                                                    .addend = record->r_addend,
-                                                    .type = type,
-                                                    .symbol = symbol,
-                                                    .section = MERGE_NONE});
+    preserve_relocation(
+        list->m, list->place.section,
+        &(struct merged_relocation){.offset = list->place.offset + relocation->offset,
+                                    .addend = relocation->addend,
+                                    .type = type,
+                                    .symbol = symbol,
+                                    .section = MERGE_NONE});
 }
 
 /* A relocatable cubin leaves all to the last link, as relocate.c does. */
-static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
+static void keep_one(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
-    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
-    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t index = relocation->symbol;
+    uint32_t type = relocation->type;
     uint32_t symbol = merging_symbol(m, list->file, index);
     uint32_t section = symbol == MERGE_NONE ? mercury_symbol_section(m, list->file, index) : 0;
     const struct merged_place *part = &m->layout->places[m->section_base[list->file]];
@@ -247,52 +250,52 @@ static void keep_one(struct mercury_list *list, const Elf64_Rela *record)
     if (symbol != MERGE_NONE && is_lost_function(list, index, symbol))
         return;
     if (symbol != MERGE_NONE)
-        keep(list, record, type, merging_canonical(m, symbol), MERGE_NONE,
-             (uint64_t)record->r_addend);
+        keep(list, relocation, type, merging_canonical(m, symbol), MERGE_NONE,
+             (uint64_t)relocation->addend);
     else if (section >= m->cubins[list->file]->section_count)
         give_up(list, "a relocation is against no section");
     else if (part[section].section != MERGE_NONE)
-        keep(list, record, type, MERGE_NONE, part[section].section,
-             part[section].offset + (uint64_t)record->r_addend);
+        keep(list, relocation, type, MERGE_NONE, part[section].section,
+             part[section].offset + (uint64_t)relocation->addend);
 }
 
 /* A twin of data holds the same bytes: what its section's list forgets is forgotten here, too. */
-static bool is_forgotten(const struct mercury_list *list, const Elf64_Rela *record)
+static bool is_forgotten(const struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     return list->initialized &&
-           overridden_forget(list->m, list->file, list->initialized, record->r_offset);
+           overridden_forget(list->m, list->file, list->initialized, relocation->offset);
 }
 
-static void relocate_one(struct mercury_list *list, const Elf64_Rela *record)
+static void relocate_one(struct mercury_list *list, const struct cubin_relocation *relocation)
 {
     struct merging *m = list->m;
-    uint32_t index = (uint32_t)ELF64_R_SYM(record->r_info);
-    uint32_t type = (uint32_t)ELF64_R_TYPE(record->r_info);
+    uint32_t index = relocation->symbol;
+    uint32_t type = relocation->type;
     uint32_t symbol = merging_symbol(m, list->file, index);
     const struct merged_symbol *merged;
 
     if (symbol == MERGE_NONE) {
-        relocate_section(list, record, type, index);
+        relocate_section(list, relocation, type, index);
         return;
     }
     symbol = merging_canonical(m, symbol);
     merged = &m->symbols[symbol];
     if (list->is_debug)
-        relocate_debug(list, record, type, symbol);
-    else if ((merged->type == STT_FUNC && !m->is_live[symbol]) || is_forgotten(list, record))
+        relocate_debug(list, relocation, type, symbol);
+    else if ((merged->type == STT_FUNC && !m->is_live[symbol]) || is_forgotten(list, relocation))
         return; /* as in relocate.c */
     else if (resolve_is_unified_table(merged->name))
         return;
     else if (resolve_is_reserved(merged->name) || merged_is_data(merged, STO_CUDA_RESERVED_SHARED))
-        keep(list, record, type, symbol, MERGE_NONE, (uint64_t)record->r_addend);
+        keep(list, relocation, type, symbol, MERGE_NONE, (uint64_t)relocation->addend);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && type == R_MERCURY_ABS32)
-        preserve(list, record, type, symbol);
+        preserve(list, relocation, type, symbol);
     else if (merged_is_data(merged, STO_CUDA_CONST))
-        relocate_constant(list, record, symbol);
+        relocate_constant(list, relocation, symbol);
     else if (merged_is_reference(merged))
         give_up(list, "a texture or surface reference is used");
     else if (kept_type(type))
-        keep(list, record, kept_type(type), symbol, MERGE_NONE, (uint64_t)record->r_addend);
+        keep(list, relocation, kept_type(type), symbol, MERGE_NONE, (uint64_t)relocation->addend);
     else
         give_up(list, "a relocation is of unknown type");
 }
@@ -329,22 +332,20 @@ static void fill_loads(struct mercury_list *list)
 
 static void relocate_list(struct mercury_list *list)
 {
-    const struct cubin_section *input = list->input;
+    const struct cubin *cubin = list->m->cubins[list->file];
+    size_t count = cubin_twin_relocation_count(list->input);
 
-    for (size_t i = 0; list->m->has_twins && i < input->data.size / sizeof(Elf64_Rela); i++) {
-        Elf64_Rela record;
+    for (size_t i = 0; list->m->has_twins && i < count; i++) {
+        const struct cubin_relocation relocation = cubin_twin_relocation(cubin, list->input, i);
 
-        memcpy(&record, input->data.data + i * sizeof record, sizeof record);
-        if (ELF64_R_SYM(record.r_info) == 0 ||
-            ELF64_R_SYM(record.r_info) >= list->m->cubins[list->file]->symbol_count)
+        if (relocation.symbol == 0)
             give_up(list, "a relocation is against no symbol");
-        else if (relocations_is_unknown_size(
-                     &list->m->cubins[list->file]->symbols[ELF64_R_SYM(record.r_info)]))
+        else if (relocations_is_unknown_size(&cubin->symbols[relocation.symbol]))
             continue; /* as in the target's instructions */
         else if (list->m->request->relocatable)
-            keep_one(list, &record);
+            keep_one(list, &relocation);
         else
-            relocate_one(list, &record);
+            relocate_one(list, &relocation);
     }
     if (list->m->has_twins && list->fill_count > 0) {
         if (list->target->type == SHT_CUDA_CAPMERC)

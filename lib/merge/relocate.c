@@ -250,12 +250,6 @@ static bool relocate_debug(struct list *list, const struct cubin_relocation *rel
     return keep(list, relocation, relocation->type, symbol, MERGE_NONE, relocation->addend);
 }
 
-static bool names_section(const struct cubin *cubin, uint32_t symbol)
-{
-    return cubin->symbols[symbol].type == STT_SECTION &&
-           cubin->symbols[symbol].section < cubin->section_count;
-}
-
 /* Measured: all bits are set, with -r too, and the symbol vanishes. */
 static bool put_unknown_size(struct list *list, const struct cubin_relocation *relocation)
 {
@@ -274,7 +268,7 @@ static bool relocate_one(struct list *list, const struct cubin_relocation *reloc
 
     if (rule->action == RELOCATION_IGNORED)
         return true;
-    if (symbol == MERGE_NONE && names_section(m->cubins[list->file], relocation->symbol))
+    if (symbol == MERGE_NONE && cubin_names_section(m->cubins[list->file], input))
         return relocate_section(list, relocation);
     if (relocations_is_unknown_size(input))
         return put_unknown_size(list, relocation);

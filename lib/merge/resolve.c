@@ -30,12 +30,6 @@ bool resolve_is_reserved(struct text name)
     return resolve_is_unified_table(name) || text_starts(name, TEXT(".nv.reservedSmem."));
 }
 
-/* A section symbol may also name none: an absolute or common one. */
-static bool names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
-{
-    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
-}
-
 /* A texture, sampler or surface reference. */
 static bool is_reference(const struct cubin_symbol *symbol)
 {
@@ -48,7 +42,7 @@ static enum pass pass_of(const struct cubin *cubin, const struct cubin_symbol *s
         return PASS_CODE;
     if (is_reference(symbol) && symbol->section != SHN_UNDEF)
         return PASS_PARAMETERS;
-    if (names_section(cubin, symbol)) {
+    if (cubin_names_section(cubin, symbol)) {
         struct text name = cubin->sections[symbol->section].name;
 
         return text_starts(name, TEXT(".note")) || text_starts(name, TEXT(".text.")) ||
@@ -354,7 +348,7 @@ static void resolve_one(struct resolving *r, size_t file, size_t index)
     uint32_t id;
 
     if (input->type == STT_SECTION) {
-        if (names_section(m->cubins[file], input))
+        if (cubin_names_section(m->cubins[file], input))
             add_local(r, true, file, (uint32_t)index);
     } else if (input->binding != STB_LOCAL) {
         merge_global(r, file, index);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text_scan.h"
 #include "ptx/lexer.h"
 
 static struct text rest_from(struct text text, const char *at)
@@ -12,16 +13,8 @@ static struct text rest_from(struct text text, const char *at)
 
 static bool take_number(struct text *text, uint64_t *number)
 {
-    size_t at = 0, first;
-
-    while (at < text->size && (text->data[at] == ' ' || text->data[at] == '\t'))
-        at++;
-    for (first = at, *number = 0;
-         at < text->size && text->data[at] >= '0' && text->data[at] <= '9' && *number < UINT32_MAX;
-         at++)
-        *number = *number * 10 + (uint64_t)(text->data[at] - '0');
-    *text = rest_from(*text, text->data + at);
-    return at > first && *number <= UINT32_MAX;
+    *text = text_drop_blanks(*text);
+    return text_scan_number(text, number) && *number <= UINT32_MAX;
 }
 
 /* What stands between the quotes of `"path", time, size`. */

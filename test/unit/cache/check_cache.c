@@ -931,7 +931,7 @@ START_TEST(a_signal_removes_what_is_being_written)
     ck_assert(temporary_append(&temporary, bytes_of("half")));
     snprintf(path, sizeof path, "%s/%.48s", shelf_name, temporary.name);
     ck_assert(is_there(in_folder(path)));
-    cache_remove_temporaries();
+    temporary_remove_all();
     ck_assert(!is_there(in_folder(path)));
     ck_assert(!temporary_open(&other, top, shelf_name, shelf, name));
     ck_assert(!temporary_commit(&temporary, name));
