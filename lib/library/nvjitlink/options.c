@@ -7,35 +7,12 @@
 #include "library/nvjitlink/options.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum option {
-    OPTION_ARCH,
-    OPTION_REGISTERS,
-    OPTION_TIME,
-    OPTION_VERBOSE,
-    OPTION_LTO,
-    OPTION_PTX,
-    OPTION_DEBUG,
-    OPTION_LINES,
-    OPTION_ARITHMETIC,
-    OPTION_KERNELS,
-    OPTION_VARIABLES,
-    OPTION_DROP_VARIABLES,
-    OPTION_PTXAS,
-    OPTION_NVVM,
-    OPTION_FAST_LEVEL,
-    OPTION_FAST_COMPILE,
-    OPTION_SPLIT,
-    OPTION_JUMP_TABLES,
-    OPTION_NO_CACHE,
-    OPTION_STACK_PROTECTOR,
-    OPTION_NVVM_VERSION,
-    OPTION_INDEX,
-    OPTION_RELOCATABLE,
-};
+#include "base/arch.h"
 
 enum form {
     FORM_WHOLE,  /* the name, and nothing behind it */
@@ -44,42 +21,7 @@ enum form {
     FORM_EMPTY,  /* the same, but there may be nothing behind it */
 };
 
-static const struct known {
-    const char *name;
-    enum form form;
-    enum option option;
-} known[] = {
-    {"-arch=", FORM_VALUE, OPTION_ARCH},
-    {"-maxrregcount=", FORM_VALUE, OPTION_REGISTERS},
-    {"-time", FORM_PREFIX, OPTION_TIME},
-    {"-verbose", FORM_PREFIX, OPTION_VERBOSE},
-    {"-lto", FORM_PREFIX, OPTION_LTO},
-    {"-dlto", FORM_PREFIX, OPTION_LTO},
-    {"-ptx", FORM_PREFIX, OPTION_PTX},
-    {"-g", FORM_WHOLE, OPTION_DEBUG},
-    {"-lineinfo", FORM_PREFIX, OPTION_LINES},
-    {"-ftz=", FORM_EMPTY, OPTION_ARITHMETIC},
-    {"-prec-div=", FORM_EMPTY, OPTION_ARITHMETIC},
-    {"-prec-sqrt=", FORM_EMPTY, OPTION_ARITHMETIC},
-    {"-fma=", FORM_EMPTY, OPTION_ARITHMETIC},
-    {"-kernels-used=", FORM_VALUE, OPTION_KERNELS},
-    {"-variables-used=", FORM_VALUE, OPTION_VARIABLES},
-    {"-optimize-unused-variables", FORM_PREFIX, OPTION_DROP_VARIABLES},
-    {"-Xptxas=", FORM_VALUE, OPTION_PTXAS},
-    {"-Xnvvm=", FORM_VALUE, OPTION_NVVM},
-    {"-Ofc=", FORM_VALUE, OPTION_FAST_LEVEL},
-    {"-split-compile=", FORM_EMPTY, OPTION_SPLIT},
-    {"-split-compile-extended=", FORM_EMPTY, OPTION_SPLIT},
-    {"-jump-table-density=", FORM_EMPTY, OPTION_JUMP_TABLES},
-    {"-no-cache", FORM_PREFIX, OPTION_NO_CACHE},
-    {"--no-cache", FORM_PREFIX, OPTION_NO_CACHE},
-    {"--device-stack-protector=", FORM_VALUE, OPTION_STACK_PROTECTOR},
-    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, OPTION_STACK_PROTECTOR},
-    {"-nvvm-version=", FORM_VALUE, OPTION_NVVM_VERSION},
-    {"-uidx=", FORM_EMPTY, OPTION_INDEX},
-    {"-fast-compile", FORM_PREFIX, OPTION_FAST_COMPILE},
-    {"-r", FORM_PREFIX, OPTION_RELOCATABLE},
-};
+struct known;
 
 /* One option that is read. */
 struct reading {
@@ -90,17 +32,14 @@ struct reading {
     const char *value; /* behind the name */
 };
 
-static const struct known *look_up(const char *word)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t size = strlen(known[i].name);
+struct known {
+    const char *name;
+    enum form form;
+    nvJitLinkResult (*read)(const struct reading *reading);
+    size_t flag; /* of struct settings: the bool that the option sets besides, or NO_FLAG */
+};
 
-        if (strncmp(word, known[i].name, size) == 0 &&
-            (known[i].form != FORM_WHOLE || word[size] == '\0'))
-            return &known[i];
-    }
-    return NULL;
-}
+#define NO_FLAG SIZE_MAX
 
 static nvJitLinkResult unrecognized(struct buffer *errors, const char *word)
 {
@@ -114,27 +53,16 @@ static nvJitLinkResult wrong_value(const struct reading *reading, const char *ex
     return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 }
 
-static bool is_one_of(unsigned number, const unsigned *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == number)
-            return true;
-    return false;
-}
-
 /* Those of CUDA 13.0, and those that its libnvJitLink knows to be too old (measured). */
-static nvJitLinkResult judge_arch(unsigned sm, char suffix)
+static nvJitLinkResult judge_arch(struct arch arch)
 {
     static const unsigned old[] = {10, 11, 12, 13, 20, 21, 30, 32, 35,
                                    37, 50, 52, 53, 60, 61, 62, 70};
-    static const unsigned current[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
-    if (is_one_of(sm, old, sizeof old / sizeof *old))
-        return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
-    if (!is_one_of(sm, current, sizeof current / sizeof *current) || (suffix && sm < 90) ||
-        (suffix == 'f' && sm < 100))
-        return NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
-    return NVJITLINK_SUCCESS;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        if (old[i] == arch.sm)
+            return NVJITLINK_ERROR_UNSUPPORTED_ARCH;
+    return arch_is_known(arch) ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_UNRECOGNIZED_ARCH;
 }
 
 static nvJitLinkResult read_arch(const struct reading *reading)
@@ -157,7 +85,7 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     settings->sm = sm;
     settings->suffix = suffix;
     settings->is_virtual = kind > 0;
-    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch(settings->sm, settings->suffix);
+    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch((struct arch){sm, suffix});
     if (code != NVJITLINK_SUCCESS)
         buffer_printf(reading->errors, "%s architecture: %s\n",
                       code == NVJITLINK_ERROR_UNSUPPORTED_ARCH ? "unsupported" : "unrecognized",
@@ -166,13 +94,14 @@ static nvJitLinkResult read_arch(const struct reading *reading)
 }
 
 /* What is no number of registers is ptxas's to refuse, where it comes to run. */
-static void read_registers(const struct reading *reading)
+static nvJitLinkResult read_registers(const struct reading *reading)
 {
     const char *value = reading->value;
     bool is_number = strspn(value, "0123456789") == strlen(value) && strlen(value) < 9;
 
     words_add(&reading->settings->assembly, "-%smaxrregcount=%s", is_number ? "" : "Xptxas=-",
               value);
+    return NVJITLINK_SUCCESS;
 }
 
 /* What is no number counts as 0, as with atoi(); minilink takes up to 999. */
@@ -223,101 +152,88 @@ static nvJitLinkResult read_index(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-/* Those that set something, and cannot be wrong. */
-static void set(const struct reading *reading)
+static nvJitLinkResult only_set(const struct reading *reading)
 {
-    struct settings *settings = reading->settings;
-
-    switch (reading->known->option) {
-    case OPTION_TIME:
-        settings->is_timed = true;
-        break;
-    case OPTION_VERBOSE:
-        settings->is_verbose = true;
-        break;
-    case OPTION_LTO:
-        settings->is_lto = true;
-        break;
-    case OPTION_PTX:
-        settings->is_ptx = true;
-        break;
-    case OPTION_DEBUG:
-        settings->is_debug = true;
-        break;
-    case OPTION_LINES:
-        settings->has_lines = true;
-        break;
-    case OPTION_NO_CACHE:
-        settings->has_no_cache = true;
-        break;
-    case OPTION_DROP_VARIABLES:
-        settings->drops_variables = true;
-        break;
-    case OPTION_RELOCATABLE:
-        settings->is_relocatable = true;
-        break;
-    case OPTION_FAST_COMPILE:
-        settings->is_fast = true;
-        break;
-    default:
-        break;
-    }
+    (void)reading;
+    return NVJITLINK_SUCCESS;
 }
 
-/* Those that are handed on. */
-static void hand_on(const struct reading *reading)
+static nvJitLinkResult hand_to_assembly(const struct reading *reading)
 {
-    struct settings *settings = reading->settings;
+    words_add(&reading->settings->assembly, "%s", reading->word);
+    return NVJITLINK_SUCCESS;
+}
 
-    switch (reading->known->option) {
-    case OPTION_ARITHMETIC:
-    case OPTION_JUMP_TABLES:
-        words_add(&settings->program, "-Xnvvm=%s", reading->word);
-        break;
-    case OPTION_KERNELS:
-        settings->names_kernels = true;
-        words_add(&settings->program, "%s", reading->word);
-        break;
-    case OPTION_VARIABLES:
-        settings->names_variables = true;
-        words_add(&settings->program, "%s", reading->word);
-        break;
-    case OPTION_PTXAS:
-        settings->has_ptxas_options = true;
-        words_add(&settings->assembly, "%s", reading->word);
-        break;
-    case OPTION_STACK_PROTECTOR:
-        words_add(&settings->assembly, "-Xptxas=%s", reading->word);
-        break;
-    case OPTION_NVVM:
-        words_add(&settings->program, "%s", reading->word);
-        break;
-    default:
-        set(reading);
-        break;
+static nvJitLinkResult hand_to_ptxas(const struct reading *reading)
+{
+    words_add(&reading->settings->assembly, "-Xptxas=%s", reading->word);
+    return NVJITLINK_SUCCESS;
+}
+
+static nvJitLinkResult hand_to_program(const struct reading *reading)
+{
+    words_add(&reading->settings->program, "%s", reading->word);
+    return NVJITLINK_SUCCESS;
+}
+
+static nvJitLinkResult hand_to_nvvm(const struct reading *reading)
+{
+    words_add(&reading->settings->program, "-Xnvvm=%s", reading->word);
+    return NVJITLINK_SUCCESS;
+}
+
+#define SETS(flag) only_set, offsetof(struct settings, flag)
+
+static const struct known known[] = {
+    {"-arch=", FORM_VALUE, read_arch, NO_FLAG},
+    {"-maxrregcount=", FORM_VALUE, read_registers, NO_FLAG},
+    {"-time", FORM_PREFIX, SETS(is_timed)},
+    {"-verbose", FORM_PREFIX, SETS(is_verbose)},
+    {"-lto", FORM_PREFIX, SETS(is_lto)},
+    {"-dlto", FORM_PREFIX, SETS(is_lto)},
+    {"-ptx", FORM_PREFIX, SETS(is_ptx)},
+    {"-g", FORM_WHOLE, SETS(is_debug)},
+    {"-lineinfo", FORM_PREFIX, SETS(has_lines)},
+    {"-ftz=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-prec-div=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-prec-sqrt=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-fma=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-kernels-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_kernels)},
+    {"-variables-used=", FORM_VALUE, hand_to_program, offsetof(struct settings, names_variables)},
+    {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables)},
+    {"-Xptxas=", FORM_VALUE, hand_to_assembly, offsetof(struct settings, has_ptxas_options)},
+    {"-Xnvvm=", FORM_VALUE, hand_to_program, NO_FLAG},
+    {"-Ofc=", FORM_VALUE, read_fast_level, NO_FLAG},
+    {"-split-compile=", FORM_EMPTY, read_split, NO_FLAG},
+    {"-split-compile-extended=", FORM_EMPTY, read_split, NO_FLAG},
+    {"-jump-table-density=", FORM_EMPTY, hand_to_nvvm, NO_FLAG},
+    {"-no-cache", FORM_PREFIX, SETS(has_no_cache)},
+    {"--no-cache", FORM_PREFIX, SETS(has_no_cache)},
+    {"--device-stack-protector=", FORM_VALUE, hand_to_ptxas, NO_FLAG},
+    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, hand_to_ptxas, NO_FLAG},
+    {"-nvvm-version=", FORM_VALUE, read_nvvm_version, NO_FLAG},
+    {"-uidx=", FORM_EMPTY, read_index, NO_FLAG},
+    {"-fast-compile", FORM_PREFIX, SETS(is_fast)},
+    {"-r", FORM_PREFIX, SETS(is_relocatable)},
+};
+
+static const struct known *look_up(const char *word)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t size = strlen(known[i].name);
+
+        if (strncmp(word, known[i].name, size) == 0 &&
+            (known[i].form != FORM_WHOLE || word[size] == '\0'))
+            return &known[i];
     }
+    return NULL;
 }
 
 static nvJitLinkResult read_option(const struct reading *reading)
 {
-    switch (reading->known->option) {
-    case OPTION_ARCH:
-        return read_arch(reading);
-    case OPTION_SPLIT:
-        return read_split(reading);
-    case OPTION_FAST_LEVEL:
-        return read_fast_level(reading);
-    case OPTION_NVVM_VERSION:
-        return read_nvvm_version(reading);
-    case OPTION_INDEX:
-        return read_index(reading);
-    case OPTION_REGISTERS:
-        read_registers(reading);
-        return NVJITLINK_SUCCESS;
-    default:
-        hand_on(reading);
-        return NVJITLINK_SUCCESS;
-    }
+    if (reading->known->flag != NO_FLAG)
+        *(bool *)((char *)reading->settings + reading->known->flag) = true;
+    return reading->known->read(reading);
 }
 
 /* -O and one digit. */
