@@ -31,19 +31,12 @@ static bool is_optional(const struct option_row *row)
 /* All targets that a link can be for, with blanks between them. */
 static void print_targets(FILE *out)
 {
-    static const char suffixes[] = {0, 'a', 'f'};
+    struct arch arch = {0};
     const char *separator = "";
     char name[ARCH_NAME_SIZE];
 
-    for (unsigned sm = 10; sm < 1000; sm++)
-        for (size_t i = 0; i < sizeof suffixes; i++) {
-            struct arch arch = {sm, suffixes[i]};
-
-            if (!arch_is_known(arch))
-                continue;
-            fprintf(out, "%s%s", separator, arch_name(arch, name));
-            separator = " ";
-        }
+    for (; arch_next(&arch); separator = " ")
+        fprintf(out, "%s%s", separator, arch_name(arch, name));
 }
 
 /* The words that the option may have. What is in capitals in one of them the user writes. zsh wants

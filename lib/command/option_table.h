@@ -73,6 +73,14 @@ struct option_effect {
     bool (*take)(struct options *, const struct option_row *, const char *value);
 };
 
+/* What an option is to the key of a link, by which its result is found in the cache. */
+enum option_key {
+    KEY_REFUSES, /* a link with the option is not kept */
+    KEY_COUNTS,  /* what comes out, or what is said, may depend on it */
+    KEY_IGNORES, /* the link finds out by itself what it leads to; or it says how the link runs, how
+                  * messages look, and where what is written goes */
+};
+
 struct option_row {
     const char *name;       /* long name, without dashes */
     const char *short_name; /* other name, or NULL */
@@ -80,6 +88,7 @@ struct option_row {
                                it may be missing, and is `first` then; "[FILE]": and is empty */
     struct option_effect effect;
     enum option_group group;
+    enum option_key key;
     const char *help; /* NULL = hidden */
 };
 

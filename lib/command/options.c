@@ -214,6 +214,13 @@ static bool take_renames(struct options *options)
     return true;
 }
 
+/* The words with NULL behind them. */
+static const char *const *end_words(struct word_list *words)
+{
+    apply_option_word(words, NULL);
+    return words->list;
+}
+
 /* Rules between options, and where the lists go. */
 static enum options_action finish(struct options *options)
 {
@@ -223,22 +230,17 @@ static enum options_action finish(struct options *options)
     if (link->strip_debug)
         apply_option_word(&options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
-    apply_option_word(&options->assembler_options, NULL);
-    apply_option_word(&options->nvvm_options, NULL);
-    apply_option_word(&options->llvm_options, NULL);
-    apply_option_word(&options->distributor_arguments, NULL);
-    link->assembler_options = options->assembler_options.list;
-    link->nvvm_options = options->nvvm_options.list;
-    link->llvm_options = options->llvm_options.list;
-    apply_option_word(&options->undefined, NULL);
-    link->undefined = options->undefined.list;
+    link->assembler_options = end_words(&options->assembler_options);
+    link->nvvm_options = end_words(&options->nvvm_options);
+    link->llvm_options = end_words(&options->llvm_options);
+    link->undefined = end_words(&options->undefined);
     link->kernels_used = end_list(&options->kernels_used);
     link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->response_watch = &options->response.watch;
     link->distribution.output = link->output;
-    link->distribution.arguments = options->distributor_arguments.list;
+    link->distribution.arguments = end_words(&options->distributor_arguments);
     if (!options->is_in_memory)
         options_set_inputs(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))

@@ -10,6 +10,3 @@
  * by what is in them. False when one of the options is not known to count or not to: then the
  * result of the link is not to be kept. */
 bool options_key(struct cache_key *key, const struct given_option *given, size_t count);
-
-/* The names of the options that are known; each list ends with NULL. For tests. */
-extern const char *const options_key_counted[], *const options_key_ignored[];

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/search.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* Measured: nvlink 13.0 writes these bytes into every executable, on every architecture. */
@@ -280,21 +282,9 @@ bool format_is_constant(uint32_t type)
 
 static const char *name_in(const struct number_name *names, size_t count, uint32_t number)
 {
-    size_t low = 0;
+    size_t found = SEARCH_FIRST_NOT(count, at, names[at].number < number);
 
-    while (count > 0) {
-        size_t half = count / 2;
-
-        if (names[low + half].number == number)
-            return names[low + half].name;
-        if (names[low + half].number < number) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return NULL;
+    return found < count && names[found].number == number ? names[found].name : NULL;
 }
 
 const char *format_section_type_name(uint32_t type)

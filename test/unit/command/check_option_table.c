@@ -6,7 +6,6 @@
 #include "../cmd/minilink/arguments.h"
 #include "command/apply_option.h"
 #include "command/options.h"
-#include "command/options_key.h"
 #include "options_fixture.h"
 #include "suite.h"
 
@@ -444,26 +443,6 @@ START_TEST(the_cache_is_off_until_a_folder_is_given)
 }
 END_TEST
 
-static bool has_row(const char *name)
-{
-    for (size_t i = 0; i < option_table_size; i++)
-        if (strcmp(option_table[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-START_TEST(names_that_count_in_a_key_are_options)
-{
-    for (const char *const *name = options_key_counted; *name; name++) {
-        ck_assert_msg(has_row(*name), "%s", *name);
-        for (const char *const *other = options_key_ignored; *other; other++)
-            ck_assert_str_ne(*name, *other);
-    }
-    for (const char *const *name = options_key_ignored; *name; name++)
-        ck_assert_msg(has_row(*name), "%s", *name);
-}
-END_TEST
-
 /* The key of a command line of these words, separated by blanks; false when it has none. */
 static bool key_of(const char *line, struct cache_key *key)
 {
@@ -558,7 +537,6 @@ Suite *check_suite(void)
     tcase_add_test(tests, choices_and_lists_go_where_their_names_say);
     tcase_add_test(tests, flags_go_where_their_names_say);
     tcase_add_test(tests, the_cache_is_off_until_a_folder_is_given);
-    tcase_add_test(tests, names_that_count_in_a_key_are_options);
     tcase_add_test(tests, a_key_has_what_counts_and_nothing_else);
     tcase_add_test(tests, redefinitions_are_those_of_single_values);
     tcase_add_test(tests, the_words_of_a_file_stand_in_the_place_of_its_option);
