@@ -12,12 +12,12 @@
 #include <libelf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
+#include "os/descriptor.h"
 
 #define WRAPPER_MAGIC   0x466243B1u
 #define WRAPPER_VERSION 1u
@@ -291,33 +291,15 @@ static bool write_elf(struct contents *contents, struct bytes fatbin, const char
     return ok || libelf_failed();
 }
 
-struct mapping {
-    void *bytes;
-    size_t size;
-};
-
-static void unmap(void *argument)
-{
-    const struct mapping *mapping = argument;
-
-    munmap(mapping->bytes, mapping->size);
-}
-
 static bool read_back(int fd, struct buffer *object)
 {
-    struct stat status;
-    struct mapping mapping;
     struct context_cleanup cleanup;
-    void *bytes;
+    struct bytes bytes;
 
-    if (fstat(fd, &status) || status.st_size <= 0)
+    if (!descriptor_map(fd, &bytes))
         return false;
-    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return false;
-    mapping = (struct mapping){bytes, (size_t)status.st_size};
-    context_defer(&cleanup, unmap, &mapping);
-    buffer_append(object, bytes, mapping.size);
+    context_defer(&cleanup, descriptor_unmap, &bytes);
+    buffer_append(object, bytes.data, bytes.size);
     context_clean(&cleanup);
     return true;
 }

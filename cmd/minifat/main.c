@@ -87,7 +87,7 @@ static void pack(struct command *command)
             return;
         result = &command->object;
     }
-    if (output_write_file(options->output, buffer_bytes(result), false))
+    if (output_write_file(options->output, buffer_bytes(result)))
         command->status = EXIT_STATUS_OK;
 }
 

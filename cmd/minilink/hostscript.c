@@ -72,7 +72,7 @@ bool host_script_write(enum host_script kind, const char *path)
     if (ok)
         buffer_string(&script, sections);
     if (ok && path)
-        ok = output_write_file(path, buffer_bytes(&script), false);
+        ok = output_write_file(path, buffer_bytes(&script));
     else if (ok)
         fwrite(script.data, 1, script.size, stdout);
     context_clean(&cleanup);

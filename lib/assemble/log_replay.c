@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/text_scan.h"
 #include "diag/diag_state.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
@@ -41,14 +42,10 @@ static struct text drop_name(struct text line, const char *chunk)
     return log_replay_drop_program(line);
 }
 
-static bool next_line(const char **log, struct text *line)
+static bool next_line(struct text *log, struct text *line)
 {
-    size_t size = strcspn(*log, "\n");
-
-    if (**log == '\0')
+    if (!text_scan_line(log, line))
         return false;
-    *line = (struct text){*log, size};
-    *log += size + ((*log)[size] == '\n');
     if (line->size > 0 && line->data[line->size - 1] == '\r')
         line->size--;
     return true;
@@ -61,10 +58,10 @@ static bool is_blank(struct text line)
 
 /* The lines with four blanks that follow a message of the built-in assembler: the first is the
  * source line; the caret is drawn anew, since the place in front of it changes. */
-static struct text take_source_line(const char **log)
+static struct text take_source_line(struct text *log)
 {
     struct text source = {0}, line;
-    const char *cursor = *log;
+    struct text cursor = *log;
 
     while (next_line(&cursor, &line) && text_starts(line, TEXT("    "))) {
         if (!source.data)
@@ -166,9 +163,9 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
     bool has_message = false; /* an indented line may follow */
     bool was_known = false;
     struct log_line message;
-    struct text line;
+    struct text rest = text_of(log), line;
 
-    while (log && next_line(&log, &line)) {
+    while (next_line(&rest, &line)) {
         if (is_blank(line))
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
@@ -188,7 +185,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
             was_known = true;
             if (message.line > 0)
                 report_at_line(chunks, chunk, &message,
-                               message.column > 0 ? take_source_line(&log) : (struct text){0});
+                               message.column > 0 ? take_source_line(&rest) : (struct text){0});
             else
                 report(chunks, message.severity, message.text);
         }

@@ -109,7 +109,7 @@ static bool write_report(struct lone *lone, enum link_code code)
     report_hash((struct bytes){(const uint8_t *)lone->input.data, lone->input.size}, report.input);
     report_hash(cubin_of(lone, code), report.output);
     report_write(&lone->report, &report);
-    return output_write_file(lone->request->report, buffer_bytes(&lone->report), false);
+    return output_write_file(lone->request->report, buffer_bytes(&lone->report));
 }
 
 static enum link_code run(struct lone *lone)
@@ -122,7 +122,7 @@ static enum link_code run(struct lone *lone)
     code = assemble(lone);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
-    if (code == LINK_OK && !output_write_file(request->output, cubin_of(lone, code), false))
+    if (code == LINK_OK && !output_write_file(request->output, cubin_of(lone, code)))
         return LINK_ENVIRONMENT;
     if (request->report && !write_report(lone, code))
         return LINK_ENVIRONMENT;

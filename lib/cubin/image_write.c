@@ -330,8 +330,7 @@ bool image_write(const struct image *image, const char *path)
     bool ok;
 
     context_defer(&cleanup, close_output, &output);
-    ok =
-        output_open(&output, path) && image_append(image, &output) && output_commit(&output, false);
+    ok = output_open(&output, path) && image_append(image, &output) && output_commit(&output);
     context_clean(&cleanup);
     return ok;
 }

@@ -71,7 +71,8 @@ static enum link_code write_failed(const char *path)
     return LINK_ENVIRONMENT;
 }
 
-enum link_code batch_write_text(const char *path, char *text)
+/* Writes `text`, malloc'ed, and frees it. NULL is a failure that was reported. */
+static enum link_code write_text(const char *path, char *text)
 {
     struct context_cleanup cleanup;
     enum link_code code = LINK_FAILED;
@@ -98,7 +99,7 @@ enum link_code batch_write_inputs(const struct distribute_batch *batch)
 
         if (!files_write(job->input_path, text_bytes(job->input)))
             return write_failed(job->input_path);
-        code = batch_write_text(job->facts_path, jobfile_make_facts(batch, job));
+        code = write_text(job->facts_path, jobfile_make_facts(batch, job));
         if (code != LINK_OK)
             return code;
     }
@@ -203,7 +204,7 @@ static enum link_code run_in_folder(struct run *run)
     jobs = arena_printf(&batch->arena, "%s/jobs.json", run->folder.path);
     code = batch_write_inputs(batch);
     if (code == LINK_OK)
-        code = batch_write_text(jobs, jobfile_make(batch));
+        code = write_text(jobs, jobfile_make(batch));
     return code == LINK_OK ? call(run, jobs) : code;
 }
 

@@ -78,7 +78,7 @@ static enum link_code write_plan(const char *path, const char *text)
     context_defer(&cleanup, files_cleanup, &old);
     is_old = files_read(&old, path, size) && old.size == size && memcmp(old.data, text, size) == 0;
     context_clean(&cleanup);
-    if (is_old || output_write_file(path, (struct bytes){(const uint8_t *)text, size}, false))
+    if (is_old || output_write_file(path, (struct bytes){(const uint8_t *)text, size}))
         return LINK_OK;
     return LINK_ENVIRONMENT;
 }

@@ -88,14 +88,6 @@ static void collect_entries(struct collector *collector, struct fatbin *fatbin)
     collector->group++;
 }
 
-static bool is_zero(struct bytes data)
-{
-    for (size_t i = 0; i < data.size; i++)
-        if (data.data[i] != 0)
-            return false;
-    return true;
-}
-
 /* What follows a container must be another one or padding: other bytes are code that would be lost
  * without a word, as when the header's size is wrong. */
 static void report_trailing(struct collector *collector, const struct fatbin *fatbin, size_t size)
@@ -118,7 +110,7 @@ static void collect_fatbins(struct collector *collector, const char *name, struc
         struct bytes rest = {data.data + at, data.size - at};
 
         if (at > 0 && (rest.size < 4 || little_u32(rest.data) != FATBIN_MAGIC)) {
-            if (!is_zero(rest))
+            if (!bytes_are_zero(rest))
                 report_trailing(collector, &fatbin, rest.size);
             return;
         }

@@ -210,12 +210,12 @@ static bool list_begin(struct list_file *list)
 {
     return !list->path || (output_open(&list->output, list->path) &&
                            output_append(&list->output, buffer_bytes(&list->text)) &&
-                           output_finish(&list->output, false));
+                           output_finish(&list->output));
 }
 
 static bool list_end(struct list_file *list)
 {
-    return !list->path || output_commit(&list->output, false);
+    return !list->path || output_commit(&list->output);
 }
 
 static bool append_image(const struct link *link, const struct results *results,
@@ -267,7 +267,7 @@ static bool put_result(const struct link *link, const struct results *results,
 
     /* What is written directly has no name to wait for. */
     ok = ok && (product || output->temporary || changes_check(link)) &&
-         append(link, results, output) && output_finish(output, false);
+         append(link, results, output) && output_finish(output);
     if (product)
         link_result_fill(product, &results->merged.report);
 
@@ -312,9 +312,8 @@ static bool write_files(const struct link *link, const struct results *results,
          observe_fill(link->observation);
     /* The inputs have been looked at for the last time. */
     ok = ok && changes_check(link);
-    ok = ok && observe_commit(link->observation) &&
-         (!append || output_commit(&lists.result, false)) && list_end(&lists.modules) &&
-         list_end(&lists.dependencies);
+    ok = ok && observe_commit(link->observation) && (!append || output_commit(&lists.result)) &&
+         list_end(&lists.modules) && list_end(&lists.dependencies);
     context_clean(&cleanup);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }

@@ -29,7 +29,7 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
     context_defer(&cleanup, arena_cleanup, &arena);
     path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
                              : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
-    ok = output_write_file(path, bytes, false);
+    ok = output_write_file(path, bytes);
     context_clean(&cleanup);
     return ok;
 }

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -15,6 +13,7 @@
 #include "lto/job.h"
 #include "lto/llvm.h"
 #include "lto/nvjitlink.h"
+#include "os/descriptor.h"
 #include "os/exec.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
@@ -41,20 +40,11 @@ static bool failed(const char *what, const char *path)
 static bool map(struct bytes *bytes, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    void *start;
 
     if (fd < 0)
         return failed("open", path);
-    if (fstat(fd, &status))
+    if (!descriptor_map(fd, bytes))
         return failed("read", path);
-    *bytes = (struct bytes){NULL, (size_t)status.st_size};
-    if (bytes->size > 0) {
-        start = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (start == MAP_FAILED)
-            return failed("read", path);
-        bytes->data = start;
-    }
     close(fd);
     return true;
 }
@@ -73,7 +63,7 @@ static bool write_report(char *const *argv, struct bytes job, int status)
     report_hash(job, report.input);
     report_hash(answer, report.output);
     report_write(&text, &report);
-    return output_write_file(argv[REPORT], buffer_bytes(&text), false);
+    return output_write_file(argv[REPORT], buffer_bytes(&text));
 }
 
 /* libnvvm's threads are then as many as the link has tokens for it (measured on 13.0; what it makes

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "os/descriptor.h"
 
 static const struct {
     const char *name;
@@ -59,18 +59,14 @@ static bool knows_option(struct bytes library, const char *word)
 int llvm_api_unknown(const char *path, const char *const *words, int count)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), known = 0;
-    struct stat status;
-    void *start = MAP_FAILED;
+    struct bytes library = {0};
 
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-        start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
+    if (fd >= 0) {
+        descriptor_map(fd, &library);
         close(fd);
-    if (start == MAP_FAILED)
-        return 0;
-    while (known < count &&
-           knows_option((struct bytes){start, (size_t)status.st_size}, words[known]))
+    }
+    while (library.size && known < count && knows_option(library, words[known]))
         known++;
-    munmap(start, (size_t)status.st_size);
+    descriptor_unmap(&library);
     return known;
 }

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/context.h"
@@ -22,16 +20,14 @@ struct sending {
     struct part **parts; /* of the jobs */
     struct distribute_batch batch;
     struct buffer loose;
-    void *inputs; /* mapped; NULL = none */
-    size_t inputs_size;
+    struct bytes inputs; /* mapped */
 };
 
 static void let_go(void *argument)
 {
     struct sending *sending = argument;
 
-    if (sending->inputs)
-        munmap(sending->inputs, sending->inputs_size);
+    descriptor_unmap(&sending->inputs);
     buffer_free(&sending->loose);
     distribute_free(&sending->batch);
 }
@@ -40,25 +36,17 @@ static void choose_tool(struct sending *sending)
 {
     struct distribute_batch *batch = &sending->batch;
     const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
-    struct stat status;
 
     words[0] = minilink_path_there(&batch->arena, sending->run->distribution);
     words[1] = LTO_CHILD_WORD;
     words[2] = NULL;
-    if (fstat(sending->run->inputs, &status) == 0 && status.st_size > 0) {
-        sending->inputs_size = (size_t)status.st_size;
-        sending->inputs =
-            mmap(NULL, sending->inputs_size, PROT_READ, MAP_SHARED, sending->run->inputs, 0);
-        if (sending->inputs == MAP_FAILED) {
-            sending->inputs = NULL;
-            context_raise(LINK_NO_MEMORY);
-        }
-    }
+    if (!descriptor_map(sending->run->inputs, &sending->inputs))
+        context_raise(LINK_NO_MEMORY);
     batch->tool = (struct distribute_tool){
         .words = words,
         .input_suffix = ".job",
         .output_suffix = ".answer",
-        .shared = {sending->inputs, sending->inputs ? sending->inputs_size : 0},
+        .shared = {(const char *)sending->inputs.data, sending->inputs.size},
         .is_positional = true,
         .reports = true,
         .time_limit = sending->run->timeout,

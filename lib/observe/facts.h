@@ -103,7 +103,6 @@ struct fact_name {
     uint32_t section; /* FACT_NONE: undefined */
     uint32_t member;
     uint8_t type;
-    uint8_t binding;
 };
 
 struct fact_function {
@@ -171,14 +170,10 @@ struct observation {
 /* observe.c: notes what was left out. */
 void facts_drop(struct observation *observation, const struct fact_drop *drop);
 
-/* observe.c: the number of the member with that name, which is added when there is none. */
-uint32_t facts_member(struct observation *observation, const char *name);
-
 /* observe.c: what the user calls a function that chunks know as `name`. */
 struct text facts_name(const struct observation *observation, struct text name);
 
-/* facts_image.c: what a section of that name is for. */
-enum fact_class facts_class(struct text section);
+/* facts_image.c */
 extern const char *const facts_class_names[FACT_CLASSES];
 
 /* observe.c: reads the recorded events, once, and puts times to functions. */

@@ -16,7 +16,7 @@ const char *const facts_class_names[FACT_CLASSES] = {
     [FACT_RECORDS] = "records", [FACT_DEBUG] = "debug",         [FACT_TABLES] = "tables",
 };
 
-enum fact_class facts_class(struct text section)
+static enum fact_class class_of(struct text section)
 {
     static const struct {
         const char *start;
@@ -151,7 +151,7 @@ static void take_sections(struct taking *taking)
             .size = section->size,
             .alignment = section->alignment,
             .has_no_bytes = section->has_no_bytes,
-            .class = facts_class(section->name),
+            .class = class_of(section->name),
         };
     }
 }
@@ -196,7 +196,6 @@ static void take_names(struct taking *taking)
             .member = member_of(taking, name->file,
                                 symbol_of(taking, name->file, name->input, name->name)),
             .type = name->type,
-            .binding = name->binding,
         };
     }
     SORT(observation->names, observation->name_count, by_value);

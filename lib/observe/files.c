@@ -124,7 +124,7 @@ static bool write_file(struct observation *observation, enum file file, struct b
         return true;
     text->size = 0;
     print[file](observation, text);
-    return output_append(output, buffer_bytes(text)) && output_finish(output, false);
+    return output_append(output, buffer_bytes(text)) && output_finish(output);
 }
 
 bool observe_commit(struct observation *observation)
@@ -132,8 +132,7 @@ bool observe_commit(struct observation *observation)
     bool ok = true;
 
     for (enum file file = 0; file < FILES && observation; file++)
-        ok = (!path_of(observation, file) || output_commit(&observation->outputs[file], false)) &&
-             ok;
+        ok = (!path_of(observation, file) || output_commit(&observation->outputs[file])) && ok;
     return ok;
 }
 

@@ -158,7 +158,8 @@ static uint32_t find_member(const struct observation *observation, const char *n
                : found;
 }
 
-uint32_t facts_member(struct observation *observation, const char *name)
+/* The number of the member with that name, which is added when there is none. */
+static uint32_t add_member(struct observation *observation, const char *name)
 {
     uint32_t found = find_member(observation, name);
     uint32_t number = (uint32_t)observation->member_count;
@@ -330,7 +331,7 @@ static void take_symbols(struct observation *observation, const struct chunks *c
             .name = arena_text(&observation->arena, symbol->name),
             .own_name = own_name,
             .chunk = source->chunk,
-            .member = facts_member(observation, source->member),
+            .member = add_member(observation, source->member),
             .next = next == TABLE_NONE ? FACT_NONE : next,
             .is_kernel = source->is_kernel,
         };

@@ -1,7 +1,9 @@
-/* descriptor.c: the loops. */
+/* descriptor.c: the loops, and mappings of whole files. */
 #include "os/descriptor.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* At *offset, which moves on, or where the descriptor stands. */
@@ -50,4 +52,33 @@ bool descriptor_read(int fd, void *data, size_t size, uint64_t offset)
         offset += (uint64_t)got;
     }
     return true;
+}
+
+bool descriptor_map(int fd, struct bytes *bytes)
+{
+    struct stat status;
+    void *start;
+
+    *bytes = (struct bytes){0};
+    if (fstat(fd, &status))
+        return false;
+    if (!S_ISREG(status.st_mode)) {
+        errno = EINVAL;
+        return false;
+    }
+    if (status.st_size == 0)
+        return true;
+    start = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (start == MAP_FAILED)
+        return false;
+    *bytes = (struct bytes){start, (size_t)status.st_size};
+    return true;
+}
+
+void descriptor_unmap(void *argument)
+{
+    const struct bytes *bytes = argument;
+
+    if (bytes->size)
+        munmap((void *)(uintptr_t)bytes->data, bytes->size);
 }

@@ -1,12 +1,14 @@
 /* descriptor.h: open files, read and written whole.
  *
  * read() and write() may do a part of what they are asked, and be interrupted: these go on until
- * all is done. All are async-signal-safe. */
+ * all is done. All that read and write are async-signal-safe. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/text.h"
 
 /* Writes all `size` bytes where the descriptor stands. False, with errno set, when not all could be
  * written; how much was is not known then. */
@@ -18,3 +20,10 @@ bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset)
 /* Reads `size` bytes from byte `offset` of the file on. False when it has not so many, with errno
  * 0, or when it cannot be read, with errno set. */
 bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
+
+/* Maps all of a regular file, for reading; of an empty one nothing, so that bytes->data is NULL.
+ * False, with errno set and *bytes {0}. Whoever else makes the file shorter ends the process. */
+bool descriptor_map(int fd, struct bytes *bytes);
+
+/* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for context_defer, too. */
+void descriptor_unmap(void *bytes);

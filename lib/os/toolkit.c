@@ -45,9 +45,10 @@ static bool is_file(const char *path)
 
 static const struct wanted ptxas = {ptxas_folders, ptxas_names, program_path_is};
 
-static void note_tried(struct buffer *tried, const char *place)
+static void note_tried(struct buffer *tried, struct text place, const char *in_it)
 {
-    buffer_printf(tried, "%s'%s'", tried->size ? ", " : "", place);
+    if (tried)
+        buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(place), in_it);
 }
 
 /* The first of the names in the folder that is what is wanted, or NULL. */
@@ -70,14 +71,12 @@ static char *try_folder(const struct wanted *wanted, struct text toolkit, const 
 
 static char *try_toolkit(const struct wanted *wanted, struct buffer *tried, struct text toolkit)
 {
-    bool is_one = wanted == &ptxas;
     char *found = NULL;
 
     for (const char *const *folder = wanted->folders; *folder && !found; folder++)
         found = try_folder(wanted, toolkit, *folder);
     if (!found)
-        buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(toolkit),
-                      is_one ? "/bin/ptxas" : "");
+        note_tried(tried, toolkit, wanted == &ptxas ? "/bin/ptxas" : "");
     return found;
 }
 
@@ -171,7 +170,7 @@ static char *find_ptxas_by_path(struct buffer *tried)
     while (!found && program_path_next(&list, &folder)) {
         found = try_folder(&ptxas, folder, "");
         if (!found)
-            buffer_printf(tried, "%s'%.*s/ptxas'", tried->size ? ", " : "", TEXT_ARG(folder));
+            note_tried(tried, folder, "/ptxas");
     }
     return found;
 }
@@ -186,7 +185,7 @@ static char *find(const struct wanted *wanted, const struct toolkit_request *req
     if (request->file) {
         if (wanted->is_it(request->file))
             return memory_copy_string(request->file, strlen(request->file));
-        note_tried(tried, request->file);
+        note_tried(tried, text_of(request->file), "");
         return NULL;
     }
     if (request->cuda_path)

@@ -19,7 +19,8 @@ struct toolkit_request {
 
 /* Both look for what `file` or cuda_path names, and for nothing else when one is given; then beside
  * -nvvmpath, in CUDA_HOME, in CUDA_PATH, and by PATH. They return a malloc'ed path, or NULL with
- * the places in `tried`. Nothing found is run or loaded, and nothing reported. */
+ * the places in `tried`, which may be NULL. Nothing found is run or loaded, and nothing reported.
+ */
 
 /* On PATH: in each folder. */
 char *toolkit_find_ptxas(const struct toolkit_request *request, struct buffer *tried);

@@ -133,13 +133,6 @@ static mode_t current_mask(void)
     return mask;
 }
 
-static mode_t final_mode(bool executable)
-{
-    mode_t mask = current_mask();
-
-    return (executable ? 0777 : 0666) & ~mask;
-}
-
 bool output_fail(struct output *output, int error)
 {
     const char *path = output->path;
@@ -169,13 +162,13 @@ static bool replace(const struct output *output)
 }
 
 /* What a link makes can be made again: nothing waits for the disk. */
-bool output_finish(struct output *output, bool executable)
+bool output_finish(struct output *output)
 {
     int failed = 0;
 
     if (output->fd < 0)
         return true;
-    if (output->temporary && fchmod(output->fd, final_mode(executable)))
+    if (output->temporary && fchmod(output->fd, 0666 & ~current_mask()))
         failed = errno;
     if (close(output->fd) && !failed)
         failed = errno;
@@ -183,9 +176,9 @@ bool output_finish(struct output *output, bool executable)
     return !failed || output_fail(output, failed);
 }
 
-bool output_commit(struct output *output, bool executable)
+bool output_commit(struct output *output)
 {
-    if (!output_finish(output, executable))
+    if (!output_finish(output))
         return false;
     if (output->temporary && !replace(output))
         return output_fail(output, errno);
@@ -227,10 +220,9 @@ bool output_append(struct output *output, struct bytes bytes)
     return true;
 }
 
-bool output_write_file(const char *path, struct bytes bytes, bool executable)
+bool output_write_file(const char *path, struct bytes bytes)
 {
     struct output output;
 
-    return output_open(&output, path) && output_append(&output, bytes) &&
-           output_commit(&output, executable);
+    return output_open(&output, path) && output_append(&output, bytes) && output_commit(&output);
 }

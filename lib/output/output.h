@@ -39,18 +39,18 @@ bool output_fail(struct output *output, int error);
 /* Closes the file, which has no name yet: several outputs that appear together are
  * finished before the first is committed, which then only renames. False, and a fatal diagnostic,
  * on any error; the output is aborted then. */
-bool output_finish(struct output *output, bool executable);
+bool output_finish(struct output *output);
 
 /* Gives the file its name and closes it; the kernel brings it to the disk. False, and a fatal
  * diagnostic, on any error (no space among them); nothing is left behind then. The file's mode is
- * 0666 less the umask, with the execute bits when `executable`. */
-bool output_commit(struct output *output, bool executable);
+ * 0666 less the umask. */
+bool output_commit(struct output *output);
 
 /* Gives up: closes and removes the temporary. Safe on {.fd = -1} and after a commit. */
 void output_abort(struct output *output);
 
 /* output_open, output_append, output_commit. */
-bool output_write_file(const char *path, struct bytes bytes, bool executable);
+bool output_write_file(const char *path, struct bytes bytes);
 
 /* Removes the temporaries of this process that are not yet committed. Async-signal-safe. */
 void output_remove_temporaries(void);

@@ -108,7 +108,7 @@ bool tar_add(struct tar *tar, const char *name, struct bytes data)
 bool tar_commit(struct tar *tar)
 {
     return (tar->call.archive_write_close(tar->archive) == ARCHIVE_OK || failed(tar)) &&
-           output_commit(&tar->output, false);
+           output_commit(&tar->output);
 }
 
 void tar_close(struct tar *tar)

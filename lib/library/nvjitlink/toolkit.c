@@ -11,13 +11,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
 #include "input/hostobj.h"
+#include "os/descriptor.h"
 #include "os/program_path.h"
 #include "os/toolkit.h"
 
@@ -57,30 +56,20 @@ static enum link_code examine(void *argument)
     return LINK_OK;
 }
 
-static void unmap(void *argument)
-{
-    const struct candidate *candidate = argument;
-
-    munmap((void *)(uintptr_t)candidate->data.data, candidate->data.size);
-}
-
 static bool is_foreign(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct candidate candidate = {0};
     struct context_cleanup cleanup;
-    struct stat status;
-    void *data = MAP_FAILED;
+    bool is_mapped;
 
     if (fd < 0)
         return false;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    is_mapped = descriptor_map(fd, &candidate.data);
     close(fd);
-    if (data == MAP_FAILED)
+    if (!is_mapped)
         return false;
-    candidate.data = (struct bytes){data, (size_t)status.st_size};
-    context_defer(&cleanup, unmap, &candidate);
+    context_defer(&cleanup, descriptor_unmap, &candidate.data);
     diag_silence(examine, &candidate);
     context_clean(&cleanup);
     return candidate.is_foreign;
@@ -120,15 +109,10 @@ static char *find_alone(void)
 
 static char *find_library(const struct toolkit_request *request)
 {
-    struct buffer tried = {0};
-    struct context_cleanup cleanup;
-    char *found;
+    char *found = toolkit_find_nvjitlink(request, NULL);
 
-    context_defer(&cleanup, buffer_cleanup, &tried);
-    found = toolkit_find_nvjitlink(request, &tried);
     if (!found && !request->file)
         found = find_alone();
-    context_clean(&cleanup);
     return make_absolute(found);
 }
 
@@ -148,15 +132,7 @@ char *toolkit_library(struct buffer *errors)
 
 static char *find_ptxas(const char *toolkit)
 {
-    const struct toolkit_request request = {.cuda_path = toolkit};
-    struct buffer tried = {0};
-    struct context_cleanup cleanup;
-    char *found;
-
-    context_defer(&cleanup, buffer_cleanup, &tried);
-    found = toolkit_find_ptxas(&request, &tried);
-    context_clean(&cleanup);
-    return found;
+    return toolkit_find_ptxas(&(struct toolkit_request){.cuda_path = toolkit}, NULL);
 }
 
 char *toolkit_ptxas(const char *library)

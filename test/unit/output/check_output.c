@@ -33,7 +33,7 @@ static void check_write(size_t size, uint8_t c)
     FILE *file;
 
     memset(bytes, c, size);
-    ck_assert(output_write_file(path, (struct bytes){bytes, size}, false));
+    ck_assert(output_write_file(path, (struct bytes){bytes, size}));
     memset(bytes, 0, size);
     file = fopen(path, "rb");
     ck_assert_uint_eq(fread(bytes, 1, size, file), size);
