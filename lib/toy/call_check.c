@@ -34,19 +34,7 @@ static bool is_float(enum ptx_type type)
 
 static bool is_integer(enum ptx_type type)
 {
-    switch (type) {
-    case PTX_U8:
-    case PTX_U16:
-    case PTX_U32:
-    case PTX_U64:
-    case PTX_S8:
-    case PTX_S16:
-    case PTX_S32:
-    case PTX_S64:
-        return true;
-    default:
-        return false;
-    }
+    return type >= PTX_U8 && type <= PTX_S64;
 }
 
 static bool register_agrees(const struct virtual_register *reg,

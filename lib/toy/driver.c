@@ -32,13 +32,14 @@ static enum link_code ok_or_failed(bool ok)
     return ok ? LINK_OK : LINK_FAILED;
 }
 
-static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)
+static enum link_code fail_at_module(const struct unit *unit, const char *format,
+                                     const char *argument)
 {
     struct diag_place place =
         diag_place_of(unit->module.file, unit->module.whole,
                       (size_t)(unit->module.text.data - unit->module.whole.data));
     diag_at(DIAG_FATAL, &place, format, argument);
-    return false;
+    return LINK_FAILED;
 }
 
 /* Phase 1. What the cache options say is checked here, and kept for phase 16. */
@@ -93,59 +94,48 @@ static enum link_code parse_module(struct unit *unit)
     return LINK_FAILED;
 }
 
-/* In ptxas's words. */
-static bool check_fit(const struct unit *unit, struct arch arch)
+static enum link_code check_fit(const struct unit *unit, struct arch arch)
 {
+    static const char *const faults[] = {
+        [TARGET_HIGHER] =
+            "SM version specified by .target is higher than default SM version assumed ('%s')",
+        [TARGET_OTHER_CHIP] = "PTX with .target '%s' cannot be compiled for another architecture",
+        [TARGET_FUTURE] = "Program with .target '%s' cannot be compiled to future architecture",
+        [TARGET_OTHER_FAMILY] =
+            "Program with .target '%s' cannot be compiled to different SM-family architecture",
+    };
+    enum target_fit fit = target_fit(unit->module.target, arch);
     char name[ARCH_NAME_SIZE];
-    const char *target = arch_name(unit->module.target, name);
-    switch (target_fit(unit->module.target, arch)) {
-    case TARGET_HIGHER:
-        return fail_at_module(unit,
-                              "SM version specified by .target is higher than default SM version "
-                              "assumed ('%s')",
-                              unit->job->arch);
-    case TARGET_OTHER_CHIP:
-        return fail_at_module(
-            unit, "PTX with .target '%s' cannot be compiled for another architecture", target);
-    case TARGET_FUTURE:
-        return fail_at_module(
-            unit, "Program with .target '%s' cannot be compiled to future architecture", target);
-    case TARGET_OTHER_FAMILY:
-        return fail_at_module(unit,
-                              "Program with .target '%s' cannot be compiled to different SM-family "
-                              "architecture",
-                              target);
-    case TARGET_FITS:
-        break;
-    }
-    return true;
+    if (fit == TARGET_FITS)
+        return LINK_OK;
+    return fail_at_module(unit, faults[fit],
+                          fit == TARGET_HIGHER ? unit->job->arch
+                                               : arch_name(unit->module.target, name));
 }
 
 /* Phase 5. */
 static enum link_code check_versions(struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
+    unsigned version = module->version_major * 10u + module->version_minor;
     struct arch arch;
     char text[32];
     uint16_t first = target_first_ptx(module->target);
     if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
-        return ok_or_failed(
-            fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch));
+        return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
     if (!target_ptx_is_known(module->version_major, module->version_minor)) {
         fail_at_module(unit, "Unsupported .version %s; current version is '9.0'", text);
-        if (module->version_major * 10 + module->version_minor > 90)
+        if (version > 90)
             diag_note("it was made by a newer CUDA than 13.0, the newest that the built-in "
                       "assembler knows: --assembler=ptxas runs a toolkit's");
         return LINK_FAILED;
     }
     if (first == 0)
-        return ok_or_failed(
-            fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text)));
-    if (module->version_major * 10 + module->version_minor < first)
-        return ok_or_failed(
-            fail_at_module(unit, "PTX .version %s does not support its .target", text));
-    return ok_or_failed(check_fit(unit, arch));
+        return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));
+    if (version < first)
+        return fail_at_module(unit, "PTX .version %s does not support its .target", text);
+    return check_fit(unit, arch);
 }
 
 /* Phase 6. Chunks that are to be merged come as jobs for the compile-only mode; -ewp and
@@ -215,12 +205,12 @@ static enum link_code resolve_names(struct unit *unit)
 static enum link_code limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
-        return ok_or_failed(fail_at_module(
+        return fail_at_module(
             unit,
             unit->job->sm >= 90 ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
                                   "on sm_90 or higher architectures.%s"
                                 : "32-Bit compilation is no longer supported%s",
-            ""));
+            "");
     for (size_t i = 0; i < unit->module.item_count; i++) {
         struct ptx_item *item = &unit->module.items[i];
         if (item->kind == PTX_FUNCTION && item->function.is_entry)
@@ -375,30 +365,12 @@ static void note_times(struct unit *unit)
            unit->thread_count, (double)peak / 1e6);
 }
 
-/* A program that is asked for as an executable, where it can be one; else what a linker makes one
- * of. */
-static void emit(struct unit *unit)
-{
-    struct program *program = arena_zalloc(&unit->arena, 1, sizeof *program);
-    const char *obstacle = "it was not asked for";
-    if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
-        obstacle = program_make(program, unit);
-    if (obstacle) {
-        emit_unit(unit);
-    } else {
-        unit->program = program;
-        emit_program(unit, program);
-    }
-    if (unit->switches.executable)
-        remark(unit, 24, obstacle ? "no executable: %s" : "an executable%s",
-               obstacle ? obstacle : "");
-}
-
 /* Phase 23. Functions on as many threads as there are; what finishes them, places of variables and
  * sections in order of the text, in one (QUIRK 3). */
 static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
+    const char *obstacle;
     if (unit->switches.phase_trace)
         note_times(unit);
     if (code != LINK_OK)
@@ -406,7 +378,10 @@ static enum link_code compile_functions(struct unit *unit)
     if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
                     unit->function_count, unit->job->sm))
         return LINK_FAILED;
-    emit(unit);
+    obstacle = emit_cubin(unit);
+    if (unit->switches.executable)
+        remark(unit, 24, obstacle ? "no executable: %s" : "an executable%s",
+               obstacle ? obstacle : "");
     return LINK_OK;
 }
 
@@ -492,15 +467,12 @@ static enum link_code run_until_failure(void *argument)
     return LINK_OK;
 }
 
-static enum link_code trace_functions(struct text lines)
+static void trace_functions(const char *lines, size_t size)
 {
-    while (lines.size) {
-        const char *end = memchr(lines.data, '\n', lines.size);
-        size_t size = (size_t)(end - lines.data);
-        diag_note("%.*s", (int)size, lines.data);
-        lines = (struct text){lines.data + size + 1, lines.size - size - 1};
+    for (const char *end; size; size -= (size_t)(end + 1 - lines), lines = end + 1) {
+        end = memchr(lines, '\n', size);
+        diag_note("%.*s", (int)(end - lines), lines);
     }
-    return LINK_OK;
 }
 
 /* One message, so that chunks that are assembled at once do not mix. */
@@ -516,7 +488,8 @@ static enum link_code trace(void *argument)
     diag_note("03 to 25 %-48s %10.3f ms", "together", (double)unit->times.total / 1e6);
     diag_note("03 to 25 %-48s %10.3f ms", "by the clock on the wall",
               (double)unit->times.wall_total / 1e6);
-    return trace_functions(buffer_view(&unit->times.functions));
+    trace_functions(unit->times.functions.data, unit->times.functions.size);
+    return LINK_OK;
 }
 
 enum link_code driver_run(struct unit *unit)

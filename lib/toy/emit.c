@@ -7,6 +7,7 @@
 #include "toy/emit.h"
 
 #include "cubin/format.h"
+#include "toy/phases.h"
 
 #define NOTE_FLAGS_TOOL 0x2000000u
 #define NOTE_FLAGS_CUDA 0x1000000u
@@ -401,7 +402,7 @@ static void add_sections(struct emission *emission)
     emission->sections.builtin_note = add_single(emission, ".note.minilink", SHT_NOTE, 4, 0, false);
 }
 
-void emit_unit(struct unit *unit)
+static void emit_relocatable(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
     unit->code.size = 0;
@@ -417,4 +418,19 @@ void emit_unit(struct unit *unit)
         fill_lines(&emission);
     finish(&emission);
     image_bytes(&unit->image, &unit->cubin);
+}
+
+const char *emit_cubin(struct unit *unit)
+{
+    struct program *program = arena_zalloc(&unit->arena, 1, sizeof *program);
+    const char *obstacle = "it was not asked for";
+    if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
+        obstacle = program_make(program, unit);
+    if (obstacle) {
+        emit_relocatable(unit);
+        return obstacle;
+    }
+    unit->program = program;
+    emit_program(unit, program);
+    return NULL;
 }

@@ -52,11 +52,11 @@ struct emission {
     size_t symbol_count;
 };
 
-/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. */
-void emit_unit(struct unit *unit);
+/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit. NULL for an
+ * executable, which the switches and the mode must ask for; else why it is relocatable. */
+const char *emit_cubin(struct unit *unit);
 
-/* emit_program.c: the same for a program: an executable, in which each kernel's section holds what
- * it calls. */
+/* emit_program.c: an executable, in which each kernel's section holds what it calls. */
 void emit_program(struct unit *unit, struct program *program);
 
 /* emit.c: what both are made of. */
