@@ -2,11 +2,10 @@
  * them, so uses are only noted while the body is read. At its end all scopes and uses are replayed
  * in the text's order, each scope beginning with all its labels known: linear, whatever the
  * nesting. */
-#include "toy/parse_label.h"
+#include "toy/parser.h"
 
 #include "base/context.h"
 #include "toy/language/opcode.h"
-#include "toy/parser.h"
 
 #define FORGOTTEN (NO_INDEX - 1)
 

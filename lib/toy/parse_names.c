@@ -4,8 +4,6 @@
  * it hides, and closing a scope puts those back. So looking up is one probe, and closing costs what
  * was declared. Ranges (%r<7>) are found by the name without its digits, and only while a range is
  * open that lies deeper than what the whole name means. */
-#include "toy/parse_names.h"
-
 #include "toy/parser.h"
 
 /* Marks a name whose scopes are all closed, since tables do not forget. */
