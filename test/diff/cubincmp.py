@@ -242,6 +242,11 @@ def judge(compare, mine, theirs):
     return (1 if differences else 0), differences + more
 
 
+def compare_files(mine, theirs):
+    """For judge and main."""
+    return [compare(Cubin(mine), Cubin(theirs))]
+
+
 def main(compare):
     if sys.argv[1:] != ["--each"]:
         status, lines = judge(compare, sys.argv[1], sys.argv[2])
@@ -258,4 +263,4 @@ def main(compare):
 
 
 if __name__ == "__main__":
-    sys.exit(main(lambda mine, theirs: [compare(Cubin(mine), Cubin(theirs))]))
+    sys.exit(main(compare_files))

@@ -6,7 +6,7 @@
 cd "$ROOT" || exit 1
 first=${1:-${FIRST:-1}} count=${2:-${COUNT:-60}}
 need "$count" nvlink ar python3
-python3 test/diff/damaged.py "$first" "$count" "$work" > "$work/log" 2>&1
+PYTHONDONTWRITEBYTECODE=1 python3 test/diff/damaged.py "$first" "$count" "$work" > "$work/log" 2>&1
 status=$?
 grep ^failed "$work/log"
 echo "damaged.sh: $(tail -n 1 "$work/log")"
