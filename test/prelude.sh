@@ -67,14 +67,16 @@ skip_all() {
     finish
 }
 
+# find_python: puts Python before pyenv's python3 on PATH, a script, which takes five times as long to begin.
+find_python() { PATH=$BUILD:$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH; }
+
 # need COUNT TOOL...: the same where one of the tools is not there.
 need() {
     local count=$1 tool
     shift
     for tool; do
         command -v "$tool" > /dev/null || skip_all "$count" "$tool is not there"
-        # pyenv's python3 is a script, which takes five times as long to begin as Python.
-        [ "$tool" != python3 ] || PATH=$BUILD:$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH
+        [ "$tool" != python3 ] || find_python
     done
 }
 

@@ -21,6 +21,7 @@ has() { for tool; do command -v "$tool" > /dev/null 2>&1 || { missing=$tool; ret
 
 # What is wrong with the command line, the file or the machine is one line.
 mkdir tools
+! has python3 || find_python
 ! has python3 || ln -s "$(command -v python3)" tools/
 printf '{"common": {"args": ["true"], "inputs": []}, "jobs": [{"args": [], "inputs": ["a", "b"], "outputs": ["c"]}]}' > jobs.json
 lines() { (PATH=${only:-$PATH}; exec "$@") > lines < /dev/null 2>&1; sed -n '$=' lines; }

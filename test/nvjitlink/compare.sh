@@ -1,6 +1,7 @@
 # compare.sh: the second half of test/jobs/nvjitlink.sh, which reads it: one program with NVIDIA's library and with ours.
 # shellcheck shell=bash disable=SC2154 # its names are there
 
+find_python
 nm -D --with-symbol-versions --defined-only "$theirs/libnvJitLink.so.13" | awk '$2 == "T" {print $3}' | sed 's/@@/@/' |
     grep -v '^__nvJitLinkAPI@' | LC_ALL=C sort > names
 runs "the names that NVIDIA's has" diff "$ROOT/test/nvjitlink/names" names
