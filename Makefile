@@ -29,6 +29,8 @@ BASHDIR  ?= $(DATADIR)/bash-completion/completions
 ZSHDIR   ?= $(DATADIR)/zsh/site-functions
 FISHDIR  ?= $(DATADIR)/fish/vendor_completions.d
 CFLAGS   ?= -O3 -g
+# Tests are a third of what is compiled, and run as well without most of the optimizer.
+TEST_CFLAGS := $(if $(filter file,$(origin CFLAGS)),-O1)
 SANITIZE ?=
 PKG_CONFIG ?= pkg-config
 
@@ -207,6 +209,7 @@ $(BUILD)/bench_%: $(BUILD)/test/bench/%.o $(BUILD)/libminilink.a
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/test/%.o: TEST_INCLUDES = -Itest -Itest/unit
+$(BUILD)/test/unit/%.o $(BUILD)/test/tool_%.o: ALL_CFLAGS += $(TEST_CFLAGS)
 $(BUILD)/lib/library/nvjitlink/%.o: ALL_CFLAGS += -fvisibility=hidden
 $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
