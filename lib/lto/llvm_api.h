@@ -113,6 +113,8 @@ enum {
     F(int, operand_count, GetNumOperands, (llvm_value value))                                      \
     F(llvm_value, get_operand, GetOperand, (llvm_value value, unsigned index))                     \
     F(llvm_value, as_expression, IsAConstantExpr, (llvm_value value))                              \
+    F(llvm_value, as_constant, IsAConstant, (llvm_value value))                                    \
+    F(llvm_value, as_global, IsAGlobalValue, (llvm_value value))                                   \
     F(unsigned, metadata_count, GetNamedMetadataNumOperands,                                       \
       (llvm_module module, const char *name))                                                      \
     F(void, get_metadata, GetNamedMetadataOperands,                                                \

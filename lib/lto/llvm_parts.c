@@ -81,6 +81,12 @@ struct users {
     bool has_others;
 };
 
+/* A constant that is no symbol has its own users; when these are gone, it stays. */
+static bool is_nested(const struct llvm_api *api, llvm_value user, unsigned depth)
+{
+    return api->as_constant(user) && !api->as_global(user) && depth < DEEPEST;
+}
+
 static void find_users(const struct llvm_api *api, llvm_value value, unsigned depth,
                        struct users *users)
 {
@@ -92,7 +98,7 @@ static void find_users(const struct llvm_api *api, llvm_value value, unsigned de
             function = api->block_function(api->instruction_block(user));
             users->has_others = users->function && users->function != function;
             users->function = function;
-        } else if (api->as_expression(user) && depth < DEEPEST) {
+        } else if (is_nested(api, user, depth)) {
             find_users(api, user, depth + 1, users);
         } else {
             users->has_others = true;
@@ -213,19 +219,32 @@ static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
                                api->address_space(api->get_type(variable)) != LLVM_SHARED_SPACE));
 }
 
+/* What modules share may go where nobody names it: in a part nobody may, while other parts do. */
+static void keep_shared(const struct llvm_api *api, llvm_value value)
+{
+    int linkage = api->get_linkage(value);
+
+    if (linkage == LLVM_LINK_ONCE_ANY || linkage == LLVM_LINK_ONCE_ODR)
+        api->set_linkage(value, linkage == LLVM_LINK_ONCE_ANY ? LLVM_WEAK_ANY : LLVM_WEAK_ODR);
+}
+
 void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names)
 {
     name_all(api, module);
     drop_list(api, module, "llvm.used");
     drop_list(api, module, "llvm.compiler.used");
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
+    for (llvm_value g = api->first_global(module); g; g = api->next_global(g)) {
+        keep_shared(api, g);
         if (is_local(api, g) && is_used_outside(api, g))
             promote(api, g, is_only_accessed(api, g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
         else if (is_local(api, g))
             api->set_linkage(g, LLVM_INTERNAL);
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
+    }
+    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+        keep_shared(api, f);
         if (is_local(api, f) && is_used(api, f))
             promote(api, f, LLVM_EXTERNAL, names);
+    }
 }
 
 static unsigned part_of(const struct llvm_api *api, llvm_value function)

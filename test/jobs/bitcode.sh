@@ -49,6 +49,26 @@ define void @writes(i32 %x) {
 !0 = !{ptr @reads, !"kernel", i32 1}
 !1 = !{ptr @writes, !"kernel", i32 1}
 END
+# A variable that modules share, of the second part only, and a list that keeps kernels, which nobody reads.
+cat > shared.ll << 'END'
+target triple = "nvptx64-nvidia-cuda"
+$mask = comdat any
+@mask = linkonce_odr addrspace(4) externally_initialized global i32 7, comdat
+@kept = internal global [2 x ptr] [ptr @first, ptr @second]
+@llvm.compiler.used = appending global [1 x ptr] [ptr @kept], section "llvm.metadata"
+define void @first(ptr %to) {
+  store i32 1, ptr %to
+  ret void
+}
+define void @second(ptr %to) {
+  %a = load i32, ptr addrspace(4) @mask
+  store i32 %a, ptr %to
+  ret void
+}
+!nvvm.annotations = !{!0, !1}
+!0 = !{ptr @first, !"kernel", i32 1}
+!1 = !{ptr @second, !"kernel", i32 1}
+END
 printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
 ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
@@ -95,6 +115,12 @@ for library in "${libraries[@]}"; do
         verdict $? "$name: $jobs parts on one thread"
     done
 
+    tool_bitcode "$library" - shared.bc < shared.ll
+    for jobs in 1 2; do
+        link -lto --lto-jobs=$jobs --keep=kept shared.bc && grep -q '^\.weak \.const.* mask' kept/bitcode.ptx
+        verdict $? "$name: a shared variable stays where it is in $jobs parts"
+        ! grep -q '= {first, second}' kept/bitcode.ptx; verdict $? "$name: $jobs parts leave a list out that nobody reads"
+    done
     tool_bitcode "$library" - seen.bc < seen.ll
     for jobs in 1 2; do
         link -lto --lto-jobs=$jobs --keep=kept seen.bc && [ "$(grep -c 'ld\.global.*\[seen\]' kept/bitcode.ptx)" = 1 ]
