@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
 #include "ptx/types.h"
@@ -110,6 +111,43 @@ static bool parse_file(struct parser *parser, size_t start)
     return true;
 }
 
+/* The next word of a section, and whether it is a label's definition. False at the end. */
+static bool next_word(struct lexer *lexer, struct text *word, bool *is_label)
+{
+    for (;;) {
+        struct token token = lexer_next(lexer);
+
+        if (token.kind == TOKEN_END)
+            return false;
+        if (token.kind == TOKEN_WORD) {
+            *word = lexer_text(lexer, token);
+            *is_label = lexer_peek(lexer).mark == ':';
+            return true;
+        }
+    }
+}
+
+/* Whether a section names anything but labels of its own, which may be a function, a variable or a
+ * label in a body. (Other sections are dotted words.) */
+static bool names_code(struct text section)
+{
+    struct table labels = {0};
+    struct context_cleanup cleanup;
+    struct lexer lexer = lexer_at(section, 0);
+    struct text word;
+    bool is_label, names = false;
+
+    context_defer(&cleanup, table_cleanup, &labels);
+    while (next_word(&lexer, &word, &is_label))
+        if (is_label)
+            table_add(&labels, word, 0);
+    lexer = lexer_at(section, 0);
+    while (!names && next_word(&lexer, &word, &is_label))
+        names = table_find(&labels, word) == TABLE_NONE;
+    context_clean(&cleanup);
+    return names;
+}
+
 /* `.section .debug_str { ... }` */
 static bool parse_section(struct parser *parser, size_t start)
 {
@@ -135,8 +173,11 @@ static bool parse_section(struct parser *parser, size_t start)
     /* Strings are all that -lineinfo needs, and have no braces; anything else describes functions
      * and variables. */
     if (!text_equal(name, TEXT(".debug_str")) ||
-        memchr(item->target.data + 1, '{', item->target.size - 1))
+        memchr(item->target.data + 1, '{', item->target.size - 1)) {
         parser->module->has_full_debug = true;
+        if (!parser->module->debug_names_code)
+            parser->module->debug_names_code = names_code(item->target);
+    }
     return true;
 }
 

@@ -27,6 +27,7 @@ struct ptx_module {
     bool map_f64_to_f32;
     uint8_t address_size;   /* 32 or 64; 64 when not given */
     bool has_full_debug;    /* it has a section besides a .debug_str of nothing but strings */
+    bool debug_names_code;  /* and one of those names more than sections and labels of its own */
     struct ptx_item *items; /* in order of the text */
     size_t item_count;
 };

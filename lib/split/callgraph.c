@@ -45,8 +45,7 @@ bool plan_is_unit(const struct plan *plan, uint32_t symbol)
     const struct program_symbol *entry = &plan->program->symbols[symbol];
 
     return entry->is_function && entry->is_live && entry->is_defined &&
-           entry->alias_target == NO_SYMBOL &&
-           !plan->program->modules[entry->module]->has_full_debug;
+           entry->alias_target == NO_SYMBOL && !plan_is_whole(plan, entry->module);
 }
 
 static bool may_replicate(const struct plan *plan, uint32_t symbol)

@@ -482,9 +482,7 @@ static void write_ordinary(struct chunk_context *context)
 /* A module whose debug sections describe all of its text. */
 static void write_whole(struct chunk_context *context, uint32_t index)
 {
-    const struct ptx_module *module = context->plan->program->modules[index];
     const struct program_module *details = &context->plan->program->details[index];
-    size_t start = (size_t)(module->text.data - module->whole.data);
     uint64_t heaviest = 0;
 
     for (size_t i = 0; i < details->entry_count; i++) {
@@ -495,19 +493,7 @@ static void write_whole(struct chunk_context *context, uint32_t index)
             count_function(context, symbol, &heaviest);
     }
     explain_whole(context->plan, context->chunk, index);
-    writer_begin_range(&context->writer, module->file,
-                       1 + lexer_count_lines(module->whole, 0, start));
-    writer_edited(&context->writer, module->text, details->edits, details->edit_count);
-    writer_end_range(&context->writer);
-    writer_text(&context->writer, TEXT("\n"));
-}
-
-static void write_unchanged(struct chunk_context *context)
-{
-    context->chunk->is_unchanged = true;
-    writer_begin_range(&context->writer, context->plan->program->modules[0]->file, 1);
-    writer_text(&context->writer, plan_one_text(context->plan));
-    writer_end_range(&context->writer);
+    plan_write_module(context->plan, index, &context->writer);
 }
 
 static void collect_extras(struct chunk_context *context)
@@ -518,7 +504,7 @@ static void collect_extras(struct chunk_context *context)
     for (uint32_t m = 0; m < program->module_count; m++) {
         const struct ptx_module *module = program->modules[m];
 
-        for (size_t i = 0; i < module->item_count && !module->has_full_debug; i++)
+        for (size_t i = 0; i < module->item_count && !plan_is_whole(context->plan, m); i++)
             if (module->items[i].kind == PTX_PRAGMA || module->items[i].kind == PTX_SECTION)
                 ARRAY_PUSH(context->extras, context->extra_count, capacity) =
                     (struct extra){m, &module->items[i]};
@@ -573,6 +559,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         context.chunk = &chunks->list[c];
         context.chunk->index = c;
         context.chunk->first_function = "";
+        context.chunk->is_unchanged = unchanged;
         if (c < plan->chunk_count) {
             collect(&context, members + bounds[c], bounds[c + 1] - bounds[c]);
             explain_chunk(plan, context.chunk, &context.needed);
@@ -582,7 +569,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         else if (plan->is_exact && is_cut)
             write_cut(&context);
         else if (unchanged)
-            write_unchanged(&context);
+            plan_write_module(plan, 0, &context.writer);
         else
             write_ordinary(&context);
         context.chunk->text = writer_finish(&context.writer, &chunks->origins[c]);

@@ -22,9 +22,11 @@
 /* ptxas reads data so many times faster than it compiles code (measured on 13.0). */
 #define DATA_SPEED 8u
 
-static const char *obstacle_in_module(const struct ptx_module *module, bool is_one_text)
+static const char *obstacle_in_module(const struct plan *plan, uint32_t index, bool is_one_text)
 {
-    if (module->has_full_debug)
+    const struct ptx_module *module = plan->program->modules[index];
+
+    if (plan_is_whole(plan, index))
         return "its debug sections describe all of it";
     if (module->map_f64_to_f32)
         return "one of its modules maps .f64 to .f32";
@@ -99,8 +101,8 @@ static const char *find_obstacle(const struct plan *plan)
      * memory has is made there, ahead of what the first kernel makes later. */
     if (plan->request->has_threads && plan->request->arch.sm >= 90 && has_shared_memory(program))
         obstacle = "it has shared memory, and ptxas has threads of its own (-split-compile)";
-    for (size_t i = 0; i < program->module_count && !obstacle; i++)
-        obstacle = obstacle_in_module(program->modules[i], is_one_text);
+    for (uint32_t i = 0; i < program->module_count && !obstacle; i++)
+        obstacle = obstacle_in_module(plan, i, is_one_text);
     for (size_t i = 0; i < program->symbol_count && !obstacle; i++)
         obstacle = obstacle_in_symbol(&program->symbols[i]);
     return obstacle;

@@ -77,7 +77,7 @@ bool plan_is_variable(const struct plan *plan, uint32_t symbol)
     const struct program_symbol *entry = &plan->program->symbols[symbol];
 
     return !entry->is_function && entry->is_defined && entry->is_live &&
-           !plan->program->modules[entry->module]->has_full_debug;
+           !plan_is_whole(plan, entry->module);
 }
 
 static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
@@ -85,7 +85,7 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
     const struct program_symbol *entry = &plan->program->symbols[symbol];
 
     return entry->alias_target != NO_SYMBOL && entry->is_live &&
-           !plan->program->modules[entry->module]->has_full_debug;
+           !plan_is_whole(plan, entry->module);
 }
 
 /* Homes of the variables that functions use; what their initial values name follows them. */

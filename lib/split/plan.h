@@ -8,6 +8,7 @@
 
 #include "ptx/symbol.h"
 #include "split/split.h"
+#include "split/writer.h"
 
 #define NO_CHUNK CHUNK_NONE
 
@@ -41,8 +42,9 @@ struct plan {
     uint64_t piece_bytes;   /* under SPLIT_STABLE: most that a chunk has, unless a unit has more */
     struct text *names;     /* of each symbol, where chunks are to be stable; else NULL */
     const char *single_reason;
-    bool is_exact;    /* chunks are whole programs: see exact.h */
-    bool keeps_lines; /* then: each line has the number that it has in the program's text */
+    bool repeats_debug; /* the program's debug sections describe no code: each chunk has them */
+    bool is_exact;      /* chunks are whole programs: see exact.h */
+    bool keeps_lines;   /* then: each line has the number that it has in the program's text */
 };
 
 /* Symbols that one chunk contains or names, found by a walk. In the plan's arena; reused. */
@@ -112,6 +114,10 @@ uint32_t *partition_members(const struct plan *plan, size_t *bounds);
 /* home.c: finds homes for variables and aliases, and what must be promoted. */
 void home_find(struct plan *plan);
 
+/* split.c: true for a module that is a chunk of its own, since its debug sections describe all of
+ * it. */
+bool plan_is_whole(const struct plan *plan, uint32_t module);
+
 /* split.c: true when all that the program has is one module's text as it stands. */
 bool plan_is_one_text(const struct plan *plan);
 
@@ -120,6 +126,10 @@ struct text plan_one_text(const struct plan *plan);
 
 /* split.c: true when the program is one text that can go to the assembler as it stands. */
 bool plan_is_unchanged(const struct plan *plan);
+
+/* split.c: writes a module that is a chunk of its own: the program's text, or what of it is the
+ * module's, with its names in place of others'. */
+void plan_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);

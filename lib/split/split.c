@@ -5,11 +5,17 @@
 
 #include "base/context.h"
 #include "base/search.h"
+#include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 #include "split/chunk_steps.h"
 #include "split/plan.h"
 #include "split/writer.h"
+
+bool plan_is_whole(const struct plan *plan, uint32_t module)
+{
+    return plan->program->modules[module]->has_full_debug && !plan->repeats_debug;
+}
 
 /* Modules that stay whole, and whether there is anything else. */
 static void find_whole_modules(struct plan *plan, bool *has_others)
@@ -20,7 +26,7 @@ static void find_whole_modules(struct plan *plan, bool *has_others)
         arena_alloc(plan->arena, program->module_count, sizeof *plan->whole_modules);
     *has_others = false;
     for (uint32_t i = 0; i < program->module_count; i++) {
-        if (program->modules[i]->has_full_debug)
+        if (plan_is_whole(plan, i))
             plan->whole_modules[plan->whole_count++] = i;
         else
             *has_others = true;
@@ -40,8 +46,7 @@ static void start_plan(struct plan *plan)
             plan->total_weight += symbol->item->text.size;
             plan->function_count++;
         } else if (symbol->is_function && symbol->is_defined && symbol->is_live &&
-                   symbol->alias_target == NO_SYMBOL &&
-                   program->modules[symbol->module]->has_full_debug) {
+                   symbol->alias_target == NO_SYMBOL && plan_is_whole(plan, symbol->module)) {
             plan->whole_weight += symbol->item->text.size;
             plan->whole_function_count++;
         }
@@ -57,7 +62,7 @@ bool plan_is_one_text(const struct plan *plan)
     for (size_t i = 0; i < program->symbol_count; i++)
         if (!program->symbols[i].is_live || program->symbols[i].edit_count)
             return false;
-    return true;
+    return program->details[0].edit_count == 0;
 }
 
 struct text plan_one_text(const struct plan *plan)
@@ -71,7 +76,25 @@ struct text plan_one_text(const struct plan *plan)
 
 bool plan_is_unchanged(const struct plan *plan)
 {
-    return plan->chunk_count == 1 && plan->whole_count == 0 && plan_is_one_text(plan);
+    return plan->chunk_count + plan->whole_count == 1 && plan_is_one_text(plan);
+}
+
+void plan_write_module(const struct plan *plan, uint32_t index, struct writer *writer)
+{
+    const struct ptx_module *module = plan->program->modules[index];
+    const struct program_module *details = &plan->program->details[index];
+    size_t start = (size_t)(module->text.data - module->whole.data);
+
+    if (plan_is_unchanged(plan)) {
+        writer_begin_range(writer, module->file, 1);
+        writer_text(writer, plan_one_text(plan));
+        writer_end_range(writer);
+        return;
+    }
+    writer_begin_range(writer, module->file, 1 + lexer_count_lines(module->whole, 0, start));
+    writer_edited(writer, module->text, details->edits, details->edit_count);
+    writer_end_range(writer);
+    writer_text(writer, TEXT("\n"));
 }
 
 static enum chunk_binding binding_of(uint8_t linkage)
@@ -120,6 +143,8 @@ bool split_program(struct chunks *chunks, const struct program *program,
     size_t count;
 
     context_defer(&cleanup, arena_cleanup, &arena);
+    plan.repeats_debug =
+        request->is_exact && plan_is_one_text(&plan) && !program->modules[0]->debug_names_code;
     find_whole_modules(&plan, &has_others);
     start_plan(&plan);
     if (has_others || plan.whole_count == 0)

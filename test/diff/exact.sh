@@ -102,6 +102,7 @@ for arch in 90 120; do
     done
     compare "templates and the driver's functions" sm_$arch 5 a.$arch.o b.$arch.o
     compare "line numbers" sm_$arch 5 a.$arch.lines.o b.$arch.lines.o
+    compare "line numbers of one module" sm_$arch 5 a.$arch.lines.o b.$arch.o
 done
 
 # random SEED TARGET: prints nothing when all is as it has to be.

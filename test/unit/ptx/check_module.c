@@ -203,6 +203,28 @@ START_TEST(other_items_are_found)
 }
 END_TEST
 
+/* What libnvvm 13.0 writes for modules without line numbers beside one that has them names sections
+ * and labels of its own only. */
+START_TEST(debug_sections_may_name_code)
+{
+    static const struct {
+        const char *sections;
+        bool names_code;
+    } cases[] = {
+        {".section .debug_info { .b32 .debug_abbrev+49 .b8 1 }", false},
+        {".section .debug_pubnames { .b32 b-a a: .b32 1 b: }", false},
+        {".section .debug_info { .b64 k0 }", true},
+        {".section .debug_info { .b64 l }", true},
+        {".section .debug_loc { l: .b8 1 } .section .debug_info { .b32 l-m m: }", true},
+        {".section .debug_info { .b64 k0 } .section .debug_abbrev { .b8 1 }", true},
+    };
+    char text[256];
+
+    snprintf(text, sizeof text, "%s%s", HEADER, cases[_i].sections);
+    ck_assert_int_eq(parse(text).debug_names_code, cases[_i].names_code);
+}
+END_TEST
+
 static const struct {
     const char *text, *message;
 } error_cases[] = {
@@ -466,6 +488,7 @@ Suite *check_suite(void)
     tcase_add_loop_test(cases, variables_have_space_type_and_size, 0, COUNT(variable_cases));
     tcase_add_test(cases, attributes_are_understood);
     tcase_add_test(cases, other_items_are_found);
+    tcase_add_loop_test(cases, debug_sections_may_name_code, 0, 6);
     tcase_add_loop_test(cases, errors_say_what_was_expected_and_where, 0, COUNT(error_cases));
     tcase_add_test(cases, several_errors_are_reported_up_to_a_limit);
     tcase_add_loop_test(cases, initial_values_become_bytes, 0, COUNT(value_cases));

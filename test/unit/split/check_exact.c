@@ -278,6 +278,39 @@ START_TEST(lines_keep_their_numbers)
 }
 END_TEST
 
+/* A text with debug sections is in several chunks if they describe none of its code, and only in
+ * the exact split, which leaves its places; else it is one, to the byte. */
+START_TEST(debug_sections_of_no_code_are_in_every_chunk)
+{
+    static const struct {
+        const char *section;
+        bool is_exact;
+        size_t chunks;
+    } cases[] = {
+        {".section .debug_info { .b32 .debug_abbrev }\n", true, 2},
+        {".section .debug_info { .b32 .debug_abbrev }\n", false, 1},
+        {".section .debug_info { .b64 k0 }\n", true, 1},
+    };
+    struct split_request request = {
+        .is_exact = cases[_i].is_exact, .wanted = 2, .minimum_bytes = 1, .arch = {90, 0}};
+    struct buffer text = {0};
+
+    buffer_printf(&text,
+                  "// a comment\n%s.file 1 \"a.cu\"\n.entry k0() { .loc 1 2 3\nret; }\n"
+                  ".entry k1() { ret; }\n%s",
+                  HEADER, cases[_i].section);
+    buffer_char(&text, '\0');
+    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1, &request);
+    ck_assert_uint_eq(chunks.count, cases[_i].chunks);
+    for (size_t c = 0; c < chunks.count; c++)
+        ck_assert_ptr_nonnull(strstr(chunks.list[c].text.data, cases[_i].section));
+    if (chunks.count == 1)
+        ck_assert_str_eq(chunks.list[0].text.data, text.data);
+    ck_assert_int_eq(chunks.list[0].is_unchanged, chunks.count == 1);
+    buffer_free(&text);
+}
+END_TEST
+
 START_TEST(threads_of_the_assembler_and_shared_memory_are_one_chunk)
 {
     static const struct {
@@ -505,6 +538,7 @@ Suite *check_suite(void)
                         COUNT(closings));
     tcase_add_test(tests, functions_reach_the_driver_for_their_kernels);
     tcase_add_loop_test(tests, lines_keep_their_numbers, 0, 2);
+    tcase_add_loop_test(tests, debug_sections_of_no_code_are_in_every_chunk, 0, 3);
     tcase_add_loop_test(tests, threads_of_the_assembler_and_shared_memory_are_one_chunk, 0, 4);
     tcase_add_test(tests, one_chunk_is_made_where_one_is_asked_for);
     tcase_add_loop_test(tests, what_cannot_be_known_is_one_chunk, 0, COUNT(obstacles));
