@@ -355,9 +355,8 @@ static void make_exact(struct dealer *dealer)
     }
     plan->chunk_count = 1;
     if (!plan->single_reason)
-        plan->single_reason = dealer->unit_count > 1 && !is_stable
-                                  ? "its kernels share most of their code"
-                                  : "it is too small to be worth splitting";
+        plan->single_reason = is_stable ? "it is too small to be worth splitting"
+                                        : "its kernels share most of their code";
 }
 
 void partition_make(struct plan *plan)

@@ -401,6 +401,11 @@ START_TEST(copies_are_bounded)
 {
     static const size_t shared_bytes[] = {100, 3000, 40000};
     static const size_t most[] = {8, 3, 1};
+    const struct split_request stable = {.is_exact = true,
+                                         .policy = SPLIT_STABLE,
+                                         .wanted = 16,
+                                         .minimum_bytes = 1,
+                                         .arch = {90, 0}};
     struct buffer text = {0};
 
     buffer_string(&text, HEADER ".func shared()\n");
@@ -413,10 +418,15 @@ START_TEST(copies_are_bounded)
     }
     buffer_char(&text, '\0');
     split_text(text.data, 16);
-    buffer_free(&text);
     ck_assert_uint_le(chunks.count, most[_i]);
     if (_i < 2)
         ck_assert_uint_gt(chunks.count, 1);
+    else
+        ck_assert_str_eq(chunks.single_reason, "its kernels share most of their code");
+    split_sources(&(struct program_source){"a.ptx", text_of(text.data)}, 1, &stable);
+    if (_i == 2)
+        ck_assert_str_eq(chunks.single_reason, "it is too small to be worth splitting");
+    buffer_free(&text);
 }
 END_TEST
 
