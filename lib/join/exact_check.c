@@ -29,24 +29,22 @@ static bool is_shared_class(unsigned class)
            class == EXACT_MERCURY_DATA;
 }
 
+/* 0 where the chunk has no such section: the null section has no bytes. */
+static uint64_t size_in(const struct exact *join, size_t chunk, uint32_t out)
+{
+    return join->inputs[chunk].cubin.sections[exact_section_of(join, chunk, out)].size;
+}
+
+/* Of those that are equally long, the base. */
 static void find_longest(struct exact *join)
 {
-    uint64_t most = 0;
-
     join->longest = join->base;
     for (uint32_t out = 1; out < join->image.section_count; out++) {
         if (!text_equal(join->image.sections[out].name, TEXT(".nv.constant4")))
             continue;
-        for (size_t c = 0; c <= join->count; c++) {
-            /* The base is the first of those that are equally long. */
-            size_t chunk = c == 0 ? join->base : c - 1;
-            uint32_t index = exact_section_of(join, chunk, out);
-
-            if (index == 0 || join->inputs[chunk].cubin.sections[index].size <= most)
-                continue;
-            most = join->inputs[chunk].cubin.sections[index].size;
-            join->longest = (uint32_t)chunk;
-        }
+        for (uint32_t c = 0; c < join->count; c++)
+            if (size_in(join, c, out) > size_in(join, join->longest, out))
+                join->longest = c;
     }
 }
 
