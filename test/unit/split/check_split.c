@@ -457,6 +457,17 @@ START_TEST(file_tables_have_no_gap)
 }
 END_TEST
 
+START_TEST(the_only_file_table_keeps_its_numbers)
+{
+    struct program_source sources[] = {
+        {"a", TEXT(HEADER ".visible .entry a() { ret; }")},
+        {"b", TEXT(HEADER ".file 2 \"b.cu\"\n.visible .entry b() { .loc 2 4 3\n ret; }")}};
+
+    split(sources, 2, 1);
+    ck_assert(contains(&chunks.list[0], ".loc 2 4 3"));
+}
+END_TEST
+
 /* All that compilers count in a module, and what two modules name alike. */
 START_TEST(stable_chunks_have_nothing_of_their_neighbours)
 {
@@ -904,6 +915,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, attributes_give_priority);
     tcase_add_test(tests, small_functions_stay_with_their_neighbours);
     tcase_add_test(tests, file_tables_have_no_gap);
+    tcase_add_test(tests, the_only_file_table_keeps_its_numbers);
     tcase_add_test(tests, stable_chunks_have_nothing_of_their_neighbours);
     tcase_add_test(tests, stable_pieces_follow_the_program);
     tcase_add_test(tests, stable_names_do_not_know_how_labels_are_counted);
