@@ -50,6 +50,8 @@ static const struct {
     {" --jobserver-auth=3,4,5", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 3, 4, ""},
     {" --jobserver-auth=-,4", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, 0, -1, ""},
     {" --jobserver-auth=99999999999,4", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
+    {" --jobserver-auth=2147483639,4", JOBSERVER_OK, JOBSERVER_PIPE, 2147483639, 4, ""},
+    {" --jobserver-auth=2147483640,4", JOBSERVER_NOT_OPEN, JOBSERVER_NONE, -1, -1, ""},
     {"n -j4 --jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
     {"kn -j4 --jobserver-auth=3,4", JOBSERVER_NO_AUTH, JOBSERVER_NONE, -1, -1, ""},
     {"name=n --jobserver-auth=3,4", JOBSERVER_OK, JOBSERVER_PIPE, 3, 4, ""},
