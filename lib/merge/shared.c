@@ -295,7 +295,6 @@ static void mark_given_sections(struct shared_planner *planner)
 
 static void begin(struct shared_planner *planner, struct merging *m)
 {
-    planner->m = m;
     planner->section_of = merging_none(m, m->symbol_count);
     planner->address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     planner->extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
@@ -316,7 +315,7 @@ static void begin(struct shared_planner *planner, struct merging *m)
 
 bool shared_layout(struct merging *m)
 {
-    struct shared_planner planner = {0};
+    struct shared_planner planner = {.m = m};
 
     begin(&planner, m);
     if (m->request->relocatable)

@@ -282,6 +282,14 @@ START_TEST(every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declare
 }
 END_TEST
 
+START_TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
+{
+    merge("idle-aligned.o");
+    ck_assert_uint_eq(section(".nv.shared.k1")->size, section(".nv.shared.k2")->size);
+    ck_assert_ptr_null(section_at(".nv.shared.k3", 0));
+}
+END_TEST
+
 START_TEST(debug_names_shared_variables)
 {
     merge_with((struct merge_request){.arch = {.sm = 90}, .debug = true},
@@ -699,6 +707,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, relocations_of_unified_addresses_have_plain_ones);
     tcase_add_test(tests, shared_memory_has_nvlinks_layout);
     tcase_add_test(tests, every_kernel_has_shared_memory_where_arrays_of_the_launch_are_declared);
+    tcase_add_test(tests, kernels_without_shared_memory_have_none_where_no_array_is_declared);
     tcase_add_test(tests, debug_names_shared_variables);
     tcase_add_test(tests, sort_orders_ties_as_nvlink);
     tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
