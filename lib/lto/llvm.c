@@ -292,6 +292,14 @@ static bool emit(struct run *run, llvm_module module)
     return run->errors.size == 0;
 }
 
+/* What only a compiler must keep, a linker may drop: clang lists there kernels of other files,
+ * which are declared like functions. */
+static bool drop_unused(struct run *run, llvm_module module)
+{
+    return !llvm_module_drop(&run->api, module, LLVM_COMPILER_USED) ||
+           run_passes(run, module, "globaldce");
+}
+
 /* Each by itself. */
 static bool compile_modules(struct run *run)
 {
@@ -303,7 +311,7 @@ static bool compile_modules(struct run *run)
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
         if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
-            !emit(run, module))
+            !drop_unused(run, module) || !emit(run, module))
             return false;
         buffer_char(&run->ptx, '\0');
         run->api.dispose_machine(run->machine);

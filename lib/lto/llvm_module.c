@@ -128,3 +128,12 @@ void llvm_module_internalize(const struct llvm_api *api, llvm_module module, str
         if (!api->is_host_initialized(g))
             hide(api, g, stays);
 }
+
+bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char *name)
+{
+    llvm_value list = api->named_global(module, name);
+
+    if (list)
+        api->delete_global(list);
+    return list != NULL;
+}

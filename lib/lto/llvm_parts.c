@@ -190,15 +190,6 @@ static void promote(const struct llvm_api *api, llvm_value value, int linkage, s
     buffer_char(names, '\n');
 }
 
-/* Lists that keep what optimisation would drop, which is over. */
-static void drop_list(const struct llvm_api *api, llvm_module module, const char *name)
-{
-    llvm_value list = api->named_global(module, name);
-
-    if (list)
-        api->delete_global(list);
-}
-
 /* Whether anything but the function itself names it. */
 static bool is_used(const struct llvm_api *api, llvm_value function)
 {
@@ -231,8 +222,8 @@ static void keep_shared(const struct llvm_api *api, llvm_value value)
 void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names)
 {
     name_all(api, module);
-    drop_list(api, module, "llvm.used");
-    drop_list(api, module, "llvm.compiler.used");
+    llvm_module_drop(api, module, "llvm.used");
+    llvm_module_drop(api, module, LLVM_COMPILER_USED);
     for (llvm_value g = api->first_global(module); g; g = api->next_global(g)) {
         keep_shared(api, g);
         if (is_local(api, g) && is_used_outside(api, g))

@@ -21,6 +21,11 @@ void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const 
  * to which names are added. */
 void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays);
 
+/* Drops a list of what is kept though nobody names it. False when there is none. */
+bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char *name);
+
+#define LLVM_COMPILER_USED "llvm.compiler.used"
+
 /* llvm_parts.c: which functions and variables of an optimised program are compiled in which part.
  *
  * Functions stay in their order, and parts have about as many instructions. Variables are in the

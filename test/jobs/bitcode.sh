@@ -69,6 +69,18 @@ define void @second(ptr %to) {
 !0 = !{ptr @first, !"kernel", i32 1}
 !1 = !{ptr @second, !"kernel", i32 1}
 END
+cat > list.ll << 'END'
+target triple = "nvptx64-nvidia-cuda"
+@kept = internal global [1 x ptr] [ptr @first]
+@llvm.compiler.used = appending global [1 x ptr] [ptr @kept], section "llvm.metadata"
+declare void @first(ptr)
+define void @third(ptr %to) {
+  store i32 3, ptr %to
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{ptr @third, !"kernel", i32 1}
+END
 printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry plain()\n{\n\tret;\n}\n' > plain.ptx
 ar rcs both.a scale.bc helper.bc > ar.said 2>&1 # its plug-ins may be older
 link() { minilink -disable-infos -arch=sm_75 --llvm="$library" "$@" -o out.cubin > messages 2>&1; }
@@ -121,6 +133,8 @@ for library in "${libraries[@]}"; do
         verdict $? "$name: a shared variable stays where it is in $jobs parts"
         ! grep -q '= {first, second}' kept/bitcode.ptx; verdict $? "$name: $jobs parts leave a list out that nobody reads"
     done
+    tool_bitcode "$library" - list.bc < list.ll
+    link shared.bc list.bc; verdict $? "$name: a list of kernels in other files is no use of functions"
     tool_bitcode "$library" - seen.bc < seen.ll
     for jobs in 1 2; do
         link -lto --lto-jobs=$jobs --keep=kept seen.bc && [ "$(grep -c 'ld\.global.*\[seen\]' kept/bitcode.ptx)" = 1 ]
