@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cache/key.h"
 #include "command/apply_option.h"
 #include "command/option_table.h"
-#include "command/options_key.h"
 #include "command/reproduce.h"
 #include "diag/diag.h"
 #include "pool/jobserver.h"
@@ -296,12 +296,32 @@ void options_begin(struct options *options)
     options->link.cache.policy = cache_policy_default;
 }
 
+/* Makes the key of a link with these options, so that its result may be kept in the cache: of all
+ * that count, in their order; operands and libraries count by what is in them. False when the
+ * result is not to be kept. */
+static bool make_key(struct cache_key *result, const struct given_option *given, size_t count)
+{
+    struct key key;
+    bool ok = true;
+
+    key_begin(&key, "command");
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = given[i].row->key != KEY_REFUSES;
+        if (given[i].row->key == KEY_COUNTS) {
+            key_string(&key, given[i].row->name);
+            key_string(&key, given[i].value);
+        }
+    }
+    *result = key_end(&key);
+    return ok;
+}
+
 enum options_action options_end(struct options *options)
 {
     if (options->link.reproduce)
         reproduce_words(options);
     options->link.cache.has_command =
-        options_key(&options->link.cache.command, options->given, options->given_count);
+        make_key(&options->link.cache.command, options->given, options->given_count);
     return finish(options);
 }
 

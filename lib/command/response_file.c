@@ -34,8 +34,7 @@ static void note_version(struct watch *watch, const char *path, const struct sta
     struct bytes contents = buffer_bytes(text);
 
     if (S_ISREG(status->st_mode))
-        watch_add(watch, WATCH_INPUT, path, &version,
-                  file_version_is_settled(&version) ? NULL : &contents);
+        watch_add(watch, path, &version, file_version_is_settled(&version) ? NULL : &contents);
 }
 
 /* Appends the file to the empty `text`, up to one byte more than `most`. */

@@ -110,7 +110,7 @@ void files_watch(const struct file_contents *contents, struct watch *watch, cons
 {
     const struct bytes bytes = {(const uint8_t *)contents->data, contents->size};
 
-    watch_add(watch, WATCH_INPUT, path, &contents->version,
+    watch_add(watch, path, &contents->version,
               file_version_is_settled(&contents->version) ? NULL : &bytes);
 }
 

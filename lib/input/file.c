@@ -294,7 +294,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
     if (version->size > 0 && is_settled && !inputs->are_read &&
         inputs->mapping_count < MOST_MAPPINGS) {
         if (map_file(inputs, file, opening->fd, version)) {
-            watch_add(inputs->watch, WATCH_INPUT, file->path, version, NULL);
+            watch_add(inputs->watch, file->path, version, NULL);
             return true;
         }
         if (errno != ENODEV)
@@ -310,7 +310,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, struct 
         is_watched = file->data.size == 0 || has_grown(opening->fd);
     }
     if (is_watched)
-        watch_add(inputs->watch, WATCH_INPUT, file->path, version, is_settled ? NULL : &file->data);
+        watch_add(inputs->watch, file->path, version, is_settled ? NULL : &file->data);
     return true;
 }
 

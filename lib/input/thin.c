@@ -193,7 +193,7 @@ static bool read_member(struct thin *thin, const struct thin_member *member, uin
         return member_failed(thin, member->path,
                              errno ? strerror(errno) : "it became shorter while it was read");
     version = file_version_of(&status);
-    watch_add(thin->watch, WATCH_INPUT, member->path, &version,
+    watch_add(thin->watch, member->path, &version,
               file_version_is_settled(&version) ? NULL : &contents);
     close(thin->fd);
     thin->fd = -1;

@@ -14,7 +14,7 @@
 #define PIECE ((size_t)8 << 10)
 
 struct watched {
-    enum watch_kind kind;
+    bool is_tool;
     const char *path;
     struct file_version version;
     bool has_hash; /* of the contents */
@@ -73,10 +73,10 @@ static bool hash_file(const char *path, uint64_t size, XXH128_hash_t *hash)
     return ok;
 }
 
-void watch_add(struct watch *watch, enum watch_kind kind, const char *path,
-               const struct file_version *version, const struct bytes *contents)
+void watch_add(struct watch *watch, const char *path, const struct file_version *version,
+               const struct bytes *contents)
 {
-    struct watched watched = {.kind = kind, .version = *version, .has_hash = contents != NULL};
+    struct watched watched = {.version = *version, .has_hash = contents != NULL};
 
     if (!watch)
         return;
@@ -99,7 +99,7 @@ void watch_add_all(struct watch *watch, const struct watch *from)
 void watch_add_tool(struct watch *watch, const char *path)
 {
     int fd = watch && path ? open_file(path) : -1;
-    struct watched watched = {.kind = WATCH_TOOL};
+    struct watched watched = {.is_tool = true};
     struct stat status;
 
     if (fd < 0)
@@ -130,11 +130,6 @@ static const char *find_change(const struct watched *watched)
     return XXH128_isEqual(hash, watched->hash) ? NULL : "it was written to";
 }
 
-static const char *kind_name(enum watch_kind kind)
-{
-    return kind == WATCH_TOOL ? "Tool" : "Input file";
-}
-
 bool watch_check(struct watch *watch)
 {
     size_t changed = 0;
@@ -144,8 +139,8 @@ bool watch_check(struct watch *watch)
         const char *change = find_change(watched);
 
         if (change && !watch->has_told)
-            diag_fatal("%s '%s' changed while the link ran: %s", kind_name(watched->kind),
-                       watched->path, change);
+            diag_fatal("%s '%s' changed while the link ran: %s",
+                       watched->is_tool ? "Tool" : "Input file", watched->path, change);
         changed += change != NULL;
     }
     if (changed == 0)
@@ -159,7 +154,7 @@ bool watch_check(struct watch *watch)
 bool watch_holds(const struct watch *watch, bool tools_alone)
 {
     for (size_t i = 0; i < watch->count; i++)
-        if ((!tools_alone || watch->list[i].kind == WATCH_TOOL) && find_change(&watch->list[i]))
+        if ((!tools_alone || watch->list[i].is_tool) && find_change(&watch->list[i]))
             return false;
     return true;
 }

@@ -13,11 +13,6 @@
 #include "base/text.h"
 #include "os/file_version.h"
 
-enum watch_kind {
-    WATCH_INPUT, /* what is linked */
-    WATCH_TOOL,  /* what links: an assembler, a library */
-};
-
 struct watched;
 
 /* Start with {0}. */
@@ -28,17 +23,18 @@ struct watch {
     bool has_told; /* of what has changed */
 };
 
-/* Adds a file, whose version was taken before it was read. `contents` is what was read, for a file
- * that is not settled (file_version_is_settled): views into such a file are good for nothing. It
- * may be NULL for one that is. `path` is copied. `watch` may be NULL: then nothing happens. */
-void watch_add(struct watch *watch, enum watch_kind kind, const char *path,
-               const struct file_version *version, const struct bytes *contents);
+/* Adds an input file, whose version was taken before it was read. `contents` is what was read, for
+ * a file that is not settled (file_version_is_settled): views into such a file are good for
+ * nothing. It may be NULL for one that is. `path` is copied. `watch` may be NULL: then nothing
+ * happens. */
+void watch_add(struct watch *watch, const char *path, const struct file_version *version,
+               const struct bytes *contents);
 
 /* Adds the files of another list. `from` may be NULL. */
 void watch_add_all(struct watch *watch, const struct watch *from);
 
-/* Adds a tool's file, which is only named so far. What is no regular file, or not there, is left
- * to whoever wants to run it. */
+/* Adds the file of what links, an assembler or a library, which is only named so far. What is no
+ * regular file, or not there, is left to whoever wants to run it. */
 void watch_add_tool(struct watch *watch, const char *path);
 
 /* True when nothing has changed. Each file that has is reported as a fatal error, the first time.

@@ -41,25 +41,15 @@ static bool number_kernels(struct exact *join)
     return true;
 }
 
-static bool take(struct text *name, const char *prefix)
-{
-    struct text t = text_of(prefix);
-
-    if (!text_starts(*name, t))
-        return false;
-    *name = (struct text){name->data + t.size, name->size - t.size};
-    return true;
-}
-
 /* ".constant0" or ".constant.word". */
 static bool take_constant(struct text *name)
 {
-    if (!take(name, ".constant"))
+    if (!text_skip(name, TEXT(".constant")))
         return false;
-    if (!take(name, "."))
+    if (!text_skip(name, TEXT(".")))
         return name->size > 0;
     while (name->size > 0 && name->data[0] != '.')
-        *name = (struct text){name->data + 1, name->size - 1};
+        *name = text_drop(*name, 1);
     return true;
 }
 
@@ -70,21 +60,21 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
     uint32_t owner;
 
     *is_head = false;
-    if (take(&name, ".nv.capmerc") || take(&name, ".nv.merc"))
+    if (text_skip(&name, TEXT(".nv.capmerc")) || text_skip(&name, TEXT(".nv.merc")))
         is_plain = false;
-    if (take(&name, ".rela") || take(&name, ".rel"))
+    if (text_skip(&name, TEXT(".rela")) || text_skip(&name, TEXT(".rel")))
         is_plain = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (take(&name, prefixes[i])) {
+        if (text_skip(&name, text_of(prefixes[i]))) {
             owner = table_find(&join->kernels, name);
             *is_head = owner != TABLE_NONE && is_plain && i < 3;
             return owner == TABLE_NONE ? EXACT_COMMON : owner;
         }
-    if (!take(&name, ".nv") || !take_constant(&name))
+    if (!text_skip(&name, TEXT(".nv")) || !take_constant(&name))
         return EXACT_COMMON;
-    while (name.size > 0 && name.data[0] >= '0' && name.data[0] <= '9')
-        name = (struct text){name.data + 1, name.size - 1};
-    if (!take(&name, "."))
+    while (name.size > 0 && text_is_digit(name.data[0]))
+        name = text_drop(name, 1);
+    if (!text_skip(&name, TEXT(".")))
         return EXACT_COMMON;
     owner = table_find(&join->kernels, name);
     return owner == TABLE_NONE ? EXACT_COMMON : owner;

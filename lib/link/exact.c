@@ -182,11 +182,7 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
     const struct exact_join_request request = request_for(chunks, cubins, arena);
     struct exact_join_difference difference = {0};
 
-    switch (exact_join(image, &request, &difference)) {
-    case EXACT_JOIN_OK:
-        break;
-    case EXACT_JOIN_DIFFERS:
-    default:
+    if (exact_join(image, &request, &difference) != EXACT_JOIN_OK) {
         *why =
             arena_printf(arena, "%.*s%schunk %zu %s", TEXT_ARG(difference.section),
                          difference.section.size ? " of " : "", difference.chunk, difference.what);

@@ -118,11 +118,26 @@ static void put_inputs(struct row *row, const char *stage)
     }
 }
 
+/* The events of one kind, in an order of their own. */
+static size_t list_events(struct arena *arena, const struct events *events, const char *kind,
+                          int (*compare)(const void *, const void *),
+                          const struct logged_event ***list)
+{
+    size_t count = 0;
+
+    *list = arena_alloc(arena, events->count, sizeof **list);
+    for (size_t i = 0; i < events->count; i++)
+        if (strcmp(events->list[i].event.kind, kind) == 0)
+            (*list)[count++] = &events->list[i];
+    SORT(*list, count, compare);
+    return count;
+}
+
 /* By the number in a name that is the same but for that. */
 static int by_name(const void *left, const void *right)
 {
-    const struct text a = (*(const struct event *const *)left)->name;
-    const struct text b = (*(const struct event *const *)right)->name;
+    const struct text a = (*(const struct logged_event *const *)left)->event.name;
+    const struct text b = (*(const struct logged_event *const *)right)->event.name;
 
     if (a.size != b.size)
         return a.size < b.size ? -1 : 1;
@@ -131,20 +146,17 @@ static int by_name(const void *left, const void *right)
 
 static void put_part_rows(struct row *row, struct arena *arena, const struct events *events)
 {
-    const struct event **list = arena_alloc(arena, events->count, sizeof *list);
-    size_t count = 0;
+    const struct logged_event **list;
+    size_t count = list_events(arena, events, EVENT_PART, by_name, &list);
 
-    for (size_t i = 0; i < events->count; i++)
-        if (strcmp(events->list[i].event.kind, EVENT_PART) == 0)
-            list[count++] = &events->list[i].event;
-    SORT(list, count, by_name);
     for (size_t i = 0; i < count; i++) {
-        const char *name = arena_string(arena, list[i]->name);
+        const struct event *event = &list[i]->event;
+        const char *name = arena_string(arena, event->name);
 
         begin_row(row, name, "lto");
-        end_row(row, NULL, list[i]->end - list[i]->start);
+        end_row(row, NULL, event->end - event->start);
         begin_row(row, name, "lto memory");
-        end_with(row, NULL, (double)list[i]->peak / 0x1p20, "MiB");
+        end_with(row, NULL, (double)event->peak / 0x1p20, "MiB");
     }
 }
 
@@ -174,18 +186,16 @@ static int by_row(const void *left, const void *right)
 /* The time that each worker was busy, with which chunks. */
 static void put_worker_rows(struct row *row, struct arena *arena, const struct events *events)
 {
-    const struct logged_event **list = arena_alloc(arena, events->count, sizeof *list);
-    size_t count = 0;
+    const struct logged_event **list;
+    size_t count = list_events(arena, events, EVENT_CHUNK, by_row, &list);
 
-    for (size_t i = 0; i < events->count; i++)
-        if (strcmp(events->list[i].event.kind, EVENT_CHUNK) == 0 &&
-            events->rows[events->list[i].row].is_worker)
-            list[count++] = &events->list[i];
-    SORT(list, count, by_row);
     for (size_t i = 0, next; i < count; i = next) {
         uint64_t busy = 0;
         char name[64];
 
+        next = i + 1;
+        if (!events->rows[list[i]->row].is_worker)
+            continue;
         begin_row(row, events->rows[list[i]->row].name, "assemble");
         for (next = i; next < count && list[next]->row == list[i]->row; next++) {
             const struct event *event = &list[next]->event;
@@ -211,14 +221,10 @@ static int by_chunk(const void *left, const void *right)
 /* By chunk; in it as they were begun, which is the order of the text where one thread does it. */
 static void put_function_rows(struct row *row, struct arena *arena, const struct events *events)
 {
-    const struct logged_event **list = arena_alloc(arena, events->count, sizeof *list);
-    size_t count = 0;
+    const struct logged_event **list;
+    size_t count = list_events(arena, events, EVENT_FUNCTION, by_chunk, &list);
     char chunk[64];
 
-    for (size_t i = 0; i < events->count; i++)
-        if (strcmp(events->list[i].event.kind, EVENT_FUNCTION) == 0)
-            list[count++] = &events->list[i];
-    SORT(list, count, by_chunk);
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &list[i]->event;
 
