@@ -84,8 +84,7 @@ static Elf64_Word put_string(struct buffer *table, const char *string)
 static void make_module_id(struct contents *contents, struct bytes fatbin, const char *source)
 {
     uint64_t hash = XXH3_64bits(fatbin.data, fatbin.size);
-    const char *slash = strrchr(source, '/');
-    const char *base = slash ? slash + 1 : source;
+    const char *base = basename(source);
 
     if (!contents->is_relocatable) {
         buffer_string(&contents->module_id, WHOLE_PROGRAM_ID);

@@ -12,16 +12,6 @@ static void add(struct options *options, const char *text, const char *path)
                options->reproduce_capacity) = (struct reproduce_word){text, path};
 }
 
-/* The file's name without its folder. */
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (strcmp(path, "-") == 0)
-        return "out.cubin";
-    return slash ? slash + 1 : path;
-}
-
 /* True when the value is a path, or words with one, of this machine, or says how to tell of the
  * link and not what to link. */
 static bool is_of_this_machine(const struct option_row *row)
@@ -42,7 +32,10 @@ static void add_option(struct options *options, const struct option_row *row, co
     static const char plugin[] = "plugin:";
 
     if (strcmp(row->name, "output-file") == 0)
-        add(options, arena_printf(&options->arena, "--output-file=%s", name_of(value)), NULL);
+        add(options,
+            arena_printf(&options->arena, "--output-file=%s",
+                         strcmp(value, "-") == 0 ? "out.cubin" : basename(value)),
+            NULL);
     else if (strcmp(row->name, "uidx-file") == 0)
         add(options, "--uidx-file=", value);
     else if (strcmp(row->name, "assembler") == 0 && strncmp(value, plugin, strlen(plugin)) == 0)

@@ -23,11 +23,6 @@ struct sorting {
     struct buffer *logs; /* one per job, in the batch's arena */
 };
 
-static const char *last_part(const char *path)
-{
-    return strrchr(path, '/') + 1;
-}
-
 static void free_sorting(void *argument)
 {
     struct sorting *sorting = argument;
@@ -99,7 +94,7 @@ void job_messages_attribute(struct distribute_batch *batch, struct buffer *loose
     sorting.logs = arena_zalloc(&batch->arena, batch->count, sizeof *sorting.logs);
     context_defer(&cleanup, free_sorting, &sorting);
     for (size_t i = 0; i < batch->count; i++) {
-        struct text name = text_of(last_part(batch->jobs[i].input_path));
+        struct text name = text_of(basename(batch->jobs[i].input_path));
 
         sorting.name_size = name.size;
         if (!batch->jobs[i].is_log_known)

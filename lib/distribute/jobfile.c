@@ -174,7 +174,7 @@ static const char *compare(const struct table *there, struct distribute_batch *b
     size_t found = 0;
 
     for (size_t i = 0; i < batch->count; i++) {
-        const char *name = strrchr(batch->jobs[i].output_path, '/') + 1;
+        const char *name = basename(batch->jobs[i].output_path);
 
         if (table_find(there, (struct text){name, JOBFILE_STEM}) != TABLE_NONE)
             found++;

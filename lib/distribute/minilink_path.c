@@ -8,9 +8,7 @@
 
 bool minilink_path_is(const char *tool)
 {
-    const char *slash = tool ? strrchr(tool, '/') : NULL;
-
-    return tool && strcmp(slash ? slash + 1 : tool, "minilink") == 0;
+    return tool && strcmp(basename(tool), "minilink") == 0;
 }
 
 const char *minilink_path_here(struct arena *arena)

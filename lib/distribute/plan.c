@@ -57,7 +57,7 @@ static void remove_others(const struct distribute_batch *batch, const char *fold
 
     context_defer(&cleanup, end_sweep, &sweep);
     for (size_t i = 0; i < batch->count; i++)
-        table_add(&sweep.stems, stem_of(strrchr(batch->jobs[i].input_path, '/') + 1), 1);
+        table_add(&sweep.stems, stem_of(basename(batch->jobs[i].input_path)), 1);
     while (sweep.directory && (entry = readdir(sweep.directory)) != NULL) {
         struct text stem = stem_of(entry->d_name);
 

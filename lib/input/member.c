@@ -417,9 +417,7 @@ bool members_have(const struct members *members, uint32_t kind)
 
 bool members_is_system(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return strstr(slash ? slash + 1 : path, "cudadevrt") != NULL;
+    return strstr(basename(path), "cudadevrt") != NULL;
 }
 
 uint64_t members_inflation_limit(const struct members *members, enum member_role role)

@@ -117,7 +117,7 @@ static const char *place_name(const struct thin *thin, struct text name)
 
 static bool add_member(struct thin *thin, struct text name)
 {
-    const char *path = place_name(thin, name), *slash = strrchr(path, '/');
+    const char *path = place_name(thin, name);
     struct stat status;
 
     if (stat(path, &status) != 0)
@@ -128,7 +128,7 @@ static bool add_member(struct thin *thin, struct text name)
         return member_failed(thin, path, "it is too large for an archive");
     ARRAY_PUSH(thin->members, thin->count, thin->capacity) =
         (struct thin_member){path, (size_t)status.st_size, thin->table.size};
-    buffer_printf(&thin->table, "%s/\n", slash ? slash + 1 : path);
+    buffer_printf(&thin->table, "%s/\n", basename(path));
     thin->size += sizeof(struct ar_hdr) + (size_t)status.st_size + 1;
     return true;
 }

@@ -30,9 +30,7 @@ static void free_dependencies(void *argument)
  * target older than a file that is not there. */
 static bool is_of_nvcc(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return strncmp(slash ? slash + 1 : path, "tmpxft_", 7) == 0;
+    return strncmp(basename(path), "tmpxft_", 7) == 0;
 }
 
 static void add(struct dependencies *files, const char *path)

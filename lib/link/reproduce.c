@@ -38,8 +38,7 @@ static void free_reproduction(void *argument)
 /* The file's name without folders and ".tar". */
 static const char *folder_name(struct arena *arena, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    struct text name = text_of(slash ? slash + 1 : path);
+    struct text name = text_of(basename(path));
 
     if (name.size > 4 && memcmp(name.data + name.size - 4, ".tar", 4) == 0)
         name.size -= 4;

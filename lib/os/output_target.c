@@ -17,18 +17,10 @@
 /* A descriptor that replaces one of the standard three would be taken for it. */
 #define ABOVE_STANDARD 3
 
-/* The last part of a path. */
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The folder that `path` is in. */
 static void folder_of(const char *path, char folder[PATH_MAX])
 {
-    size_t size = (size_t)(base_of(path) - path);
+    size_t size = (size_t)(basename(path) - path);
 
     memcpy(folder, path, size);
     snprintf(folder + size, PATH_MAX - size, ".");
@@ -66,7 +58,7 @@ static bool take_open_file(struct output_target *destination, const char *folder
     struct stat status;
 
     destination->kind = OUTPUT_TARGET_IN_PLACE;
-    destination->descriptor = own_descriptor(folder, base_of(destination->path));
+    destination->descriptor = own_descriptor(folder, basename(destination->path));
     if (destination->descriptor >= 0)
         destination->kind = OUTPUT_TARGET_DESCRIPTOR;
     else if (stat(destination->path, &status))
@@ -79,7 +71,7 @@ static bool follow(struct output_target *destination)
 {
     char target[PATH_MAX];
     ssize_t size = readlink(destination->path, target, sizeof target);
-    size_t kept = (size_t)(base_of(destination->path) - destination->path);
+    size_t kept = (size_t)(basename(destination->path) - destination->path);
 
     if (size < 0)
         return false;
