@@ -15,6 +15,7 @@
 #include "diag/diag.h"
 #include "input/rawcode.h"
 #include "merge/merge.h"
+#include "output/output.h"
 
 static bool map_file(const char *path, struct bytes *bytes)
 {
@@ -50,6 +51,13 @@ static void print_report(const struct merge_report *report)
         printf("dead %s\n", report->dead_names[i]);
 }
 
+static bool write_image(const struct image *image, const char *path)
+{
+    struct output output;
+
+    return output_open(&output, path) && image_append(image, &output) && output_commit(&output);
+}
+
 static bool merge_files(char **paths, size_t count, struct merge_request *request,
                         const char *output, bool is_verbose)
 {
@@ -70,7 +78,7 @@ static bool merge_files(char **paths, size_t count, struct merge_request *reques
         if (ok && i == 0)
             request->arch = arch;
     }
-    ok = ok && merge_cubins(&image, list, count, request, &report) && image_write(&image, output);
+    ok = ok && merge_cubins(&image, list, count, request, &report) && write_image(&image, output);
     if (ok && is_verbose)
         print_report(&report);
     image_free(&image);

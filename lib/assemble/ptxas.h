@@ -21,7 +21,8 @@ struct ptxas {
 
 /* Looks for ptxas: --ptxas, then --cuda-path, then -nvvmpath's toolkit, CUDA_HOME, CUDA_PATH and
  * PATH; what --ptxas or --cuda-path names is not replaced by what is found elsewhere. Returns a
- * malloc'ed path, or NULL with the places in `tried`. Nothing is run and nothing reported. */
+ * malloc'ed path, or NULL with the places in `tried`, which may be NULL. Nothing is run and nothing
+ * reported. */
 char *ptxas_find(const struct assembler_request *request, struct buffer *tried);
 
 /* Finds ptxas; it is not run. False, and a fatal diagnostic that lists where it was looked for. */

@@ -1,7 +1,7 @@
 /* image.h: an ELF file in memory, complete but for its file offsets.
  *
  * Made by the merger (ET_EXEC, or ET_REL under -r) and by the built-in assembler (ET_REL), written
- * by image_write(). Section and symbol indices are final when they are added here.
+ * by image_append(). Section and symbol indices are final when they are added here.
  */
 #pragma once
 
@@ -135,9 +135,6 @@ void image_layout_program(struct image *image, uint64_t names_gap, uint64_t stri
 
 /* The file's bytes, appended to `out`; image_layout comes first. */
 void image_bytes(const struct image *image, struct buffer *out);
-
-/* Writes the file at `path`, whole or not at all. */
-bool image_write(const struct image *image, const char *path);
 
 /* Writes its bytes to an output that is open. False, and a fatal diagnostic, when that cannot be;
  * the output is aborted then. */

@@ -317,20 +317,3 @@ bool image_append(const struct image *image, struct output *output)
     context_clean(&cleanup);
     return ok;
 }
-
-static void close_output(void *output)
-{
-    output_abort(output);
-}
-
-bool image_write(const struct image *image, const char *path)
-{
-    struct output output = {.fd = -1, .slot = -1};
-    struct context_cleanup cleanup;
-    bool ok;
-
-    context_defer(&cleanup, close_output, &output);
-    ok = output_open(&output, path) && image_append(image, &output) && output_commit(&output);
-    context_clean(&cleanup);
-    return ok;
-}

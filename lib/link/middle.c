@@ -1,13 +1,13 @@
 /* middle.c: the stages from the program to its chunks' cubins.
  *
  * What is linked decides how chunks are assembled, each as a whole program or to be merged. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "assemble/assembler_identity.h"
 #include "assemble/ptxas_ahead.h"
 #include "assemble/remote_chunks.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/diag_state.h"
 #include "link/changes.h"
@@ -119,31 +119,17 @@ static bool split(const struct link *link, struct cut *cut)
             diag_blame(LINK_ENVIRONMENT));
 }
 
-struct found_ptxas {
-    struct buffer tried;
-    char *path;
-};
-
-static void free_found(void *argument)
-{
-    struct found_ptxas *found = argument;
-
-    buffer_free(&found->tried);
-    free(found->path);
-}
-
 /* Whoever has a toolkit and asks for optimised code may expect that it runs. */
 static void tell_of_ptxas(const struct assembler_request *request)
 {
-    struct found_ptxas found = {0};
+    char *path = ptxas_find(request, NULL);
     struct context_cleanup cleanup;
 
-    context_defer(&cleanup, free_found, &found);
-    found.path = ptxas_find(request, &found.tried);
-    if (found.path)
+    context_defer(&cleanup, memory_cleanup, &path);
+    if (path)
         diag_info("The code is the built-in assembler's, which no GPU runs; --assembler=ptxas "
                   "makes a GPU's, with '%s'",
-                  found.path);
+                  path);
     context_clean(&cleanup);
 }
 
