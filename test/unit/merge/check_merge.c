@@ -432,6 +432,21 @@ START_TEST(relocatable_output_can_be_merged_again)
 }
 END_TEST
 
+/* Also of those that it does not call; each of several kernels has its own. */
+START_TEST(the_only_kernel_has_the_barriers_of_all_functions)
+{
+    static const uint32_t barriers[] = {6, 0};
+
+    for (int others = 0; others < 2; others++) {
+        tear_down();
+        set_up();
+        merge(others ? "lone-kernel.o entry.o" : "lone-kernel.o");
+        ck_assert(merged->report.kernels[1].is_kernel);
+        ck_assert_uint_eq(merged->report.kernels[1].barriers, barriers[others]);
+    }
+}
+END_TEST
+
 START_TEST(report_tells_what_a_kernel_needs)
 {
     merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
@@ -713,6 +728,7 @@ Suite *check_suite(void)
     tcase_add_test(tests, constant_offsets_are_written_with_their_bank);
     tcase_add_test(tests, constant_offsets_of_older_targets_count_words);
     tcase_add_test(tests, relocatable_output_can_be_merged_again);
+    tcase_add_test(tests, the_only_kernel_has_the_barriers_of_all_functions);
     tcase_add_test(tests, report_tells_what_a_kernel_needs);
     tcase_add_loop_test(tests, refuses_in_nvlinks_words, 0, COUNT(refusals));
     tcase_add_test(tests, sections_of_one_name_must_be_of_one_kind);
