@@ -21,7 +21,7 @@ compile() { # compile SOURCE OBJECT OPTION...
     shift 2
     # What the toolkit's libraries include wants C++17.
     grep -qE '#include <(cub|thrust|cooperative_groups)' "$source" && local -x NVCC_PREPEND_FLAGS=-std=c++17
-    [ -e "$object" ] || nice nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
+    [ -e "$object" ] || nvcc -w -dc -gencode arch=compute_$arch,code=lto_$arch "$@" "$source" -o "$object" 2> log || { echo "lto-parts: $source"; cat log; exit 1; }
 }
 # shellcheck disable=SC2086
 minilink() { "$BUILD/minilink" -arch=sm_$arch $common --cuda-path="$toolkit" "$@"; }
