@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "cache/temporary.h"
 #include "command/reporting.h"
 #include "diag/diag.h"
@@ -16,6 +15,7 @@
 #include "os/cleanup.h"
 #include "os/exec.h"
 #include "os/folder.h"
+#include "os/heap.h"
 #include "output/output.h"
 #include "output/std_streams.h"
 #include "pool/jobserver.h"
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     if (lto_child_is_wanted(argc, argv))
         _exit(lto_child_run(argv));
     exec_set_own_program();
-    memory_keep_freed();
+    heap_keep_freed();
     set_signals();
     code = (enum link_code)handle_create_command(&command.link, arguments_read,
                                                  &(struct arguments){argc, argv}, &command.action);

@@ -7,9 +7,9 @@
 
 #include "base/context.h"
 #include "base/little.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/cudadevrt.h"
+#include "os/heap.h"
 
 /* So many bytes are worth a thread: a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)
@@ -34,7 +34,7 @@ struct readings {
     size_t bytes;
     size_t sections; /* about: as their headers say, which nobody has checked */
     size_t parts;
-    struct memory_range memory;
+    struct heap_range memory;
 };
 
 static enum link_code run_reading(void *argument)
@@ -60,7 +60,7 @@ static void read_part(void *argument, size_t part, size_t first, size_t last)
     struct readings *readings = argument;
 
     if (readings->parts > 1)
-        memory_prepare(&readings->memory, part, readings->parts);
+        heap_prepare(&readings->memory, part, readings->parts);
     for (size_t i = first; i < last; i++)
         if (readings->list[i].is_optional)
             read_system(&readings->list[i]);
@@ -148,7 +148,7 @@ bool read_cubins(struct link *link)
     link->member_cubin_count = readings.count; /* they are freed whatever happens */
     least = readings.count / (readings.bytes / WORTH_A_PART + 1) + 1;
     readings.parts = spread_parts(&spread, readings.count, least);
-    readings.memory = memory_expect(readings.sections * MEMORY_OF_A_SECTION);
+    readings.memory = heap_expect(readings.sections * MEMORY_OF_A_SECTION);
     spread_run(&spread, readings.count, least, read_part, &readings);
     return keep_read(&readings) && ok;
 }

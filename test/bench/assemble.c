@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
+#include "os/heap.h"
 #include "toy/builtin.h"
 
 struct text_file {
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_assemble ROUNDS ARCH FILE.ptx...\n");
         return 2;
     }
-    memory_keep_freed(); /* as minilink does */
+    heap_keep_freed(); /* as minilink does */
     for (int i = 3; i < argc; i++) {
         struct text_file text = {0};
 

@@ -1,6 +1,6 @@
-/* check_memory.c: what a program says it will need comes from the heap, in large pages where there
+/* check_heap.c: what a program says it will need comes from the heap, in large pages where there
  * are some, and changes nothing for a library. */
-#include "base/memory.h"
+#include "os/heap.h"
 #include "suite.h"
 
 #include <check.h>
@@ -63,11 +63,12 @@ START_TEST(what_is_expected_comes_in_large_pages)
 
     if (!has_heap())
         return;
-    memory_keep_freed();
-    memory_expect(32 * MEGABYTE);
+    heap_keep_freed();
+    heap_expect(32 * MEGABYTE);
     for (unsigned i = 0; i < 10; i++) {
-        char *block = memory_alloc(2, MEGABYTE);
+        char *block = malloc(2 * MEGABYTE);
 
+        ck_assert_ptr_nonnull(block);
         memset(block, 1, 2 * MEGABYTE);
         ck_assert(block < (char *)sbrk(0));
         ck_assert(i == 0 || !is_told || is_advised(block));
@@ -76,7 +77,7 @@ START_TEST(what_is_expected_comes_in_large_pages)
 END_TEST
 
 /* How many pages of these large ones are there. */
-static size_t resident(const struct memory_range *range)
+static size_t resident(const struct heap_range *range)
 {
     size_t count = range->pages * 2 * MEGABYTE / (size_t)sysconf(_SC_PAGESIZE), found = 0;
     unsigned char *states = calloc(count, 1);
@@ -93,7 +94,7 @@ static bool can_be_prepared(void)
 {
     size_t size = 4 * MEGABYTE;
     char *place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct memory_range range = {((uintptr_t)place + 2 * MEGABYTE - 1) & -(2 * MEGABYTE), 1};
+    struct heap_range range = {((uintptr_t)place + 2 * MEGABYTE - 1) & -(2 * MEGABYTE), 1};
     bool can = place != MAP_FAILED && madvise(place, size, MADV_POPULATE_WRITE) == 0 &&
                resident(&range) == 1;
 
@@ -104,22 +105,22 @@ static bool can_be_prepared(void)
 
 START_TEST(parts_of_it_are_there_before_they_are_met)
 {
-    struct memory_range range;
+    struct heap_range range;
     size_t before, share;
 
     if (!has_heap() || !can_be_prepared())
         return;
-    memory_keep_freed();
-    range = memory_expect(32 * MEGABYTE);
+    heap_keep_freed();
+    range = heap_expect(32 * MEGABYTE);
     ck_assert_uint_ge(range.pages, 15);
     before = resident(&range); /* malloc's own note stands in one of them */
     ck_assert_uint_le(before, 1);
-    memory_prepare(&range, 1, 3);
+    heap_prepare(&range, 1, 3);
     share = range.pages * 2 / 3 - range.pages / 3;
     ck_assert_uint_ge(resident(&range), share);
     ck_assert_uint_le(resident(&range), share + before);
-    memory_prepare(&range, 0, 3);
-    memory_prepare(&range, 2, 3);
+    heap_prepare(&range, 0, 3);
+    heap_prepare(&range, 2, 3);
     ck_assert_uint_eq(resident(&range), range.pages);
 }
 END_TEST
@@ -130,9 +131,9 @@ START_TEST(blocks_beyond_it_are_mapped_as_before)
 
     if (!has_heap())
         return;
-    memory_keep_freed();
-    memory_expect(32 * MEGABYTE);
-    block = memory_alloc(64, MEGABYTE);
+    heap_keep_freed();
+    heap_expect(32 * MEGABYTE);
+    block = malloc(64 * MEGABYTE);
     ck_assert(block > (char *)sbrk(0));
     free(block);
 }
@@ -141,20 +142,20 @@ END_TEST
 START_TEST(a_library_and_little_change_nothing)
 {
     const char *end = sbrk(0);
-    struct memory_range range = memory_expect(32 * MEGABYTE);
+    struct heap_range range = heap_expect(32 * MEGABYTE);
 
-    memory_prepare(&range, 0, 1);
+    heap_prepare(&range, 0, 1);
     ck_assert(end == (char *)sbrk(0));
-    memory_keep_freed();
-    memory_expect(MEGABYTE);
+    heap_keep_freed();
+    heap_expect(MEGABYTE);
     ck_assert(end == (char *)sbrk(0));
 }
 END_TEST
 
 Suite *check_suite(void)
 {
-    Suite *suite = suite_create("memory");
-    TCase *tests = tcase_create("memory");
+    Suite *suite = suite_create("heap");
+    TCase *tests = tcase_create("heap");
 
     tcase_add_test(tests, what_is_expected_comes_in_large_pages);
     tcase_add_test(tests, parts_of_it_are_there_before_they_are_met);

@@ -1,0 +1,66 @@
+/* heap.c: malloc's blocks come from the heap, whose end it moves, or from mappings of their own. */
+#include "os/heap.h"
+
+#include <limits.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Whole files and outputs, which are wanted once, still come from mmap and go back at once. */
+#define LARGE_BLOCK (4 << 20)
+
+/* Of x86-64, and of ARM where small pages have 4 KB. */
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
+/* To ask for large pages takes as long as a dozen faults; and clearing hundreds of MB takes long
+ * where a virtual machine's memory is not there yet. */
+#define LEAST_EXPECTED ((size_t)4 << 20)
+#define MOST_EXPECTED  ((size_t)128 << 20)
+
+#define MOST_MAPPED_BLOCKS 65536 /* malloc's own value */
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static bool is_kept; /* set before there are threads */
+
+/* malloc takes what follows from the heap, whose end this moves. */
+struct heap_range heap_expect(size_t bytes)
+{
+    struct heap_range range = {0};
+    uintptr_t block, begin, end;
+
+    if (!is_kept || bytes < LEAST_EXPECTED)
+        return range;
+    mallopt(M_MMAP_MAX, 0);
+    block = (uintptr_t)malloc(bytes < MOST_EXPECTED ? bytes : MOST_EXPECTED);
+    mallopt(M_MMAP_MAX, MOST_MAPPED_BLOCKS);
+    begin = (block + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    end = (uintptr_t)sbrk(0);
+    if (block && begin < end && madvise((void *)begin, end - begin, MADV_HUGEPAGE) == 0)
+        range = (struct heap_range){begin, (end - begin) / LARGE_PAGE};
+    free((void *)block);
+    return range;
+}
+
+void heap_prepare(const struct heap_range *range, size_t part, size_t parts)
+{
+    size_t first = range->pages * part / parts;
+    size_t last = range->pages * (part + 1) / parts;
+
+    /* Kernels before 5.14 cannot: each page comes when it is met, then. */
+    if (first < last)
+        madvise((void *)(range->begin + first * LARGE_PAGE), (last - first) * LARGE_PAGE,
+                MADV_POPULATE_WRITE);
+}
+
+void heap_keep_freed(void)
+{
+    is_kept = true;
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, LARGE_BLOCK); /* what is not used costs nothing */
+}
