@@ -20,6 +20,7 @@ bool text_scan_number(struct text *text, uint64_t *number)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (unsigned)(text->data[at] - '0'), number))
             *number = UINT64_MAX;
-    *text = text_drop(*text, at);
+    if (at > 0) /* an empty text may have no data to go on from */
+        *text = text_drop(*text, at);
     return at > 0;
 }
