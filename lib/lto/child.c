@@ -109,5 +109,6 @@ int lto_child_run(char *const *argv)
     /* In a link of this machine the parent has seen to that. */
     if (argv[REPORT])
         exec_fix_addresses(argv);
+    exec_set_name();
     return context_run(run, &child) == LINK_NO_MEMORY ? LTO_CHILD_NO_MEMORY : child.status;
 }

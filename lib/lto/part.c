@@ -37,7 +37,7 @@ static void run_child(struct part *part, int job)
     const int pass[] = {job, run->inputs, part->answer, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX];
-    const char *program = run->program ? run->program : exec_own_program(own);
+    const char *program = run->program ? run->program : exec_own_file(own);
     const char *const argv[] = {program, LTO_CHILD_WORD, paths[0], paths[1], paths[2], NULL};
     const struct exec_request request = {
         .argv = argv,

@@ -37,7 +37,7 @@ struct part {
 };
 
 struct parts_run {
-    const char *program; /* minilink; NULL = exec_own_program() */
+    const char *program; /* minilink; NULL = exec_own_file() */
     int inputs;          /* file with all inputs */
     struct part *list;
     size_t count;

@@ -80,6 +80,12 @@ bool exec_is_own_program(void);
  * library, else `minilink` on PATH; just "minilink" when there is none. */
 const char *exec_own_program(char *path);
 
+/* The same program to be executed: what takes this one's place from now on is not run. */
+const char *exec_own_file(char *path);
+
+/* Calls this process minilink: one that runs by exec_own_file() is called "exe". */
+void exec_set_name(void);
+
 /* The path of the file that this code stands in: a shared object, or the program. */
 const char *exec_own_code(void);
 

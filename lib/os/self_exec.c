@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/exec.h"
@@ -13,6 +15,9 @@
 
 /* Folders above the library's that are looked in: lib/TRIPLET/minilink/nvjitlink has four. */
 #define MOST_LEVELS 5
+
+/* Leads to the file that this process runs, also when another one has taken its place. */
+#define OWN_LINK "/proc/self/exe"
 
 static atomic_bool is_own;
 
@@ -82,22 +87,46 @@ static const char *find_program(char *path)
 /* Not /proc/self/exe itself where that can be helped: under valgrind it is valgrind. */
 const char *exec_own_program(char *path)
 {
-    static const char link[] = "/proc/self/exe";
     ssize_t size;
 
     if (!atomic_load(&is_own))
         return find_program(path);
-    size = readlink(link, path, PATH_MAX - 1);
+    size = readlink(OWN_LINK, path, PATH_MAX - 1);
     if (size > 0)
         path[size] = '\0';
     if (size <= 0 || access(path, X_OK) != 0)
-        memcpy(path, link, sizeof link);
+        memcpy(path, OWN_LINK, sizeof OWN_LINK);
     return path;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+const char *exec_own_file(char *path)
+{
+    const char *program = exec_own_program(path);
+
+    if (!atomic_load(&is_own))
+        return program;
+    if (is_same_file(program, OWN_LINK))
+        return OWN_LINK;
+    /* Replaced since, which shows now; or the link leads to valgrind. */
+    return exec_own_program(path);
+}
+
+void exec_set_name(void)
+{
+    prctl(PR_SET_NAME, "minilink");
 }
 
 const char *exec_own_code(void)
 {
     const char *library = own_library();
 
-    return library ? library : "/proc/self/exe";
+    return library ? library : OWN_LINK;
 }

@@ -328,6 +328,20 @@ START_TEST(the_own_program_has_a_path)
 }
 END_TEST
 
+/* A file that takes the program's place is not run; but under valgrind the link leads to that. */
+START_TEST(the_own_program_is_run_whatever_takes_its_place)
+{
+    static const char link[] = "/proc/self/exe";
+    char path[PATH_MAX];
+    struct stat running, named;
+
+    exec_set_own_program();
+    ck_assert_int_eq(stat(link, &running), 0);
+    ck_assert_int_eq(stat(exec_own_program(path), &named), 0);
+    ck_assert_str_eq(exec_own_file(path), running.st_ino == named.st_ino ? link : path);
+}
+END_TEST
+
 START_TEST(messages_of_a_failure_are_the_log)
 {
     ck_assert_int_eq(assemble("echo 'ptxas fatal   : no' >&2; exit 255\n"), MINILINK_FAILED);
@@ -699,6 +713,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, addresses_are_fixed_where_that_is_asked_for);
     tcase_add_test(cases, the_peak_of_memory_is_told);
     tcase_add_test(cases, the_own_program_has_a_path);
+    tcase_add_test(cases, the_own_program_is_run_whatever_takes_its_place);
     tcase_add_test(cases, messages_of_a_failure_are_the_log);
     tcase_add_test(cases, death_by_a_signal_is_told);
     tcase_add_test(cases, a_limit_on_files_is_told);
