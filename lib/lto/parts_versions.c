@@ -204,11 +204,11 @@ static void hash_calls(struct joining *joining, struct symbol_version *version)
 {
     for (uint32_t i = 0; i < version->reference_count; i++) {
         struct joined_reference reference = version->references[i];
+        uint32_t meant = parts_meant(joining, version, reference);
 
-        if (reference.is_call && joining->symbols[reference.symbol].is_split)
-            version->hash = XXH3_64bits_withSeed(
-                &joining->versions[parts_meant(joining, version, reference)].hash,
-                sizeof version->hash, version->hash);
+        if (reference.is_call && joining->symbols[reference.symbol].is_split && meant != NO_INDEX)
+            version->hash = XXH3_64bits_withSeed(&joining->versions[meant].hash,
+                                                 sizeof version->hash, version->hash);
     }
 }
 

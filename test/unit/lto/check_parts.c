@@ -304,6 +304,17 @@ START_TEST(callers_of_two_versions_are_two)
 }
 END_TEST
 
+/* A part that lacks the function is no compiler's; its call means no version. */
+START_TEST(a_call_of_what_its_part_does_not_have_means_no_version)
+{
+    const char *const parts[] = {F("one;") G CALL("k1", "g"), F("two;") G CALL("k2", "g"),
+                                 G CALL("k3", "g") NAMES("k4", "f")};
+
+    ck_assert_int_eq(join_texts(parts, 3, NULL), PARTS_JOINED);
+    ck_assert_uint_eq(result.several, 2);
+}
+END_TEST
+
 START_TEST(a_recursive_function_of_two_versions_calls_itself)
 {
     const char *text =
@@ -483,6 +494,7 @@ Suite *check_suite(void)
     tcase_add_test(cases, what_is_no_ptx_is_reported);
     tcase_add_test(cases, calls_go_to_the_version_of_their_part);
     tcase_add_test(cases, callers_of_two_versions_are_two);
+    tcase_add_test(cases, a_call_of_what_its_part_does_not_have_means_no_version);
     tcase_add_test(cases, a_recursive_function_of_two_versions_calls_itself);
     tcase_add_test(cases, addresses_mean_the_version_of_a_part_that_takes_them);
     tcase_add_test(cases, an_address_means_one_function_in_all_parts);
