@@ -22,6 +22,7 @@ struct answer {
 static enum link_code give_answer(void *argument)
 {
     struct answer *answer = argument;
+
     if (answer->sink->text.size)
         answer->result->log = buffer_take(&answer->sink->text, NULL);
     if (answer->code == LINK_OK || answer->code == LINK_WARNED)
@@ -45,6 +46,7 @@ static void report_into(struct diag_state *state, struct diag_sink *log)
 static enum link_code verdict(enum link_code code)
 {
     const struct diag_state *state = diag_state_get();
+
     if (code != LINK_OK)
         return code;
     return state->has_fatal_error        ? LINK_FAILED

@@ -44,6 +44,7 @@ static void add_signature(struct survey *survey, struct text head)
     struct function_code *result = survey->result;
     struct text signature = signature_of(survey->request->arena, head);
     uint32_t next = (uint32_t)result->signature_count;
+
     if (table_add(survey->request->signatures, signature, next) == next)
         result->signatures[result->signature_count++] = signature;
 }
@@ -69,6 +70,7 @@ static void survey_call(struct survey *survey, const struct instruction *instruc
 {
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const struct operand *operand = &instruction->operands[i];
+
         if (i == target && operand->kind == OPERAND_SYMBOL)
             use_symbol(survey, operand->symbol, USE_CALLED);
         else if (i > target && operand->kind == OPERAND_NAME)
@@ -84,6 +86,7 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
     struct function_code *result = survey->result;
     uint16_t warp = modifier_find(TEXT("warp"));
     uint16_t cluster = modifier_find(TEXT("cluster"));
+
     for (unsigned i = 0; i < instruction->modifier_count; i++)
         if (instruction->modifiers[i] == warp || instruction->modifiers[i] == cluster)
             return;
@@ -101,10 +104,12 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
 static void survey_body(struct survey *survey)
 {
     const struct body *body = survey->body;
+
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
         const struct opcode *opcode = opcode_get(instruction->opcode);
         unsigned results = instruction->results;
+
         survey->result->uses_textures |= (opcode->flags & OPCODE_TEXTURE) != 0;
         if (opcode->flags & OPCODE_CALL) {
             survey_call(survey, instruction, results);
@@ -121,8 +126,10 @@ static void collect_exits(struct function_code *result, const struct body *body,
                           struct arena *arena)
 {
     size_t capacity = 0;
+
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
+
         if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
             ARENA_PUSH(arena, result->exits, result->exit_count, capacity) = instruction->address;
     }
@@ -134,8 +141,10 @@ static void collect_lines(struct function_code *result, const struct body *body,
 {
     struct source_location last = {0};
     size_t capacity = 0;
+
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
+
         if (instruction->loc == 0)
             continue;
         struct source_location here = body->locations[instruction->loc - 1];
@@ -152,6 +161,7 @@ static void collect_lines(struct function_code *result, const struct body *body,
 static uint32_t global_of(const struct scope *scope, const struct body_symbol *symbol)
 {
     const struct global *global = symbol->is_body_variable ? NULL : scope_find(scope, symbol->name);
+
     return global ? (uint32_t)(global - scope->globals) : NO_INDEX;
 }
 
@@ -197,6 +207,7 @@ static bool parse(struct body *body, const struct ptx_item *item,
         .target = module->target,
         .lookup = scope_lookup,
         .argument = request->scope};
+
     return frame_declare(body, module, item) && parse_body(body, item->function.body, &scope) &&
            call_check(body, request->scope, module);
 }
@@ -217,6 +228,7 @@ static void survey(struct function_code *result, const struct body *body,
 static uint32_t registers_wanted(const struct ptx_item *item, const struct compile_request *request)
 {
     bool is_own = !item->function.is_entry && request->function_registers;
+
     return is_own ? request->function_registers : request->job->maxrregcount;
 }
 
@@ -227,6 +239,7 @@ bool compile_function(struct function_code *result, const struct ptx_item *item,
     struct allocation allocation;
     struct frame frame;
     struct code_relocations relocations = {0};
+
     *result = (struct function_code){.item = item, .global = result->global};
     request->code->size = 0;
     if (!parse(&body, item, request))

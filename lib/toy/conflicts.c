@@ -19,6 +19,7 @@ static bool is_optimised(const struct switches *switches)
 static bool check_fast_compile(const struct switches *switches, bool is_debug)
 {
     const char *level = switches->fast_compile_level;
+
     if (is_debug && switches->fast_compile)
         diag_warning("Conflicting options '--device-debug' and '--fast-compile' specified, "
                      "ignoring '--fast-compile' option");
@@ -44,6 +45,7 @@ static bool check_debug(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     bool is_debug = unit->job->debug || switches->debug;
+
     if (is_debug && is_optimised(switches)) {
         diag_fatal("Optimized debugging not supported");
         return false;
@@ -91,6 +93,7 @@ static bool check_registers(struct unit *unit)
 {
     struct switches *switches = &unit->switches;
     int32_t given = switches->maxrregcount;
+
     ignore_launch_bounds(switches);
     bound_registers(unit, &switches->maxrregcount);
     if (switches->function_maxrregcount != SWITCH_NOT_GIVEN &&
@@ -113,6 +116,7 @@ static void check_target(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     char target[ARCH_NAME_SIZE];
+
     if (switches->legacy_barriers) {
         diag_warning("'--legacy-bar-warp-wide-behavior' is a deprecated option, It will be removed "
                      "in future release and is not recommended");
@@ -135,6 +139,7 @@ static void check_target(const struct unit *unit)
 static bool check_values(const struct switches *switches)
 {
     int32_t level = switches->register_usage_level;
+
     if (level != SWITCH_NOT_GIVEN && (level < 0 || level > 10))
         diag_warning(
             "Value of RegUsageLevel (%d) is out of valid range {0..10}, option " WILL_BE_IGNORED,

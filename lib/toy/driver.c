@@ -38,6 +38,7 @@ static enum link_code fail_at_module(const struct unit *unit, const char *format
     struct diag_place place =
         diag_place_of(unit->module.file, unit->module.whole,
                       (size_t)(unit->module.text.data - unit->module.whole.data));
+
     diag_at(DIAG_FATAL, &place, format, argument);
     return LINK_FAILED;
 }
@@ -47,6 +48,7 @@ static enum link_code read_options(struct unit *unit)
 {
     struct diag_state *state = diag_state_get();
     bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
+
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
     return ok && cache_operator_read(&unit->config.cache, &unit->switches) ? LINK_OK : LINK_USAGE;
@@ -85,6 +87,7 @@ static enum link_code parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
     size_t offset = 0;
+
     if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &offset))
         return LINK_FAILED;
     if (module_at_end(text, offset))
@@ -106,6 +109,7 @@ static enum link_code check_fit(const struct unit *unit, struct arch arch)
     };
     enum target_fit fit = target_fit(unit->module.target, arch);
     char name[ARCH_NAME_SIZE];
+
     if (fit == TARGET_FITS)
         return LINK_OK;
     return fail_at_module(unit, faults[fit],
@@ -121,6 +125,7 @@ static enum link_code check_versions(struct unit *unit)
     struct arch arch;
     char text[32];
     uint16_t first = target_first_ptx(module->target);
+
     if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !target_is_compiled_for(arch))
         return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
@@ -145,6 +150,7 @@ static enum link_code choose_mode(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
     unsigned flags = 0;
+
     if (switches->compile_only ||
         (unit->job->mode != MINILINK_MODE_WHOLE && !switches->extensible && !switches->tools_patch))
         flags |= MODE_FLAG_COMPILE_ONLY;
@@ -164,6 +170,7 @@ static enum link_code choose_mode(struct unit *unit)
 static enum link_code emit_header(struct unit *unit)
 {
     bool ok = entries_add_dummy(unit);
+
     remark(unit, 7,
            unit->dummy ? ".entry " ENTRIES_DUMMY " is added" : "the module has " ENTRIES_DUMMY);
     return ok_or_failed(ok);
@@ -186,6 +193,7 @@ static enum link_code resolve_conflicts(struct unit *unit)
 static enum link_code make_tables(struct unit *unit)
 {
     size_t count = 0;
+
     for (size_t i = 0; i < unit->module.item_count; i++)
         count += unit->module.items[i].kind == PTX_FUNCTION && unit->module.items[i].is_definition;
     scope_begin(&unit->scope, &unit->arena, &unit->module);
@@ -213,6 +221,7 @@ static enum link_code limit_registers(struct unit *unit)
             "");
     for (size_t i = 0; i < unit->module.item_count; i++) {
         struct ptx_item *item = &unit->module.items[i];
+
         if (item->kind == PTX_FUNCTION && item->function.is_entry)
             budget_override(&item->function.performance, &unit->switches);
     }
@@ -224,10 +233,12 @@ static enum link_code select_entries(struct unit *unit)
 {
     bool had_dummy = unit->dummy != NULL;
     size_t entries = 0;
+
     entries_remove_dummy(unit);
     bool ok = entries_select(unit);
     for (size_t i = 0; i < unit->scope.count && unit->switches.phase_trace; i++) {
         const struct global *global = &unit->scope.globals[i];
+
         entries += global->is_function && global->is_defined && global->item->function.is_entry;
     }
     remark(unit, 13, "%zu entries%s", entries,
@@ -240,6 +251,7 @@ static enum link_code select_entries(struct unit *unit)
 static enum link_code apply_switches(struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
+
     unit->own_job = *unit->job;
     unit->own_job.debug |= switches->debug;
     unit->own_job.line_info |= switches->line_info;
@@ -255,6 +267,7 @@ static enum link_code make_records(struct unit *unit)
 {
     for (size_t i = 0; i < unit->module.item_count; i++) {
         const struct ptx_item *item = &unit->module.items[i];
+
         if (item->kind != PTX_FUNCTION || !item->is_definition)
             continue;
         struct global *global = scope_find(&unit->scope, item->name);
@@ -274,6 +287,7 @@ static enum link_code set_cache_modes(struct unit *unit)
                                         [CACHE_BY_DEFAULT] = "default",
                                         [CACHE_FORCED] = "forced"};
     const struct cache_operators *operators = &unit->config.cache;
+
     remark(unit, 16, "loads: %s, stores: %s", names[operators->load_mode],
            names[operators->store_mode]);
     return LINK_OK;
@@ -318,6 +332,7 @@ static enum link_code reserve_registers(struct unit *unit)
 {
     uint32_t first = (uint32_t)unit->switches.first_reserved;
     uint32_t count = (uint32_t)unit->switches.reserved_count;
+
     first = first < ALLOCATE_FIRST ? ALLOCATE_FIRST : first;
     unit->config.reserved_registers = count << 16 | first;
     if (count)
@@ -332,6 +347,7 @@ static enum link_code reserve_registers(struct unit *unit)
 static enum link_code prepare_functions(struct unit *unit)
 {
     uint32_t sm = unit->job->sm;
+
     unit->config.job = unit->job;
     unit->config.module = &unit->module;
     unit->config.scope = &unit->scope;
@@ -353,8 +369,10 @@ static enum link_code empty_output(struct unit *unit)
 static void note_times(struct unit *unit)
 {
     uint64_t peak = 0;
+
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
+
         buffer_printf(&unit->times.functions,
                       "function '%.*s': cache mode %u of loads, %u of stores, %.3f ms\n",
                       TEXT_ARG(function->item->name), unit->config.cache.load_mode,
@@ -371,6 +389,7 @@ static enum link_code compile_functions(struct unit *unit)
 {
     enum link_code code = kernels_compile(unit);
     const char *obstacle;
+
     if (unit->switches.phase_trace)
         note_times(unit);
     if (code != LINK_OK)
@@ -389,6 +408,7 @@ static enum link_code compile_functions(struct unit *unit)
 static enum link_code check_and_report(struct unit *unit)
 {
     bool ok = !unit->mode->finish || unit->mode->finish(unit);
+
     results_report(unit);
     return ok_or_failed(ok);
 }
@@ -448,6 +468,7 @@ const struct phase driver_phases[UNIT_PHASES] = {
 static enum link_code run_phase(struct unit *unit, size_t index)
 {
     uint64_t begin = index ? now(unit) : unit->times.begin;
+
     unit->times.has_run[index] = true;
     enum link_code code = driver_phases[index].run(unit);
     unit->times.phases[index] = now(unit) - begin;
@@ -457,6 +478,7 @@ static enum link_code run_phase(struct unit *unit, size_t index)
 static enum link_code run_until_failure(void *argument)
 {
     struct unit *unit = argument;
+
     for (size_t i = 0; i < UNIT_PHASES && !driver_phases[i].is_teardown; i++) {
         if (unit_is_cancelled(unit))
             return LINK_CANCELLED;
@@ -479,6 +501,7 @@ static void trace_functions(const char *lines, size_t size)
 static enum link_code trace(void *argument)
 {
     const struct unit *unit = argument;
+
     diag_info("Phases of '%s':", unit->job->name);
     for (size_t i = 0; i < UNIT_PHASES; i++)
         if (unit->times.has_run[i])

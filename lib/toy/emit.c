@@ -29,6 +29,7 @@ static uint32_t add(struct emission *emission, const char *name, struct text suf
                     struct image_section section)
 {
     struct unit *unit = emission->unit;
+
     section.name =
         text_of(arena_printf(&unit->arena, "%s%.*s", name,
                              (int)(suffix.size > INT32_MAX ? 0 : suffix.size), suffix.data));
@@ -61,6 +62,7 @@ void emit_head(struct emission *emission, uint16_t type)
     struct unit *unit = emission->unit;
     bool is_sm90 = unit->job->sm >= 90;
     uint32_t class = unit->job->sm >= 100 ? CUBIN_FLAGS_CLASS_SM100 : CUBIN_FLAGS_CLASS_SM90;
+
     image_begin(&unit->image, type, class | (unit->job->sm & 0xffu) << 8);
     sections->section_names = add_single(emission, ".shstrtab", SHT_STRTAB, 1, 0, false);
     sections->strings = add_single(emission, ".strtab", SHT_STRTAB, 1, 0, false);
@@ -94,8 +96,10 @@ static uint32_t type_of(const struct emission *emission, uint32_t type, bool has
 void emit_infos(struct emission *emission)
 {
     struct image *image = &emission->unit->image;
+
     for (size_t i = 0; i < emission->owner_count; i++) {
         struct emit_owner *owner = &emission->owners[i];
+
         owner->info = add_owned(emission, ".nv.info.", owner, SHT_CUDA_INFO, SHF_INFO_LINK, 4);
         image->sections[owner->info].link = emission->sections.symbols;
     }
@@ -106,8 +110,10 @@ void emit_infos(struct emission *emission)
 void emit_code_relocations(struct emission *emission)
 {
     struct image *image = &emission->unit->image;
+
     for (size_t i = 0; i < emission->owner_count; i++) {
         struct emit_owner *owner = &emission->owners[i];
+
         if (owner->relocation_count == 0)
             continue;
         owner->relocations = add_owned(emission, ".rela.text.", owner, SHT_RELA, SHF_INFO_LINK, 8);
@@ -120,6 +126,7 @@ void emit_code(struct emission *emission)
 {
     for (size_t i = 0; i < emission->owner_count; i++) {
         struct emit_owner *owner = &emission->owners[i];
+
         owner->text = add_owned(emission, ".text.", owner, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
                                 TEXT_ALIGNMENT);
         struct image_section *section = &emission->unit->image.sections[owner->text];
@@ -133,6 +140,7 @@ void emit_shared(struct emission *emission)
 {
     for (size_t i = 0; i < emission->owner_count; i++) {
         struct emit_owner *owner = &emission->owners[i];
+
         if (owner->shared_alignment == 0)
             continue;
         owner->shared =
@@ -147,8 +155,10 @@ void emit_shared(struct emission *emission)
 void emit_parameters(struct emission *emission)
 {
     struct unit *unit = emission->unit;
+
     for (size_t i = 0; i < emission->owner_count; i++) {
         struct emit_owner *owner = &emission->owners[i];
+
         if (!owner->function->item->function.is_entry)
             continue;
         owner->constant =
@@ -169,9 +179,11 @@ static void belong(struct image *image, uint32_t section, uint32_t text)
 void emit_link_owners(struct emission *emission)
 {
     struct unit *unit = emission->unit;
+
     for (size_t i = 0; i < emission->owner_count; i++) {
         const struct emit_owner *owner = &emission->owners[i];
         uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
+
         /* Measured: before sm_90 the register count stands above the symbol. */
         uint32_t registers = unit->job->sm < 90 ? owner->register_count << 24 : 0;
         belong(&unit->image, owner->text, symbol | registers);
@@ -198,6 +210,7 @@ void emit_data(struct emission *emission, enum data_kind kind)
 {
     const struct data_section *section = &emission->unit->data.sections[kind];
     bool has_no_bytes = kind == DATA_ZERO || kind == DATA_SHARED;
+
     if (section->alignment == 0)
         return;
     emission->sections.data[kind] = add(
@@ -213,6 +226,7 @@ void emit_data(struct emission *emission, enum data_kind kind)
 void emit_contents(struct emission *emission, uint32_t section, struct buffer *contents)
 {
     struct unit *unit = emission->unit;
+
     unit->image.sections[section].data =
         arena_copy(&unit->arena, contents->data, contents->size, 1);
     unit->image.sections[section].size = contents->size;
@@ -223,6 +237,7 @@ void emit_relocations(struct emission *emission, uint32_t section, uint32_t targ
                       Elf64_Rela *list, size_t count)
 {
     struct image_section *relocations = &emission->unit->image.sections[section];
+
     relocations->info = target;
     relocations->data = list;
     relocations->size = count * sizeof *list;
@@ -240,8 +255,10 @@ static void fill_code_relocations(struct emission *emission, const struct emit_o
     const struct function_code *function = owner->function;
     size_t count = function->relocation_count;
     Elf64_Rela *list = arena_alloc(&emission->unit->arena, count, sizeof *list);
+
     for (size_t i = 0; i < count; i++) {
         const struct code_relocation *from = &function->relocations[count - 1 - i];
+
         list[i] = emit_rela(from->offset, emit_symbols_of_body(emission, function, from->symbol),
                             from->type, from->addend);
     }
@@ -255,11 +272,13 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
     const struct data_section *data = &unit->data.sections[kind];
     size_t count = section ? data->relocation_count : 0;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+
     if (!section)
         return;
     for (size_t i = 0; i < count; i++) {
         const struct data_relocation *from = &data->relocations[count - 1 - i];
         const struct global *global = &unit->scope.globals[from->global];
+
         list[i] = emit_rela(from->offset,
                             global->is_function ? global->symbol
                                                 : unit->data.objects[global->object].symbol,
@@ -271,9 +290,11 @@ void emit_fill_data_relocations(struct emission *emission, enum data_kind kind)
 static void fill_functions(struct emission *emission)
 {
     struct unit *unit = emission->unit;
+
     emit_link_owners(emission);
     for (size_t i = 0; i < emission->owner_count; i++) {
         const struct emit_owner *owner = &emission->owners[i];
+
         emit_info_function(emission, owner->function, &unit->code);
         emit_contents(emission, owner->info, &unit->code);
         if (owner->relocations)
@@ -287,6 +308,7 @@ static void fill_lines(struct emission *emission)
     const struct emit_sections *sections = &emission->sections;
     Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
     size_t count = emit_line_units(emission, &unit->code, list);
+
     emit_contents(emission, sections->lines, &unit->code);
     emit_relocations(emission, sections->line_relocations, sections->lines, list, count);
 }
@@ -297,6 +319,7 @@ void emit_notes(struct emission *emission)
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
     struct buffer *out = &unit->code;
+
     emit_info_tool_note(unit, out);
     emit_contents(emission, sections->tool_note, out);
     emit_info_cuda_note(unit, out);
@@ -313,6 +336,7 @@ static void fill_singles(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
     struct buffer *out = &emission->unit->code;
+
     emit_notes(emission);
     emit_info_chunk(emission, out);
     emit_contents(emission, sections->info, out);
@@ -329,6 +353,7 @@ static void mark_uses(struct unit *unit)
 {
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
+
         for (size_t k = 0; k < function->symbol_count; k++) {
             if (function->globals[k] == NO_INDEX || !function->uses[k])
                 continue;
@@ -345,6 +370,7 @@ void emit_symbol_table(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
+
     image_set_symbols(&unit->image, sections->symbols, emission->symbols, emission->symbol_count,
                       &unit->strings);
     buffer_text(&unit->code, buffer_view(&unit->strings.bytes));
@@ -355,6 +381,7 @@ static void finish(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
     struct unit *unit = emission->unit;
+
     emit_symbol_table(emission);
     image_set_section_names(&unit->image, sections->section_names);
     image_layout(&unit->image);
@@ -364,10 +391,12 @@ static void finish(struct emission *emission)
 static void begin_owners(struct emission *emission)
 {
     struct unit *unit = emission->unit;
+
     emission->owner_count = unit->function_count;
     emission->owners = arena_zalloc(&unit->arena, unit->function_count, sizeof *emission->owners);
     for (size_t i = 0; i < unit->function_count; i++) {
         struct function_code *function = &unit->functions[i];
+
         emission->owners[i] = (struct emit_owner){.function = function,
                                                   .code = function->code,
                                                   .relocation_count = function->relocation_count,
@@ -405,6 +434,7 @@ static void add_sections(struct emission *emission)
 static void emit_relocatable(struct unit *unit)
 {
     struct emission emission = {.unit = unit};
+
     unit->code.size = 0;
     mark_uses(unit);
     begin_owners(&emission);
@@ -424,6 +454,7 @@ const char *emit_cubin(struct unit *unit)
 {
     struct program *program = arena_zalloc(&unit->arena, 1, sizeof *program);
     const char *obstacle = "it was not asked for";
+
     if (unit->switches.executable && unit->mode == mode_get(MODE_WHOLE_PROGRAM))
         obstacle = program_make(program, unit);
     if (obstacle) {

@@ -34,8 +34,10 @@ static void put_calls(const struct unit *unit, struct buffer *out)
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
         uint32_t caller = unit->scope.globals[function->global].symbol;
+
         for (size_t k = 0; k < function->symbol_count; k++) {
             struct global *callee = used_function(unit, function, k, USE_CALLED);
+
             if (!callee)
                 continue;
             put_pair(out, caller, callee->symbol);
@@ -45,6 +47,7 @@ static void put_calls(const struct unit *unit, struct buffer *out)
     }
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *alias = &unit->scope.globals[i];
+
         if (alias->aliased != NO_INDEX)
             put_pair(out, alias->symbol, scope_target(&unit->scope, alias)->symbol);
     }
@@ -59,6 +62,7 @@ static const char system_call_suffix[] =
 static struct text prototype_of(struct unit *unit, const struct global *global)
 {
     struct text prototype = signature_of(&unit->arena, global->item->function.head);
+
     if (global->is_defined)
         return prototype;
     for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++)
@@ -83,6 +87,7 @@ static void put_addresses(struct unit *unit, struct buffer *out)
 {
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
+
         if (!is_address_taken(global))
             continue;
         struct text prototype = {0};
@@ -97,6 +102,7 @@ static void put_indirect(struct unit *unit, struct buffer *out)
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
         uint32_t caller = unit->scope.globals[function->global].symbol;
+
         for (size_t k = 0; k < function->signature_count; k++)
             put_pair(out, caller, image_string(&unit->strings, function->signatures[k]));
     }
@@ -108,8 +114,10 @@ static void put_candidates(struct unit *unit, size_t index, uint32_t *last, stru
 {
     const struct function_code *function = &unit->functions[index];
     uint32_t caller = unit->scope.globals[function->global].symbol;
+
     for (size_t k = 0; k < function->symbol_count; k++) {
         struct global *global = used_function(unit, function, k, USE_ADDRESS);
+
         if (!global || !is_address_taken(global))
             continue;
         size_t number = (size_t)(global - unit->scope.globals);
@@ -124,6 +132,7 @@ void emit_graph_calls(struct emission *emission, struct buffer *out)
     struct unit *unit = emission->unit;
     size_t count = unit->scope.count;
     uint32_t *last = arena_alloc(&unit->arena, count, sizeof *last);
+
     memset(last, 0xff, count * sizeof *last);
     put_part(out, CALLGRAPH_DIRECT);
     put_calls(unit, out);
@@ -153,8 +162,10 @@ bool emit_graph_has_prototypes(const struct unit *unit)
 void emit_graph_prototypes(struct emission *emission, struct buffer *out)
 {
     struct unit *unit = emission->unit;
+
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *global = &unit->scope.globals[i];
+
         if (has_prototype(global))
             put_pair(out, global->symbol, image_string(&unit->strings, prototype_of(unit, global)));
     }

@@ -60,6 +60,7 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
     for (size_t i = unit->data.object_count; i-- > 0;) {
         const struct object *object = &unit->data.objects[i];
         const struct sampler *sampler = &object->sampler;
+
         if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
             continue;
         if (sampler->unnormalized != SAMPLER_NOT_SAID)
@@ -77,9 +78,11 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
 void emit_info_chunk(const struct emission *emission, struct buffer *out)
 {
     const struct unit *unit = emission->unit;
+
     for (size_t i = unit->function_count; i-- > 0;) {
         const struct function_code *function = &unit->functions[i];
         uint32_t symbol = unit->scope.globals[function->global].symbol;
+
         put_words(out, EIATTR_REGCOUNT, (uint32_t[]){symbol, function->register_count}, 2);
         put_words(out, EIATTR_MAX_STACK_SIZE, (uint32_t[]){symbol, 0}, 2);
         put_words(out, EIATTR_FRAME_SIZE, (uint32_t[]){symbol, function->frame_bytes}, 2);
@@ -105,6 +108,7 @@ void emit_info_compat(const struct emission *emission, struct buffer *out)
     const struct unit *unit = emission->unit;
     const char *arch = unit->job->arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
+
     put_head(out, EIFMT_BVAL, COMPAT_SUFFIX_A, is_specific);
     put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
     put_head(out, EIFMT_BVAL, 5, 5);
@@ -142,6 +146,7 @@ static struct pointee pointee_of(const struct ptx_parameter *parameter)
     for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
         struct text word = lexer_text(&lexer, token);
         uint64_t alignment = 0;
+
         for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
             if (text_equal(word, text_of(spaces[i].word)))
                 pointee.space = spaces[i].number;
@@ -157,9 +162,11 @@ static void put_parameters(const struct unit *unit, const struct function_code *
                            struct buffer *out)
 {
     bool is_small = function->parameter_bytes <= SMALL_PARAMETERS;
+
     for (uint32_t i = function->item->function.parameter_count; i-- > 0;) {
         const struct ptx_parameter *parameter = &function->item->function.parameters[i];
         struct pointee pointee = pointee_of(parameter);
+
         /* The parameters are the first symbols of the body, in order (frame_declare). */
         uint32_t offset = (uint32_t)function->symbols[i].offset - unit->parameter_base;
         uint32_t size = (uint32_t)function->symbols[i].size;
@@ -201,6 +208,7 @@ static struct externs find_externs(const struct emission *emission,
     struct unit *unit = emission->unit;
     uint32_t *symbols = arena_alloc(&unit->arena, function->symbol_count, sizeof *symbols);
     size_t count = 0;
+
     for (uint32_t i = 0; i < function->symbol_count && count < MOST_EXTERNS; i++) {
         if (!(function->uses[i] & (USE_CALLED | USE_ADDRESS)) || !function->symbols[i].is_function)
             continue;
@@ -216,6 +224,7 @@ static void put_threads(const struct ptx_performance *performance, struct buffer
 {
     bool is_required = performance->reqntid[0] != 0;
     const uint32_t *threads = is_required ? performance->reqntid : performance->maxntid;
+
     if (threads[0])
         put_words(out, is_required ? EIATTR_REQNTID : EIATTR_MAX_THREADS, threads, 3);
 }
@@ -223,6 +232,7 @@ static void put_threads(const struct ptx_performance *performance, struct buffer
 static void put_exits(const struct function_code *function, struct buffer *out)
 {
     size_t count = function->exit_count < UINT16_MAX / 4 ? function->exit_count : UINT16_MAX / 4;
+
     if (count)
         put_words(out, EIATTR_EXIT_INSTR_OFFSETS, function->exits, count);
 }
@@ -235,6 +245,7 @@ static void put_function(const struct emission *emission, const struct function_
     bool is_entry = function->item->function.is_entry;
     bool is_limited = function->register_limit < BUDGET_MOST;
     bool is_sm90 = unit->job->sm >= 90;
+
     put_words(out, EIATTR_CUDA_API_VERSION, (uint32_t[]){CUDA_API_VERSION}, 1);
     if (is_entry) {
         put_parameters(unit, function, out);
@@ -278,6 +289,7 @@ void emit_info_kernel(const struct emission *emission, const struct program_kern
     struct function_code whole = unit->functions[kernel->function];
     uint32_t *symbols = arena_alloc(&unit->arena, kernel->extern_count, sizeof *symbols);
     size_t count = kernel->extern_count < MOST_EXTERNS ? kernel->extern_count : MOST_EXTERNS;
+
     for (size_t i = 0; i < count; i++)
         symbols[i] = unit->scope.globals[kernel->externs[i]].symbol;
     whole.barrier_count = kernel->barrier_count;
@@ -291,6 +303,7 @@ static void put_stacks(const struct emission *emission, const struct program *pr
     for (size_t i = 0; i < program->kernel_count; i++) {
         const struct program_kernel *kernel = &program->kernels[i];
         uint32_t symbol = kernel->parts[0].symbol;
+
         if ((emission->symbols[symbol].binding == STB_GLOBAL) == is_global)
             put_words(out, EIATTR_MIN_STACK_SIZE,
                       (uint32_t[]){symbol, (uint32_t)kernel->stack_bytes}, 2);
@@ -304,6 +317,7 @@ void emit_info_program(const struct emission *emission, const struct program *pr
 {
     for (size_t i = program->kernel_count; i-- > 0;) {
         const struct program_kernel *kernel = &program->kernels[i];
+
         put_words(out, EIATTR_REGCOUNT,
                   (uint32_t[]){kernel->parts[0].symbol, kernel->register_count}, 2);
         for (size_t k = kernel->part_count; k-- > 0;)
@@ -329,6 +343,7 @@ static void put_note_head(struct buffer *out, const char *owner, uint32_t type, 
 void emit_info_tool_note(const struct unit *unit, struct buffer *out)
 {
     char command[64];
+
     snprintf(command, sizeof command, "-arch %.32s %s", unit->job->arch,
              unit->image.type == ET_REL ? "-c " : "");
     const char *strings[] = {"", builtin_assembler.name, builtin_assembler.version, "minilink",
@@ -360,6 +375,7 @@ void emit_info_cuda_note(const struct unit *unit, struct buffer *out)
 void emit_info_builtin_note(struct buffer *out)
 {
     const char *name = builtin_assembler.name;
+
     put_note_head(out, OWNER_MINILINK, TYPE_ENCODING, 4 + strlen(name) + 1);
     buffer_u32(out, ENCODING_VERSION);
     buffer_append(out, name, strlen(name) + 1);

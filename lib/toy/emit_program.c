@@ -10,10 +10,12 @@
 static void begin_owners(struct emission *emission, const struct program *program)
 {
     struct unit *unit = emission->unit;
+
     emission->owner_count = program->kernel_count;
     emission->owners = arena_zalloc(&unit->arena, program->kernel_count, sizeof *emission->owners);
     for (size_t i = 0; i < program->kernel_count; i++) {
         const struct program_kernel *kernel = &program->kernels[i];
+
         emission->owners[i] = (struct emit_owner){.function = &unit->functions[kernel->function],
                                                   .code = kernel->code,
                                                   .relocation_count = kernel->relocation_count,
@@ -26,6 +28,7 @@ static void begin_owners(struct emission *emission, const struct program *progra
 static void add_sections(struct emission *emission)
 {
     bool is_sm90 = emission->unit->job->sm >= 90;
+
     emit_head(emission, ET_EXEC);
     emit_infos(emission);
     emit_code_relocations(emission);
@@ -49,10 +52,12 @@ static void fill_code_relocations(struct emission *emission, const struct progra
     struct unit *unit = emission->unit;
     size_t count = kernel->relocation_count;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+
     for (size_t i = 0; i < count; i++) {
         const struct program_relocation *from = &kernel->relocations[count - 1 - i];
         uint32_t symbol = from->is_function ? unit->scope.globals[from->target].symbol
                                             : unit->data.objects[from->target].symbol;
+
         list[i] = emit_rela(from->offset, symbol, from->type, from->addend);
     }
     emit_relocations(emission, owner->relocations, owner->text, list, count);
@@ -61,9 +66,11 @@ static void fill_code_relocations(struct emission *emission, const struct progra
 static void fill_kernels(struct emission *emission, const struct program *program)
 {
     struct unit *unit = emission->unit;
+
     emit_link_owners(emission);
     for (size_t i = 0; i < program->kernel_count; i++) {
         const struct emit_owner *owner = &emission->owners[i];
+
         emit_info_kernel(emission, &program->kernels[i], &unit->code);
         emit_contents(emission, owner->info, &unit->code);
         if (owner->relocations)
@@ -77,11 +84,13 @@ static void put_calls(const struct emission *emission, const struct program *pro
                       struct buffer *out)
 {
     const struct unit *unit = emission->unit;
+
     for (int part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
         buffer_u32(out, 0);
         buffer_u32(out, (uint32_t)part);
         for (size_t i = 0; part == CALLGRAPH_DIRECT && i < program->kernel_count; i++) {
             const struct program_kernel *kernel = &program->kernels[i];
+
             for (size_t k = 0; k < kernel->extern_count; k++) {
                 buffer_u32(out, kernel->parts[0].symbol);
                 buffer_u32(out, unit->scope.globals[kernel->externs[k]].symbol);
@@ -115,11 +124,13 @@ static void put_names(struct emission *emission)
                               sections->data[DATA_CONSTANT],
                               sections->data[DATA_INITIALISED],
                               sections->data[DATA_ZERO]};
+
     buffer_char(&unit->code, '\0');
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         put_name(unit, first[i]);
     for (size_t i = 0; i < emission->owner_count; i++) {
         const struct emit_owner *owner = &emission->owners[i];
+
         put_name(unit, owner->text);
         put_name(unit, owner->info);
         put_name(unit, owner->shared);
@@ -135,6 +146,7 @@ static void put_names(struct emission *emission)
 void emit_program(struct unit *unit, struct program *program)
 {
     struct emission emission = {.unit = unit};
+
     unit->code.size = 0;
     begin_owners(&emission, program);
     add_sections(&emission);

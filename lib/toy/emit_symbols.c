@@ -47,6 +47,7 @@ static void add_owner_sections(struct emission *emission, const struct emit_owne
 static void add_sections(struct emission *emission)
 {
     const struct emit_sections *sections = &emission->sections;
+
     add_section(emission, sections->tool_note);
     add_section(emission, sections->cuda_note);
     add_section(emission, sections->callgraph);
@@ -78,6 +79,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
 {
     const struct unit *unit = emission->unit;
     struct global *target = scope_target(&unit->scope, global);
+
     /* An alias has the binding of the function that it stands for (measured on ptxas 13.0). */
     if (binding_of(target->item->linkage, global->is_defined) != binding)
         return;
@@ -86,6 +88,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
         symbol.other = STO_CUDA_ENTRY;
     if (target->is_defined) {
         const struct function_code *code = &unit->functions[target->function];
+
         symbol.section = emission->owners[target->function].text;
         symbol.size = target == global ? code->code.size : 0;
     } else if (!global->is_used) {
@@ -97,6 +100,7 @@ static void add_function(struct emission *emission, struct global *global, uint8
 static void add_object(struct emission *emission, struct object *object, uint8_t binding)
 {
     bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
+
     if (binding_of(object->linkage, is_defined) != binding)
         return;
     uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
@@ -121,6 +125,7 @@ void emit_symbols_build(struct emission *emission)
     struct unit *unit = emission->unit;
     size_t most = 1 + unit->image.section_count + sizeof reserved / sizeof *reserved +
                   unit->scope.count + unit->data.object_count;
+
     emission->symbols = arena_alloc(&unit->arena, most, sizeof *emission->symbols);
     add(emission, &(struct image_symbol){.section = SHN_UNDEF});
     add_sections(emission);
@@ -144,9 +149,11 @@ static bool is_placed(const struct object *object)
 static void add_variables(struct emission *emission, bool is_global)
 {
     struct data *data = &emission->unit->data;
+
     for (size_t i = 0; i < data->object_count; i++) {
         struct object *object = &data->objects[i];
         uint8_t binding = binding_of(object->linkage, true);
+
         if (!is_placed(object) || (binding == STB_GLOBAL) != is_global)
             continue;
         /* Measured: executables tell ELF's own type, and of the rest that it is managed. */
@@ -163,6 +170,7 @@ static void add_kernel(struct emission *emission, struct program_kernel *kernel,
     struct unit *unit = emission->unit;
     struct global *global = &unit->scope.globals[unit->functions[kernel->function].global];
     uint8_t binding = binding_of(global->item->linkage, true);
+
     if ((binding == STB_GLOBAL) != is_global)
         return;
     global->symbol = add(emission, &(struct image_symbol){.name = global->name,
@@ -179,11 +187,13 @@ static void add_kernel_locals(struct emission *emission, struct program_kernel *
                               const struct emit_owner *owner)
 {
     struct unit *unit = emission->unit;
+
     add_owner_sections(emission, owner);
     for (size_t i = 1; i < kernel->part_count; i++) {
         struct program_part *part = &kernel->parts[i];
         char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(owner->function->item->name),
                                   TEXT_ARG(part->code->item->name));
+
         part->symbol = add(emission, &(struct image_symbol){.name = text_of(name),
                                                             .type = STT_FUNC,
                                                             .binding = STB_LOCAL,
@@ -199,6 +209,7 @@ static void add_externs(struct emission *emission, const struct program *program
 {
     struct unit *unit = emission->unit;
     bool *is_called = arena_zalloc(&unit->arena, unit->scope.count, sizeof *is_called);
+
     for (size_t i = 0; i < program->kernel_count; i++)
         for (size_t k = 0; k < program->kernels[i].extern_count; k++)
             is_called[program->kernels[i].externs[k]] = true;
@@ -214,6 +225,7 @@ static void add_externs(struct emission *emission, const struct program *program
 static size_t most_symbols(const struct unit *unit, const struct program *program)
 {
     size_t count = 1 + unit->image.section_count + unit->scope.count + unit->data.object_count;
+
     for (size_t i = 0; i < program->kernel_count; i++)
         count += program->kernels[i].part_count;
     return count;
@@ -223,6 +235,7 @@ void emit_symbols_of_program(struct emission *emission, struct program *program)
 {
     static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
     struct unit *unit = emission->unit;
+
     emission->symbols =
         arena_alloc(&unit->arena, most_symbols(unit, program), sizeof *emission->symbols);
     add(emission, &(struct image_symbol){.section = SHN_UNDEF});
@@ -248,6 +261,7 @@ uint32_t emit_symbols_of_body(const struct emission *emission, const struct func
                               uint32_t index)
 {
     const struct unit *unit = emission->unit;
+
     if (function->objects[index] != NO_INDEX)
         return unit->data.objects[function->objects[index]].symbol;
     if (function->globals[index] == NO_INDEX)

@@ -23,6 +23,7 @@ static void select_function(struct walk *walk, struct global *global)
 {
     struct global *target = scope_target(walk->scope, global);
     bool is_new = !target->is_selected && target->is_defined;
+
     target->is_selected = true;
     global->is_selected = true;
     if (is_new)
@@ -33,6 +34,7 @@ static void select_function(struct walk *walk, struct global *global)
 static void select_named(struct walk *walk, struct text text)
 {
     struct lexer lexer = lexer_at(text, 0);
+
     for (struct token token; (token = lexer_next(&lexer)).kind != TOKEN_END;) {
         if (token.kind != TOKEN_WORD)
             continue;
@@ -58,10 +60,12 @@ static bool select_pattern(struct walk *walk, const struct unit *unit, struct te
 {
     struct pattern pattern;
     bool has_matched = false;
+
     if (!pattern_compile(&pattern, text, "--entry-pattern"))
         return false;
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];
+
         if (!global->is_function || !global->item->function.is_entry ||
             !pattern_matches(&pattern, global->name))
             continue;
@@ -77,6 +81,7 @@ static bool select_pattern(struct walk *walk, const struct unit *unit, struct te
 static bool select_matching(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
+
     for (const struct switch_word *word = unit->switches.entry_patterns.first; word;
          word = word->next)
         ok &= select_pattern(walk, unit, word->text);
@@ -86,8 +91,10 @@ static bool select_matching(struct walk *walk, const struct unit *unit)
 static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
+
     for (const struct switch_word *word = unit->switches.entries.first; word; word = word->next) {
         struct global *global = scope_find(&unit->scope, word->text);
+
         if (global->is_function && global->is_defined && global->item->function.is_entry) {
             select_function(walk, global);
             continue;
@@ -100,6 +107,7 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
         return ok;
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];
+
         if (global->is_function && global->item->function.is_entry)
             select_function(walk, global);
     }
@@ -111,6 +119,7 @@ static void select_exported(struct walk *walk)
 {
     for (size_t i = 0; i < walk->scope->count; i++) {
         struct global *global = &walk->scope->globals[i];
+
         if (global->is_function && global->is_defined && global->item->linkage != PTX_INTERNAL &&
             !global->item->function.is_entry)
             select_function(walk, global);
@@ -129,6 +138,7 @@ static bool select_program(struct unit *unit)
 {
     struct walk walk = {.scope = &unit->scope,
                         .work = arena_alloc(&unit->arena, unit->scope.count, sizeof *walk.work)};
+
     if (!select_entries(&walk, unit))
         return false;
     if (unit->mode->keeps_exported)
@@ -138,6 +148,7 @@ static bool select_program(struct unit *unit)
         select_named(&walk, walk.work[--walk.work_count]->item->function.body);
     for (size_t i = 0; i < unit->scope.count; i++) {
         struct global *global = &unit->scope.globals[i];
+
         if (!global->is_function || global->is_selected)
             continue;
         global->is_defined = false;

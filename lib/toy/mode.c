@@ -20,6 +20,7 @@ static void begin_program(struct unit *unit)
 static void begin_relocatable(struct unit *unit)
 {
     int32_t registers = unit->switches.function_maxrregcount;
+
     unit->config.function_registers = registers > 0 ? (uint32_t)registers : 0;
     unit->checks_registers = unit->switches.compile_only && !unit->own_job.debug;
 }
@@ -125,6 +126,7 @@ static bool report_resources(const bool has[RESOURCES])
     static const char *const names[RESOURCES] = {"shared memory", "textures", "surfaces",
                                                  "samplers", "constants"};
     bool is_good = true;
+
     for (size_t i = 0; i < RESOURCES; i++) {
         if (!has[i])
             continue;
@@ -139,8 +141,10 @@ bool mode_check_tools_patch(const struct unit *unit)
 {
     bool has[RESOURCES + 1] = {false};
     bool has_entry = false;
+
     for (size_t i = 0; i < unit->module.item_count; i++) {
         const struct ptx_item *item = &unit->module.items[i];
+
         if (item->kind == PTX_VARIABLE)
             has[resource_of(&item->variable)] = true;
         has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry && item != unit->dummy;
@@ -156,11 +160,14 @@ static bool finish_patch(struct unit *unit)
     bool has[RESOURCES] = {false};
     bool is_indirect = false;
     bool is_address_taken = false;
+
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
+
         is_indirect |= function->signature_count != 0;
         for (size_t k = 0; k < function->symbol_count; k++) {
             const struct body_symbol *symbol = &function->symbols[k];
+
             has[SHARED_MEMORY] |= symbol->is_body_variable && symbol->space == SPACE_SHARED;
             has[CONSTANTS] |= symbol->is_body_variable && symbol->space == SPACE_CONST;
         }

@@ -90,6 +90,7 @@ bool parse_error(struct parser *parser, size_t offset, const char *format, ...)
 {
     struct diag_place place;
     const char *message;
+
     va_list arguments;
 
     if (++parser->errors > PARSE_ERROR_LIMIT)

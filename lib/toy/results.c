@@ -28,9 +28,11 @@ static void reach(struct walk *walk, uint32_t function, uint32_t kernel)
 static void reach_from(struct walk *walk, uint32_t kernel)
 {
     const struct scope *scope = &walk->unit->scope;
+
     reach(walk, kernel, kernel);
     while (walk->work_count) {
         const struct function_code *code = &walk->unit->functions[walk->work[--walk->work_count]];
+
         for (size_t i = 0; i < code->symbol_count; i++)
             if (code->globals[i] != NO_INDEX && (code->uses[i] & (USE_CALLED | USE_ADDRESS)))
                 reach(walk, scope_target(scope, &scope->globals[code->globals[i]])->function,
@@ -42,6 +44,7 @@ static void reach_from(struct walk *walk, uint32_t kernel)
 static void reach_all(struct walk *walk)
 {
     const struct unit *unit = walk->unit;
+
     for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
         for (size_t i = 0; i < unit->function_count; i++)
             if (unit->functions[i].item->function.is_entry &&
@@ -52,6 +55,7 @@ static void reach_all(struct walk *walk)
 static bool report_excess(const struct walk *walk)
 {
     bool is_good = true;
+
     for (size_t i = 0; i < walk->unit->function_count; i++) {
         if (!walk->kernels[i])
             continue;
@@ -74,6 +78,7 @@ bool results_check_registers(struct unit *unit)
     struct walk walk = {.unit = unit,
                         .kernels = arena_zalloc(&unit->arena, count, sizeof *walk.kernels),
                         .work = arena_alloc(&unit->arena, count, sizeof *walk.work)};
+
     reach_all(&walk);
     return report_excess(&walk);
 }
@@ -81,6 +86,7 @@ bool results_check_registers(struct unit *unit)
 static void report_function(const struct unit *unit, const struct function_code *function)
 {
     struct text name = function->item->name;
+
     if (function->item->function.is_entry)
         diag_info("Compiling entry function '%.*s' for '%s'", TEXT_ARG(name), unit->job->arch);
     diag_info("Function properties for %.*s: %u bytes stack frame, %u bytes spilled",
@@ -96,6 +102,7 @@ static void report_kernels(const struct unit *unit)
     for (size_t i = 0; i < unit->program->kernel_count; i++) {
         const struct program_kernel *kernel = &unit->program->kernels[i];
         struct function_code whole = unit->functions[kernel->function];
+
         whole.register_count = kernel->register_count;
         whole.barrier_count = kernel->barrier_count;
         whole.shared_bytes = kernel->shared_bytes;
@@ -107,6 +114,7 @@ static void report_use(const struct unit *unit)
 {
     uint64_t globals =
         unit->data.sections[DATA_INITIALISED].size + unit->data.sections[DATA_ZERO].size;
+
     if (!unit->switches.verbose)
         return;
     diag_info("%llu bytes gmem, %llu bytes cmem[3]", (unsigned long long)globals,
@@ -120,6 +128,7 @@ static void report_use(const struct unit *unit)
 static void warn_of_function(const struct switches *switches, const struct function_code *function)
 {
     struct text name = function->item->name;
+
     if (switches->warn_on_spills && function->spill_bytes)
         diag_warning("Registers are spilled to local memory in function '%.*s', %u bytes",
                      TEXT_ARG(name), function->spill_bytes);

@@ -50,6 +50,7 @@ static bool read_field(struct lexer *lexer, struct sampler *sampler)
     struct text text = lexer_text(lexer, token);
     uint64_t number;
     uint8_t field;
+
     if (equals.mark != '=' || (token.kind != TOKEN_WORD && token.kind != TOKEN_NUMBER))
         return false;
     bool is_number = token.kind == TOKEN_NUMBER && read_number(text, &number);
@@ -70,6 +71,7 @@ static bool read_field(struct lexer *lexer, struct sampler *sampler)
 static bool read_fields(struct lexer *lexer, struct sampler *sampler)
 {
     struct token token = lexer_next(lexer);
+
     if (token.mark != '{')
         return false;
     if (lexer_peek(lexer).mark == '}')
@@ -86,6 +88,7 @@ bool sampler_decode(struct sampler *sampler, const struct ptx_module *module,
                     const struct ptx_item *item)
 {
     struct text initialiser = item->variable.initialiser;
+
     memset(sampler, SAMPLER_NOT_SAID, sizeof *sampler);
     if (initialiser.size == 0)
         return true;

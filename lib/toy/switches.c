@@ -123,6 +123,7 @@ static bool read_number(const char *value, int32_t *number)
     char *end;
     const char *digits = value + (*value == '-');
     long long parsed = strtoll(value, &end, 10);
+
     *number = (int32_t)parsed;
     return *digits >= '0' && *digits <= '9' && !*end && parsed > INT32_MIN && parsed <= INT32_MAX;
 }
@@ -131,6 +132,7 @@ static bool read_number(const char *value, int32_t *number)
 static bool store_number(struct reader *reader, const struct row *row, const char *value)
 {
     int32_t number = 0;
+
     if (row->value == BOOLEAN) {
         number = strcmp(value, "true") == 0;
         if (!number && strcmp(value, "false") != 0)
@@ -161,8 +163,10 @@ static void store_list(struct reader *reader, const struct row *row, struct text
 {
     struct switch_words *words =
         (struct switch_words *)(void *)((char *)reader->switches + row->field);
+
     for (struct text part; text_take_part(&value, &part);) {
         struct switch_word *word = arena_alloc(reader->arena, 1, sizeof *word);
+
         *word = (struct switch_word){.text = part};
         *(words->last ? &words->last->next : &words->first) = word;
         words->last = word;
@@ -172,6 +176,7 @@ static void store_list(struct reader *reader, const struct row *row, struct text
 static bool store(struct reader *reader, const struct row *row, const char *value)
 {
     const char **given = &reader->given[row - rows];
+
     if (row->value == FLAG) {
         if (row->field != NOWHERE)
             memcpy((char *)reader->switches + row->field, &(bool){true}, sizeof(bool));
@@ -199,6 +204,7 @@ static bool read_one(struct reader *reader)
     struct text name = text_of(word + strspn(word, "-"));
     const char *equals = memchr(name.data, '=', name.size);
     const char *value = equals ? equals + 1 : NULL;
+
     if (equals)
         name.size = (size_t)(equals - name.data);
     const struct row *row = *word == '-' ? find(name) : NULL;
@@ -221,6 +227,7 @@ bool switches_read(struct switches *switches, const struct minilink_job *job, st
 {
     bool ok = true;
     struct reader reader = {.switches = switches, .arena = arena, .at = job->options};
+
     *switches = (struct switches){.dynamic_scheduling = true,
                                   .expensive = SWITCH_NOT_GIVEN,
                                   .position_independent = SWITCH_NOT_GIVEN,
@@ -241,6 +248,7 @@ uint32_t switches_threads(const struct switches *switches, const struct minilink
     bool is_optimised = switches->opt_level == SWITCH_NOT_GIVEN || switches->opt_level >= 2;
     bool expensive = switches->expensive != SWITCH_NOT_GIVEN ? switches->expensive : is_optimised;
     size_t threads = 1;
+
     if (switches->split_compile != SWITCH_NOT_GIVEN)
         threads = switches->split_compile ? (size_t)switches->split_compile : pool_cpu_count();
     else if (expensive && job->threads)

@@ -51,6 +51,7 @@ bool __wrap_compile_function(struct function_code *result, const struct ptx_item
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     int number = (int)atomic_fetch_add(&watch.started, 1) + 1;
+
     if (number == watch.cancel_at)
         __atomic_store_n(&watch.cancelled, 1, __ATOMIC_SEQ_CST);
     while (watch.cancel_at && number > watch.cancel_at && !watch.cancelled)
@@ -59,6 +60,7 @@ bool __wrap_compile_function(struct function_code *result, const struct ptx_item
         nanosleep(&pause, NULL);
     if (watch.first_waits && number == 1) {
         struct timespec end;
+
         clock_gettime(CLOCK_REALTIME, &end);
         end.tv_sec += 100;
         while (sem_timedwait(&watch_second, &end) != 0 && !watch.was_alone)
@@ -111,6 +113,7 @@ static const char *const names[UNIT_PHASES] = {
 static const char *expect_phases(const char *log, size_t first, size_t last)
 {
     char line[96];
+
     for (size_t i = first; i <= last; i++) {
         snprintf(line, sizeof line, "note: %02zu %s", i, names[i - 1]);
         log = strstr(log, line);
@@ -123,6 +126,7 @@ START_TEST(a_trace_lists_the_phases_that_ran)
 {
     static const char *const options[] = {"--phase-trace", NULL};
     struct outcome whole = assemble_with(HEADER KERNEL, "sm_90", options);
+
     expect(&whole, MINILINK_OK, "info: Phases of 'chunk':");
     expect_phases(log_of(&whole), 1, UNIT_PHASES);
     release(&whole);
@@ -143,6 +147,7 @@ END_TEST
 START_TEST(a_job_that_was_cancelled_ends_in_the_second_phase)
 {
     static const char *const options[] = {"--phase-trace", NULL};
+
     volatile int cancelled = 1;
     struct minilink_job job = job_of(HEADER KERNEL, "sm_90", options);
     job.cancelled = &cancelled;
@@ -157,6 +162,7 @@ END_TEST
 static char *many_kernels(size_t count)
 {
     struct buffer ptx = {0};
+
     buffer_printf(&ptx, HEADER);
     for (size_t i = 0; i < count; i++)
         buffer_printf(&ptx,
@@ -175,6 +181,7 @@ START_TEST(a_job_can_be_cancelled_between_functions)
                                              {"--phase-trace", "--split-compile=3", NULL}};
     char *ptx = many_kernels(40);
     struct minilink_job job = job_of(ptx, "sm_90", choices[_i]);
+
     job.cancelled = &watch.cancelled;
     watch_begin((struct watch){.cancel_at = 2});
     struct outcome outcome = assemble(&job);
@@ -199,6 +206,7 @@ static const char *const archs[] = {"sm_75",   "sm_80",   "sm_86",  "sm_87",   "
 static struct arch arch_of(const char *name)
 {
     struct arch arch = {0};
+
     ck_assert(arch_parse(text_of(name), "sm_", &arch));
     return arch;
 }
@@ -226,9 +234,11 @@ static const struct {
 static bool has_word(const char *list, const char *word)
 {
     struct text rest = text_of(list);
+
     while (rest.size) {
         const char *end = memchr(rest.data, ' ', rest.size);
         size_t size = end ? (size_t)(end - rest.data) : rest.size;
+
         if (text_equal((struct text){rest.data, size}, text_of(word)))
             return true;
         rest = (struct text){rest.data + size + (end != NULL), rest.size - size - (end != NULL)};
@@ -239,6 +249,7 @@ static bool has_word(const char *list, const char *word)
 START_TEST(a_suffix_says_where_code_runs)
 {
     struct arch target = arch_of(suffixed[_i].target);
+
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
         ck_assert_msg((target_fit(target, arch_of(archs[i])) == TARGET_FITS) ==
                           has_word(suffixed[_i].runs_on, archs[i]),
@@ -250,6 +261,7 @@ START_TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
 {
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct arch target = arch_of(archs[i]);
+
         ck_assert(target_is_compiled_for(target));
         for (size_t k = 0; target.suffix == 0 && k < sizeof archs / sizeof *archs; k++)
             ck_assert_int_eq(target_fit(target, arch_of(archs[k])) == TARGET_FITS, k >= i);
@@ -263,6 +275,7 @@ END_TEST
 START_TEST(versions_are_those_that_ptxas_lists)
 {
     static const unsigned minors[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 1, 0, 0};
+
     for (unsigned major = 0; major < 12; major++)
         for (unsigned minor = 0; minor < 12; minor++)
             ck_assert_int_eq(target_ptx_is_known(major, minor), minor < minors[major]);
@@ -299,6 +312,7 @@ static const struct {
 START_TEST(version_target_and_architecture_must_agree)
 {
     char ptx[128];
+
     snprintf(ptx, sizeof ptx, "%s.address_size 64\n" KERNEL, targets[_i].version_and_target);
     struct outcome outcome = assemble_with(ptx, targets[_i].arch, NULL);
     expect(&outcome, targets[_i].message ? MINILINK_FAILED : MINILINK_OK, targets[_i].message);
@@ -316,6 +330,7 @@ START_TEST(threads_show_neither_in_the_cubin_nor_in_the_log)
     char *ptx = many_kernels(40);
     struct outcome one = assemble_with(ptx, "sm_90", alone);
     struct outcome four = assemble_with(ptx, "sm_90", together);
+
     expect(&one, MINILINK_OK, "Compiling entry function 'k39'");
     expect(&four, MINILINK_OK, NULL);
     ck_assert_uint_eq(one.result.cubin_size, four.result.cubin_size);
@@ -343,6 +358,7 @@ START_TEST(an_alias_is_a_symbol_at_the_function_that_it_stands_for)
                       "sm_90", (const char *const[]){"-c", NULL});
     const struct cubin_symbol *real = NULL, *other = NULL;
     struct cubin cubin;
+
     expect(&outcome, MINILINK_OK, NULL);
     ck_assert(cubin_read(&cubin, "cubin",
                          (struct bytes){outcome.result.cubin, outcome.result.cubin_size}));
@@ -386,6 +402,7 @@ START_TEST(options_say_how_many_threads_and_tasks_functions_have)
     char *ptx = many_kernels(10);
     struct option_words words;
     struct minilink_job job = job_of(ptx, "sm_90", split(&words, pools[_i].options));
+
     job.threads = pools[_i].threads_of_job;
     watch_begin((struct watch){0});
     struct outcome outcome = assemble(&job);
@@ -404,6 +421,7 @@ START_TEST(functions_of_one_chunk_are_assembled_at_the_same_time)
                                           NULL};
     char *ptx = many_kernels(10);
     struct minilink_job job = job_of(ptx, "sm_90", options);
+
     ck_assert_int_eq(sem_init(&watch_second, 0, 0), 0);
     watch_begin((struct watch){.first_waits = true});
     struct outcome outcome = assemble(&job);
@@ -419,6 +437,7 @@ START_TEST(the_trace_has_the_time_of_each_function_and_the_longest)
 {
     static const char *const options[] = {"--phase-trace", NULL};
     double each, longest;
+
     watch_begin((struct watch){.sleeps = true});
     struct outcome outcome = assemble_with(HEADER KERNEL, "sm_90", options);
     expect(&outcome, MINILINK_OK, NULL);

@@ -68,10 +68,12 @@ static const struct {
 START_TEST(the_mode_and_the_entries_select_functions)
 {
     struct outcome outcome = run(PROGRAM, selections[_i].options);
+
     ck_assert_str_eq(log_of(&outcome), selections[_i].log);
     expect(&outcome, selections[_i].functions ? MINILINK_OK : MINILINK_FAILED, NULL);
     if (selections[_i].functions) {
         char *functions = functions_of(&outcome);
+
         ck_assert_str_eq(functions, selections[_i].functions);
         free(functions);
     }
@@ -83,6 +85,7 @@ START_TEST(a_job_to_be_merged_is_compiled_as_with_c)
 {
     static const char *const options[] = {"-e", "a", NULL};
     struct minilink_job job = job_of(PROGRAM, "sm_90", options);
+
     job.mode = MINILINK_MODE_RELOCATABLE;
     struct outcome outcome = assemble(&job);
     expect(&outcome, MINILINK_OK, NULL);
@@ -121,6 +124,7 @@ static const enum mode_kind matrix[16] = {
 static enum link_code choose(void *argument)
 {
     unsigned flags = *(const unsigned *)argument;
+
     ck_assert_ptr_eq(mode_choose(flags),
                      matrix[flags] == MODE_KINDS ? NULL : mode_get(matrix[flags]));
     return LINK_OK;
@@ -130,6 +134,7 @@ START_TEST(every_set_of_flags_has_its_mode)
 {
     unsigned flags = (unsigned)_i;
     struct diag_sink said = {0};
+
     ck_assert_int_eq(diag_collect(choose, &flags, diag_state_get(), &said), LINK_OK);
     ck_assert_int_eq(said.text.size > 0,
                      matrix[flags] == MODE_KINDS || (flags & (C | E)) == (C | E));
@@ -148,6 +153,7 @@ START_TEST(a_module_of_a_header_alone_is_assembled)
 {
     static const char *const options[] = {"", "-c", "-ewp", "-g", "-astoolspatch"};
     struct outcome outcome = run(HEADER, options[_i]);
+
     ck_assert_str_eq(log_of(&outcome), "");
     expect(&outcome, MINILINK_OK, NULL);
     char *functions = functions_of(&outcome);
@@ -188,6 +194,7 @@ static const struct {
 START_TEST(patch_code_has_no_memory_of_its_own)
 {
     struct buffer ptx = {0};
+
     buffer_printf(&ptx, HEADER "%s", patches[_i].text);
     buffer_char(&ptx, '\0');
     char *text = buffer_take(&ptx, NULL);
@@ -240,6 +247,7 @@ static const struct {
 static char *access_with(const char *access, const char *operator)
 {
     struct buffer ptx = {0};
+
     buffer_printf(&ptx, HEADER ".visible .entry k(.param .u64 p) { .reg .b64 %%rd<3>;\n"
                                ".reg .b32 %%r<3>; ld.param.u64 %%rd1, [p]; mov.u32 %%r1, 1;\n"
                                "mov.u32 %%r2, 2;\n");
@@ -258,6 +266,7 @@ START_TEST(cache_options_are_operators_in_the_code)
     char *got = access_with(caches[_i].access, caches[_i].got);
     struct outcome with_option = run(given, caches[_i].options);
     struct outcome in_text = run(got, "");
+
     expect(&with_option, MINILINK_OK, NULL);
     expect(&in_text, MINILINK_OK, NULL);
     ck_assert_uint_eq(with_option.result.cubin_size, in_text.result.cubin_size);
@@ -282,6 +291,7 @@ START_TEST(recursion_and_indirect_calls_beside_mma_are_taken)
                "P: .callprototype _ (); call %rd1, (), P; ret; }\n"
                ".visible .entry k() { call.uni even, (); ret; }\n",
         "");
+
     ck_assert_str_eq(log_of(&outcome),
                      "builtin: info: Function 'odd' has indirect calls beside mma .f64, which keep "
                      "the scheduler from the tensor cores\n");
@@ -304,6 +314,7 @@ static void add_large(struct buffer *ptx, unsigned count)
 static char *callers(void)
 {
     struct buffer ptx = {0};
+
     buffer_printf(&ptx, HEADER ".visible .func large() ");
     add_large(&ptx, 100);
     buffer_printf(&ptx, ".visible .func taken() ");
@@ -339,6 +350,7 @@ START_TEST(kernels_have_the_registers_of_what_they_call)
     char *ptx = callers();
     struct outcome outcome = run(ptx, callings[_i].options);
     bool is_good = !callings[_i].first && !callings[_i].second;
+
     expect(&outcome, is_good ? MINILINK_OK : MINILINK_FAILED, callings[_i].first);
     expect(&outcome, is_good ? MINILINK_OK : MINILINK_FAILED, callings[_i].second);
     if (!callings[_i].first)
@@ -355,6 +367,7 @@ START_TEST(a_chunk_may_hold_such_functions)
 {
     char *ptx = callers();
     struct minilink_job job = job_of(ptx, "sm_90", NULL);
+
     job.mode = MINILINK_MODE_RELOCATABLE;
     struct outcome outcome = assemble(&job);
     ck_assert_str_eq(log_of(&outcome), "");
