@@ -131,10 +131,16 @@ static uint32_t next_callee(struct maker *maker, struct step *step)
     return NO_INDEX;
 }
 
+/* The caller's stack is at least as deep as that of what it calls. */
+static void deepen(struct maker *maker, uint32_t caller, uint32_t callee)
+{
+    if (maker->stacks[caller] < maker->stacks[callee])
+        maker->stacks[caller] = maker->stacks[callee];
+}
+
 /* Finds the deepest chain of calls from each function that is reached. False for a ring. */
 static bool measure_stack(struct maker *maker, uint32_t function)
 {
-    const struct function_code *functions = maker->unit->functions;
     size_t depth = 0;
 
     if (maker->visits[function] == VISIT_DONE)
@@ -144,26 +150,19 @@ static bool measure_stack(struct maker *maker, uint32_t function)
     while (depth) {
         struct step *step = &maker->steps[depth - 1];
         uint32_t callee = next_callee(maker, step);
-        uint64_t *deepest;
 
-        if (callee != NO_INDEX && maker->visits[callee] == VISIT_OPEN)
+        if (callee == NO_INDEX) {
+            maker->stacks[step->function] += maker->unit->functions[step->function].frame_bytes;
+            maker->visits[step->function] = VISIT_DONE;
+            if (--depth)
+                deepen(maker, maker->steps[depth - 1].function, step->function);
+        } else if (maker->visits[callee] == VISIT_OPEN) {
             return stop(maker, "functions call each other in a ring");
-        if (callee != NO_INDEX && maker->visits[callee] == VISIT_NONE) {
+        } else if (maker->visits[callee] == VISIT_DONE) {
+            deepen(maker, step->function, callee);
+        } else {
             maker->steps[depth++] = (struct step){callee, 0};
             maker->visits[callee] = VISIT_OPEN;
-            continue;
-        }
-        if (callee != NO_INDEX) {
-            deepest = &maker->stacks[step->function];
-            *deepest = maker->stacks[callee] > *deepest ? maker->stacks[callee] : *deepest;
-            continue;
-        }
-        maker->stacks[step->function] += functions[step->function].frame_bytes;
-        maker->visits[step->function] = VISIT_DONE;
-        if (--depth) {
-            deepest = &maker->stacks[maker->steps[depth - 1].function];
-            *deepest =
-                maker->stacks[step->function] > *deepest ? maker->stacks[step->function] : *deepest;
         }
     }
     return true;
